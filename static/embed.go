@@ -1,6 +1,6 @@
-// Package static holds the page's files inside the program: styles, scripts, the icon, and the third-party scripts that
-// "npm run vendor" writes to vendor/; without those the page works as plain HTML. Version names the content of all, so
-// that browsers may keep the files for ever under an address with it.
+// Package static embeds the page's files: styles, scripts, the icon, and the third-party scripts that "npm run
+// vendor" writes to vendor/; without those the page works as plain HTML. Version identifies the content of all, so
+// that browsers may cache the files indefinitely under a URL with it.
 package static
 
 import (
@@ -13,12 +13,12 @@ import (
 	"sync"
 )
 
-// Files are all of them.
+// Files contains all of them.
 //
 //go:embed *.js *.svg *.webmanifest app css vendor*
 var Files embed.FS
 
-// Style is the name of the one style sheet: all of css/, in the order of their names.
+// Style is the name of the style sheet: all of css/, in the order of their names.
 const Style = "footnote.css"
 
 // Read returns a file's bytes.
@@ -41,16 +41,16 @@ func Read(name string) ([]byte, error) {
 	return all, nil
 }
 
-// Scripts reports whether the third-party scripts were there at build time.
+// Scripts reports whether the third-party scripts were present at build time.
 func Scripts() bool {
 	_, err := fs.Stat(Files, "vendor/htmx.js")
 	return err == nil
 }
 
-// Modules are the names of the page's own scripts that import one another: all of app/.
+// Modules returns the names of the page's own JavaScript modules: all of app/.
 func Modules() ([]string, error) { return fs.Glob(Files, "app/*.js") }
 
-// Version is a name for the content of all files together: it changes when any of them does.
+// Version returns a hash of the content of all files: it changes with each of them.
 func Version() (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(Files, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -73,8 +73,8 @@ var (
 	packed   = map[string][]byte{}
 )
 
-// Packed returns a file's bytes in gzip's form, as small as it makes them: a file is packed once, however many fetch
-// it. It is safe for concurrent use.
+// Packed returns a file compressed with gzip at the best level. The result is cached, so a file is compressed once.
+// It is safe for concurrent use.
 func Packed(name string) ([]byte, error) {
 	packedMu.Lock()
 	defer packedMu.Unlock()

@@ -14,21 +14,21 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// activity is a step in words: verb and object. The tense follows the state.
+// activity is a step as verb and object. The verb's tense follows the step's status.
 type activity struct {
 	Verb   string
 	Object string
-	Style  string // how the object is set: "quote", "code" or plain
+	Style  string // format of the object: "quote", "code" or plain
 }
 
-// activity is the row of a step: of a group of calls, of a call by its tool's label, or of a step that is no call.
+// activity returns the row's text for a step: a group of calls, a call with its tool's label, or a phase.
 //
-// A tool brings its words as a Label, in English; they are shown in the reader's language where that knows them.
+// A tool's Label is English text. It is translated where the catalogue of the reader's language has it.
 func (s *Step) activity(ctx context.Context) activity {
 	if s.Grouping || len(s.Children) > 1 && s.Step.Step == "parallel" {
 		return groupActivity(ctx, s)
 	}
-	// Phases, and calls of a log without labels, have only their own words.
+	// Phases, and calls in a log without labels, have only their message.
 	if s.Label == nil {
 		return s.plainActivity(ctx)
 	}
@@ -44,12 +44,12 @@ func (s *Step) activity(ctx context.Context) activity {
 	return a
 }
 
-// aboutWords reports whether the step is about words, a pattern or a formula.
+// aboutWords reports whether the step's object is a query, a pattern or a formula.
 func (s *Step) aboutWords() bool {
 	return s.Label != nil && (s.Label.Form == chat.LabelQuote || s.Label.Form == chat.LabelCode)
 }
 
-// workedOn is what the step works on.
+// workedOn returns the object of the step: the text that it works on.
 func (s *Step) workedOn() string {
 	switch {
 	case s.aboutWords():
@@ -61,9 +61,9 @@ func (s *Step) workedOn() string {
 	}
 }
 
-// plainActivity splits a phase's own words where the first is a verb.
+// plainActivity parses a phase's message into verb and object.
 //
-// Words that end with -ing or -ed, and "Read", are taken for the verb: those are the forms that phases use.
+// A first word that ends with -ing or -ed, or "Read", is parsed as the verb: phases use only these forms.
 func (s *Step) plainActivity(ctx context.Context) activity {
 	if words := s.analysed(ctx); words != "" {
 		return activity{Object: words}
@@ -86,7 +86,7 @@ func (s *Step) plainActivity(ctx context.Context) activity {
 	return activity{Object: words}
 }
 
-// documentName is the title of the document a step works on: from its output, its message or its input.
+// documentName returns the title of the document that a step works on, parsed from its output, message or input.
 func (s *Step) documentName() string {
 	if title := s.output().Title; title != "" {
 		return title
@@ -100,9 +100,9 @@ func (s *Step) documentName() string {
 	return firstOf(plainValue(s.inputFields()[s.Label.Argument]), lowerFirst(s.Message))
 }
 
-// result is the short outcome at the end of the row.
+// result returns the short outcome at the end of the row.
 //
-// It is empty while there is none, and for a failure, which note explains.
+// It is empty until the step ends, and for a failed step, which note explains.
 func (s *Step) result(ctx context.Context) string {
 	if s.Status == chat.StatusRunning || s.Status == chat.StatusPending || s.Status == chat.StatusError {
 		return ""
@@ -129,7 +129,7 @@ func (s *Step) result(ctx context.Context) string {
 	return text
 }
 
-// note is the reason of a failure, under the row.
+// note returns the error message of a failed step, shown under the row.
 func (s *Step) note(ctx context.Context) string {
 	if s.Status != chat.StatusError {
 		return ""
@@ -143,7 +143,7 @@ func (s *Step) note(ctx context.Context) string {
 	return locale.Known(ctx, s.Summary)
 }
 
-// presentTense is what the header says while the step runs.
+// presentTense returns the header's text while the step runs.
 func (s *Step) presentTense(ctx context.Context) string {
 	if s.Message != "" && (s.Label == nil || locale.Of(ctx) == locale.English) {
 		return locale.Known(ctx, s.Message)
@@ -152,7 +152,7 @@ func (s *Step) presentTense(ctx context.Context) string {
 	return strings.TrimSpace(a.Verb + " " + a.Object)
 }
 
-// inputFields are a call's arguments; nil if they are no object.
+// inputFields decodes a call's arguments. It returns nil if they are not a JSON object.
 func (s *Step) inputFields() map[string]any {
 	var in map[string]any
 	if json.Unmarshal(s.ToolInput, &in) != nil {
@@ -161,10 +161,10 @@ func (s *Step) inputFields() map[string]any {
 	return in
 }
 
-// pair is one field of a step's input.
+// pair is a key and value of a step's input.
 type pair struct{ Key, Value string }
 
-// facts are the details of a phase: it has no input and output.
+// facts returns the details of a phase, which has no input and output.
 func (s *Step) facts() []pair {
 	if len(s.output().Todo) > 0 {
 		return nil
@@ -175,9 +175,9 @@ func (s *Step) facts() []pair {
 // inputs returns the input's fields, the query first, then by name.
 func (s *Step) inputs() []pair { return sortedPairs(s.inputFields()) }
 
-// sortedPairs are fields as text, the query first, then by name; empty ones are left out.
+// sortedPairs returns fields as text, the query first, then by name. Empty values are left out.
 //
-// They come from a map, so without an order the page would change each time it is drawn.
+// The fields come from a map: without a sort, each render of the page would have another order.
 func sortedPairs(fields map[string]any) []pair {
 	pairs := make([]pair, 0, len(fields))
 	for key, value := range fields {
@@ -197,9 +197,9 @@ func sortedPairs(fields map[string]any) []pair {
 	return pairs
 }
 
-// plainValue is a value of JSON in words, lists with commas.
+// plainValue formats a decoded JSON value as text, with commas between list items.
 //
-// It is empty for null. An object inside is shown as JSON.
+// It is empty for null. A nested object is encoded as JSON.
 func plainValue(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -223,7 +223,7 @@ func plainValue(v any) string {
 	}
 }
 
-// lowerFirst makes the first letter a small one.
+// lowerFirst lower-cases the first letter.
 func lowerFirst(s string) string {
 	first, size := utf8.DecodeRuneInString(s)
 	if size == 0 {
@@ -232,7 +232,7 @@ func lowerFirst(s string) string {
 	return string(unicode.ToLower(first)) + s[size:]
 }
 
-// groupActivity says what calls have in common that were made together, or one after the other.
+// groupActivity returns the common activity of a group of parallel or repeated calls.
 //
 // Calls that open documents are counted as documents, others by the noun of their label. s must have children.
 func groupActivity(ctx context.Context, s *Step) activity {
@@ -265,7 +265,7 @@ func groupActivity(ctx context.Context, s *Step) activity {
 	}
 }
 
-// countReadings counts readings: of as many documents, or of fewer.
+// countReadings formats the number of readings, with the number of different documents if that is lower.
 func countReadings(ctx context.Context, readings, different int) string {
 	if readings == different {
 		return documents.Count(ctx, different)
@@ -273,7 +273,7 @@ func countReadings(ctx context.Context, readings, different int) string {
 	return andThen.Say(ctx, documents.Count(ctx, different), timesOver.Count(ctx, readings))
 }
 
-// groupResult counts what failed in a group: its row shows no reasons.
+// groupResult counts the failed calls of a group, since the group's row shows no error messages.
 func groupResult(ctx context.Context, s *Step) string {
 	failed := 0
 	for _, c := range s.Children {
@@ -287,7 +287,7 @@ func groupResult(ctx context.Context, s *Step) string {
 	return stepsFailed.Count(ctx, failed)
 }
 
-// opens is the address of the passage that an open_document step shows, empty if it shows none.
+// opens returns the URL of the passage that an open_document step shows. It is empty if the step shows no passage.
 func (s *Step) opens() string {
 	if s.Capability != chat.CapabilityOpen || s.Status != chat.StatusComplete || len(s.output().Places) == 0 {
 		return ""

@@ -7,22 +7,22 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// AddPage is the page that adds a page of the web.
+// AddPage is the data of the page that adds a web page to the library.
 type AddPage struct {
-	URL    string // as it was typed or given
-	Title  string // what the page at it is called, as another page says; empty: not known
-	Given  bool   // another page gave the URL: it is shown and not typed
-	Said   string // why it was not added; empty: nothing was tried
-	Origin string // where this server is reached
-	Focus  bool   // somebody is going to type the URL
+	URL    string // the URL in the form
+	Title  string // the page's title, supplied by another page; empty: unknown
+	Given  bool   // another page supplied the URL: it is shown read-only
+	Said   string // the error message; empty: no attempt
+	Origin string // the server's public URL
+	Focus  bool   // the URL's field gets the focus
 
-	Added *corpus.Document // that was just added; nil: none
-	Again bool             // it was there already
+	Added *corpus.Document // the added document; nil: none
+	Again bool             // it existed already
 }
 
-// Live reports whether the document is still being read.
+// Live reports whether the document is still being parsed or indexed.
 //
-// The page then loads itself again, to show when it is ready.
+// The page then reloads itself until the document is ready.
 func (a AddPage) Live() bool { return a.Added != nil && working(*a.Added) }
 
 // AddPageTitle is the title of the page.
@@ -48,10 +48,10 @@ var (
 		"the address of the page and paste it here under “Add a page”.")
 )
 
-// bookmarklet is the address of a bookmark that opens the page which adds the page that is being read: in a window of
-// its own, or in the same one where windows are not opened.
+// bookmarklet returns the URL of a bookmark that opens the add form with the current page's URL and title. It opens
+// a popup window, or reuses the tab where popups are blocked.
 //
-// origin is the server's address without a path. The size of the window is a choice that fits the form.
+// origin is the server's URL without a path. The popup's size fits the form.
 func bookmarklet(origin string) string {
 	const open = "javascript:void(a=>open(a,'_blank','popup,width=520,height=560')||(location.href=a))('"
 	return open + origin + "/add?'+new URLSearchParams({url:location.href,title:document.title}))"

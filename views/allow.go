@@ -6,18 +6,18 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// AllowPage asks whether a program may use the documents.
+// AllowPage is the OAuth consent page: it asks whether a program may use the documents.
 //
-// Kept are the fields of the request, which the form sends back as they came: they are checked once more then.
+// Kept holds the request's fields, which the form sends back unchanged. They are validated again then.
 type AllowPage struct {
 	Assets Assets
-	Name   string // as the program calls itself, which nobody checked
-	Goes   string // where the browser goes with the answer
+	Name   string // the program's own name, unverified
+	Goes   string // the redirect target of the browser
 	User   string
 	Kept   []Field
 }
 
-// Connection is a program that may use the documents.
+// Connection is a program that has access to the documents.
 type Connection struct {
 	ID    string
 	Name  string
@@ -41,8 +41,7 @@ var (
 	txtEnd           = locale.T("End")
 )
 
-// programName is what a program is called.
-// The name is in quotation marks, since the program chose it.
+// programName returns a program's display name in quotation marks, since the program chose the name itself.
 func programName(name, unnamed string) string {
 	if name == "" {
 		return unnamed

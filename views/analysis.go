@@ -7,8 +7,8 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// questionKinds are the kinds of questions that rules tell apart, by the names that an analysis has for them.
-// An analysis with another name is shown in the step's own words.
+// questionKinds maps an analysis's question type to its text. An analysis of another type is shown with the step's
+// own message.
 var questionKinds = map[string]locale.Text{
 	"factual":           locale.T("A factual question"),
 	"exploratory":       locale.T("An exploratory question"),
@@ -22,13 +22,13 @@ var questionKinds = map[string]locale.Text{
 
 var questionAbout = locale.T("{kind}: {words}")
 
-// maxKeywords is how many words of a question its analysis shows in the row.
+// maxKeywords is the number of a question's keywords that the row shows.
 const maxKeywords = 6
 
-// analysed says what kind of a question it is and what it is about, from the details of a step that looked at it. It is
-// empty for any other step.
+// analysed returns the question's type and keywords from the details of an analysis step. It is empty for other
+// steps.
 //
-// The words are cut at 100 characters, which is a choice: a row is one line.
+// The keywords are cut at 100 characters to fit the one-line row.
 func (s *Step) analysed(ctx context.Context) string {
 	name, _ := s.Details["type"].(string)
 	kind := questionKinds[name]

@@ -8,9 +8,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// rowLink leads to a row of a result in its document, empty where none does.
+// rowLink returns the link from a result's row to its place in the document. It is empty for a row without a link.
 //
-// Links come from the log; what is no link of ours is not followed.
+// Links come from the log, so each is validated: only links of this server are rendered.
 func rowLink(t *chat.Table, row int) string {
 	if row < len(t.Links) && chat.IsLink(t.Links[row]) {
 		return t.Links[row]
@@ -18,15 +18,16 @@ func rowLink(t *chat.Table, row int) string {
 	return ""
 }
 
-// moreRows counts what a result does not show.
+// moreRows returns the text for the number of rows that are not shown.
 func moreRows(ctx context.Context, t *chat.Table) string { return rowsMore.Count(ctx, t.More) + " " }
 
-// whichRows names the link to the rows that a result comes from.
+// whichRows returns the label of the link to a result's rows.
 func whichRows(ctx context.Context, t *chat.Table) string { return rowsUsed.Count(ctx, t.Used) }
 
-// isAmount reports whether a cell is a number with its unit at most, to be set at the right: a date and a code are not.
+// isAmount reports whether a cell is a number with an optional unit, which is aligned right. Dates and codes are
+// not amounts.
 //
-// At most four characters may stand beside the digits, such as a currency: a choice that keeps words out.
+// At most four characters beside the digits, such as a currency, are accepted, which excludes words.
 func isAmount(cell string) bool {
 	first, last := strings.IndexAny(cell, "0123456789"), strings.LastIndexAny(cell, "0123456789")
 	if first < 0 || strings.Trim(cell[first:last+1], "0123456789., '") != "" {
@@ -39,14 +40,14 @@ func isAmount(cell string) bool {
 	return beside <= 4 && strings.Count(cell[first:last+1], ".") < 2
 }
 
-// isShort reports whether a cell is a word, a number or a day, to be kept in one line.
+// isShort reports whether a cell is a single word, number or date, which is not wrapped.
 //
-// 16 characters are a choice.
+// The limit is 16 characters.
 func isShort(cell string) bool {
 	return utf8.RuneCountInString(cell) <= 16 && !strings.Contains(cell, " ")
 }
 
-// isAmountColumn reports whether the first row has an amount in a column.
+// isAmountColumn reports whether the column's cell in the first row is an amount.
 func isAmountColumn(t *chat.Table, column int) bool {
 	return len(t.Rows) > 0 && column < len(t.Rows[0]) && isAmount(t.Rows[0][column])
 }

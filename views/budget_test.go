@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// costly are texts of about n bytes that parsers or browsers take far more than their length for.
+// costly returns texts of about n bytes whose cost in a parser or browser is much higher than their length.
 func costly(n int) map[string]string {
 	r := strings.Repeat
 	var references, ticks, nested strings.Builder
@@ -61,13 +61,13 @@ func costly(n int) map[string]string {
 	}
 }
 
-// table is a Markdown table with only its head written out.
+// table returns a Markdown table with only its head written out.
 func table(columns, rows int) string {
 	return "|" + strings.Repeat("a|", columns) + "\n|" + strings.Repeat("-|", columns) + "\n" +
 		strings.Repeat("|\n", rows)
 }
 
-// allocated is how much memory f takes in all.
+// allocated returns the total bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -131,7 +131,8 @@ func TestATextBeyondTheBudgetIsShownAsItWasWritten(t *testing.T) {
 	}
 }
 
-// What a growing answer sends is in proportion to its length: it was one redraw of the open block for each delta.
+// The bytes streamed for a growing answer are proportional to its length. They once included one render of the open
+// block for each delta.
 func TestAGrowingAnswerIsNotDrawnAgainWithEveryDelta(t *testing.T) {
 	m := NewMarkdown()
 	for name, src := range map[string]string{
@@ -329,7 +330,7 @@ func TestAStepShowsWhatItCameTo(t *testing.T) {
 }
 
 func TestAPageWithoutScriptsLoadsItselfAgain(t *testing.T) {
-	// without: the documents, while they are read in
+	// Without a session: the documents, while they are parsed and indexed.
 	for session, want := range map[string]string{"s1": `content="2; url=/c/s1"`, "": `content="2"`} {
 		var b strings.Builder
 		page := Page{

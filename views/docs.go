@@ -2,9 +2,9 @@ package views
 
 import "strconv"
 
-// The words of the API's page.
+// The text of the API's page.
 const (
-	// They are not translated: the description of the API is English, and so is what stands around it.
+	// These strings are not translated: the API description is English.
 	txtAPI         = "API"
 	txtVersion     = "Version"
 	txtAPIContents = "Contents"
@@ -23,9 +23,9 @@ const (
 	txtAPIGot      = "Answer"
 )
 
-// Docs is the description of the API for people.
+// Docs is the API reference as a page.
 //
-// Package openapi fills it from the description that programs get.
+// Package openapi fills it from the OpenAPI document.
 type Docs struct {
 	About   string
 	Version string
@@ -33,13 +33,13 @@ type Docs struct {
 	Schemas []DocsSchema
 }
 
-// DocsGroup is a heading with the operations under it.
+// DocsGroup is a heading and its operations.
 type DocsGroup struct {
 	Name, About string
 	Operations  []DocsOperation
 }
 
-// DocsOperation is one way to ask one address.
+// DocsOperation is one method of one path.
 type DocsOperation struct {
 	ID, Method, Path string
 	Summary, About   string
@@ -53,27 +53,27 @@ type DocsOperation struct {
 	Outcomes         []DocsOutcome
 }
 
-// DocsTry is the form that sends a request; nil where a form can't make the body.
+// DocsTry is the form that sends a request. It is nil where a form can't encode the body.
 type DocsTry struct {
-	Body    string   // an example; empty: the route takes none
-	Accepts []string // media types to choose from, when there are several
-	Keys    bool     // the server wants a key
+	Body    string   // an example; empty: the route has no body
+	Accepts []string // alternative media types
+	Keys    bool     // the server requires a key
 }
 
-// DocsOutcome is one answer.
+// DocsOutcome is one response.
 type DocsOutcome struct {
 	Status string
 	About  string
 	Kinds  []DocsKind
 }
 
-// DocsKind is one form that an answer may have.
+// DocsKind is one content type of a response.
 type DocsKind struct {
 	Media string
 	Type  DocsType
 }
 
-// DocsType is a type's words, and the schema that it is made of, if it has a name.
+// DocsType is a type's description, and the name of its schema if it has one.
 type DocsType struct{ Words, Schema string }
 
 // DocsSchema is a named object.
@@ -82,7 +82,7 @@ type DocsSchema struct {
 	Fields []DocsField
 }
 
-// DocsField is a field, or a part of an address.
+// DocsField is a field, or a parameter of a path or query.
 type DocsField struct {
 	Name, Where string
 	Type        DocsType
@@ -91,7 +91,7 @@ type DocsField struct {
 	About       string
 }
 
-// failed tells the answers of a failure, which are folded together.
+// failed reports whether the response has an error status. Error responses are folded together.
 func (o DocsOutcome) failed() bool {
 	n, err := strconv.Atoi(o.Status)
 	return err == nil && n >= 400

@@ -11,26 +11,26 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// DocumentsPage is the list of documents as it was asked for.
+// DocumentsPage is the document list for a query.
 //
-// Counts are of the whole library or namespace, whatever the list is narrowed to.
+// Counts cover the whole library or namespace, regardless of the query's filters.
 type DocumentsPage struct {
 	Documents []corpus.Document
 	Counts    corpus.Counts
-	Semantic  bool          // whether vectors are made
-	EmbedTime time.Duration // that the missing ones will take; 0: it is not known
-	More      bool          // there are documents behind those listed
+	Semantic  bool          // whether embeddings are computed
+	EmbedTime time.Duration // estimated time for the missing ones; 0: unknown
+	More      bool          // more documents follow
 	Query     DocumentsQuery
 	Samples   bool
-	MaxFile   int64            // bytes that a file may have that is added
-	Watched   []corpus.Watched // folders that programs follow, if the page is to show them
-	Folders   bool             // the user may have folders followed
-	Followed  []FollowedFolder // that this server follows, if the user may see them
-	Deleted   string           // id of a document that was just deleted and can come back
+	MaxFile   int64            // maximum size of a file in bytes
+	Watched   []corpus.Watched // folders of watch programs, if the page may show them
+	Folders   bool             // the user may choose folders
+	Followed  []FollowedFolder // folders that this server follows, if the user may see them
+	Deleted   string           // id of a deleted document that can be restored
 	Now       time.Time
 }
 
-// DocumentsQuery is what a list of documents was asked for.
+// DocumentsQuery is the filter, order and limit of a document list.
 type DocumentsQuery struct {
 	Text      string
 	Kind      string // the name of a format, or empty
@@ -40,14 +40,13 @@ type DocumentsQuery struct {
 	Limit     int
 }
 
-// DocumentsStep is how many documents the list begins with, and how many more it shows each time.
-// It is a choice.
+// DocumentsStep is the number of documents on the first page of the list, and of those that each further page adds.
 const DocumentsStep = 50
 
-// Encode returns the query as an address's query, with one part changed; empty values are left out.
+// Encode returns the query as an encoded URL query with one parameter changed. Empty values are left out.
 //
-// changes are names and values in turn. An empty query is the empty text, without a question mark. The limit is in it
-// only if it is not the usual one, so that addresses stay short.
+// changes are alternating names and values. An empty query is encoded as the empty string, without a question mark.
+// The limit is encoded only if it differs from the default, which keeps URLs short.
 func (q DocumentsQuery) Encode(changes ...string) string {
 	v := url.Values{}
 	set := func(name, value string) {
@@ -73,35 +72,35 @@ func (q DocumentsQuery) Encode(changes ...string) string {
 	return "?" + v.Encode()
 }
 
-// url is the address of the list with one part of the query changed.
+// url returns the list's URL with one parameter of the query changed.
 func (q DocumentsQuery) url(changes ...string) string { return "/documents" + q.Encode(changes...) }
 
-// narrowed reports whether the list shows only some of the documents.
+// narrowed reports whether the query filters the list.
 func (q DocumentsQuery) narrowed() bool {
 	return q.Text != "" || q.Kind != "" || q.State != "" || q.Namespace != ""
 }
 
-// action is the address of what can be done to a document; the list comes back as it was.
+// action returns the URL of an action on a document. The response redirects to the same list.
 //
-// what is the end of an address of the API, such as retry; the query comes along so that the form is led back.
+// what is the last segment of an API path, such as retry. The encoded query is appended for the redirect.
 func (q DocumentsQuery) action(d corpus.Document, what string) string {
 	return "/documents/" + url.PathEscape(d.ID) + "/" + what + q.Encode()
 }
 
-// folderName is the last part of a path of any system.
+// folderName returns the last segment of a path of any operating system.
 func folderName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// rowID is the id of a document's row, which the stream of changes redraws.
+// rowID is the element id of a document's row. The stream of changes replaces the row by this id.
 func rowID(d corpus.Document) string { return "doc-" + d.ID }
 
-// working reports whether a document is still on its way into the library.
+// working reports whether a document is queued or being parsed or indexed.
 func working(d corpus.Document) bool {
 	return d.State == corpus.StateQueued || d.State == corpus.StateParsing || d.State == corpus.StateIndexing
 }
 
-// stateText says how far a document is: "Reading page 12 of 80".
+// stateText returns the text of a document's state: "Reading page 12 of 80".
 //
-// A document of one page has no progress worth telling.
+// A document of one page has no page progress.
 func stateText(ctx context.Context, d corpus.Document) string {
 	p := d.Progress
 	switch d.State {
@@ -130,7 +129,7 @@ func stateText(ctx context.Context, d corpus.Document) string {
 	return string(d.State)
 }
 
-// vectorsText says how far the vectors of a document are: "Semantic index: 192 of 640 passages".
+// vectorsText returns the progress of a document's embeddings: "Semantic index: 192 of 640 passages".
 func vectorsText(ctx context.Context, d corpus.Document) string {
 	if p := d.Progress; p.Stage == "embedding" && p.Total > 0 {
 		return vectorsOf.Count(ctx, p.Total, p.Done)
@@ -138,9 +137,10 @@ func vectorsText(ctx context.Context, d corpus.Document) string {
 	return txtVectorsComing.In(ctx)
 }
 
-// vectorsLeft says how many vectors are to be made, and how long that takes; 0: it is not known.
+// vectorsLeft returns the number of embeddings still to compute and the estimated time left. A left of 0 means that
+// the time is unknown.
 //
-// From an hour and a half on it counts in hours, which is a choice.
+// From 90 minutes on the time is in hours.
 func vectorsLeft(ctx context.Context, passages int, left time.Duration) string {
 	s := vectorsToGo.Count(ctx, passages)
 	switch minutes := int(left.Round(time.Minute).Minutes()); {
@@ -155,21 +155,21 @@ func vectorsLeft(ctx context.Context, passages int, left time.Duration) string {
 	}
 }
 
-// needsOCR reports whether a document, or pages of it, are pictures that nothing could read.
+// needsOCR reports whether a document, or some of its pages, are images without extracted text.
 func needsOCR(d corpus.Document) bool {
 	return d.State == corpus.StateFailed && d.Error != nil && d.Error.Code == corpus.NeedsOCR ||
 		d.State == corpus.StateReady && d.MetaText(corpus.MetaUnread) != ""
 }
 
-// canRetry reports whether there is something to try again.
+// canRetry reports whether the page offers a retry.
 //
-// It shows a button; whether the document can be tried again is decided when that is pressed.
+// It only controls the button. The retry's handler validates the request again.
 func canRetry(d corpus.Document) bool {
 	return d.State == corpus.StateFailed || d.State == corpus.StateCancelled || d.Semantic == corpus.SemanticFailed ||
 		needsOCR(d)
 }
 
-// retryText is what the button says that tries it.
+// retryText returns the label of the retry button.
 func retryText(d corpus.Document) locale.Text {
 	if needsOCR(d) {
 		return txtReadAgain
@@ -177,12 +177,12 @@ func retryText(d corpus.Document) locale.Text {
 	return txtRetryWork
 }
 
-// measured reports whether it is known how far a document is.
+// measured reports whether the document's progress is known.
 func measured(d corpus.Document) bool { return working(d) && d.Progress.Total > 1 }
 
-// tags3 returns a document's own tags, at most three.
+// tags3 returns at most three of a document's own tags.
 //
-// Meta is what a user sent, so tags may be a list, a text or something else, which is left out.
+// Meta is user input, so tags may be a list, a string or another type, which is ignored.
 func tags3(d corpus.Document) []string {
 	var out []string
 	switch list := d.Meta["tags"].(type) {
@@ -200,7 +200,7 @@ func tags3(d corpus.Document) []string {
 	return out
 }
 
-// named is the line under a document's title: where the file is, unless that says the same.
+// named returns the line under a document's title: its path, or nothing if the path equals the title.
 func named(d corpus.Document) string {
 	if d.Path == documentTitle(d) {
 		return ""
@@ -208,7 +208,7 @@ func named(d corpus.Document) string {
 	return d.Path
 }
 
-// sorted says for a screen reader which column the list is ordered by.
+// sorted returns a column's aria-sort value.
 func (q DocumentsQuery) sorted(column string) string {
 	switch {
 	case column == "title" && q.Sort == "title", column == "added" && q.Sort == "oldest":
@@ -219,7 +219,7 @@ func (q DocumentsQuery) sorted(column string) string {
 	return "none"
 }
 
-// dateOrder is what a click on the date's column does next, and the arrow for the present order.
+// dateOrder returns the next order for a click on the date column, and the arrow of the current order.
 func (q DocumentsQuery) dateOrder() (next, arrow string) {
 	switch q.Sort {
 	case "":
@@ -230,10 +230,10 @@ func (q DocumentsQuery) dateOrder() (next, arrow string) {
 	return "", ""
 }
 
-// empty reports whether the page is one that offers ways to begin.
+// empty reports whether the library is empty, so that the page shows how to begin.
 func (p DocumentsPage) empty() bool { return p.Counts.Documents == 0 && !p.Query.narrowed() }
 
-// summary says how much the library holds.
+// summary returns the library's counts of documents, pages and passages.
 func (p DocumentsPage) summary(ctx context.Context) string {
 	if p.Counts.Documents == 0 {
 		return ""
@@ -248,9 +248,9 @@ func (p DocumentsPage) summary(ctx context.Context) string {
 	return s
 }
 
-// The words of the documents' screens. The exported ones are chosen by the handlers.
+// The text of the documents' pages. Handlers use the exported texts.
 var (
-	// These stand in the head of the panel beside an answer.
+	// The head of the panel beside an answer.
 	txtWordForWord  = locale.T("Word for word")
 	txtNearly       = locale.T("Nearly word for word")
 	txtQuoteMissing = locale.T("These words are not in the document. Nothing is marked.")

@@ -19,7 +19,8 @@ import (
 	"github.com/footnote/footnote/views/mathml"
 )
 
-// readable is the text that a drawn answer shows, its white space collapsed, without what the page says of links.
+// readable returns the text that a rendered answer shows, with normalised white space and without the hosts beside
+// links.
 func readable(t testing.TB, md *Markdown, src string) string {
 	t.Helper()
 	var b strings.Builder
@@ -40,7 +41,7 @@ func readable(t testing.TB, md *Markdown, src string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// inMath reports whether a node is part of a formula, which has its source as its annotation.
+// inMath reports whether a node is part of a formula. A formula's source is in its annotation.
 func inMath(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if n.Data == "math" && n.Type == html.ElementNode {
@@ -50,7 +51,7 @@ func inMath(n *html.Node) bool {
 	return false
 }
 
-// withoutDelimiters is a text with its formulas as their annotations have them.
+// withoutDelimiters returns a text with its formulas as in their annotations.
 func withoutDelimiters(s string) string {
 	var b strings.Builder
 	done := 0
@@ -75,7 +76,7 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// shows holds one text to being shown as it is: alone, in a list, behind other words, and beside itself.
+// shows checks that a text is rendered unchanged: alone, in a list, after other words, and next to itself.
 func shows(t testing.TB, md *Markdown, s string) {
 	t.Helper()
 	want := withoutDelimiters(strings.Join(strings.Fields(s), " "))
@@ -153,7 +154,7 @@ func FuzzWordsOfADocumentAreShownAsTheyAre(f *testing.F) {
 	})
 }
 
-// quotable is a quotation's text as it is drawn, with the marks of its items, without white space and quote marks.
+// quotable returns a rendered quotation's text with its list marks, without white space and quote marks.
 func quotable(t testing.TB, md *Markdown, src string) string {
 	t.Helper()
 	var b strings.Builder
@@ -187,7 +188,7 @@ func quotable(t testing.TB, md *Markdown, src string) string {
 
 var itemMark = regexp.MustCompile(`(?m)^((?:> ?)*)([-+*]) `)
 
-// level is a text without white space, quote marks at the beginning of lines, and the difference between bullets.
+// level normalises a text: it removes white space, leading quote marks and the difference between bullets.
 func level(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -196,10 +197,10 @@ func level(s string) string {
 	return boxes.Replace(strings.Join(strings.Fields(b.String()), ""))
 }
 
-// boxes are those of a list of tasks, as they are written.
+// boxes encodes task list checkboxes as they are written.
 var boxes = strings.NewReplacer("\u2610\ufe0e", "[]", "\u2611\ufe0e", "[x]")
 
-// quotes holds lines to being drawn as they are in a quotation with a footnote behind it.
+// quotes checks that lines are rendered unchanged in a quotation with a footnote.
 func quotes(t testing.TB, md *Markdown, lines []string) {
 	t.Helper()
 	src := text.QuoteMarkdown(lines)
@@ -384,7 +385,7 @@ func TestAddedFootnoteIsMarkedWhereverItsQuoteIs(t *testing.T) {
 	}
 }
 
-// linksIn returns the addresses that the links of a drawn text ask about, and the whole text that is read.
+// linksIn returns the URLs of a rendered text's links, and the whole text.
 func linksIn(t *testing.T, drawn string) (addresses []string, read string) {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(drawn))

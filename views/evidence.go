@@ -14,20 +14,19 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// The data of an evidence file that people read stands at its end, in a comment. Base64 has no character that could
-// end one.
+// The data block of a readable evidence file is a comment at its end. Base64 has no character that could close it.
 const (
 	dataOpen  = "<!-- " + chat.EvidenceFormat + "\n"
 	dataClose = "\n-->\n"
-	// The width is that of MIME's base64 (RFC 2045, section 6.8).
+	// The line width is that of MIME's base64 (RFC 2045, section 6.8).
 	dataWidth = 76
 )
 
-// EvidenceFile writes sealed evidence as md, html or json. The same evidence always gives the same bytes: what people
-// read is checked by writing it again from the data.
+// EvidenceFile encodes sealed evidence as md, html or json. The encoding is deterministic: the readable part is
+// verified by encoding it again from the data.
 //
-// It fails with chat.CodeInvalid for another format. It is English whatever the reader's language is: a file must be
-// the same wherever it is checked.
+// It fails with chat.CodeInvalid for another format. The text is English in every locale, since the file must be
+// the same wherever it is verified.
 func EvidenceFile(e chat.Evidence, format string) ([]byte, error) {
 	raw, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
@@ -57,11 +56,10 @@ func EvidenceFile(e chat.Evidence, format string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// ReadEvidence reads a file of any of the formats. problems says what is wrong with it beside what its citations come
-// to.
+// ReadEvidence parses an evidence file of any format. problems lists the problems of the file and of its citations.
 //
-// err is chat.CodeInvalid for what is no such file. Line ends of Windows and a mark at the beginning, which programs
-// for mail and text put in, do not count as changes.
+// err has chat.CodeInvalid for any other file. Windows line ends and a byte order mark, which mail clients and
+// editors insert, are not counted as changes.
 func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 	file = bytes.ReplaceAll(bytes.TrimPrefix(file, []byte("\uFEFF")), []byte("\r\n"), []byte("\n"))
 	if bytes.HasPrefix(bytes.TrimSpace(file), []byte("{")) {
@@ -70,7 +68,7 @@ func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 		}
 		return e, e.Problems(), nil
 	}
-	// The data stands at the end of the file, so the last one counts.
+	// The data block is at the end of the file, so the last one is decoded.
 	at := bytes.LastIndex(file, []byte(dataOpen))
 	if at < 0 {
 		return e, nil, &chat.Error{
@@ -93,7 +91,7 @@ func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 	if bytes.HasPrefix(file, []byte("<!doctype html>")) {
 		format = "html"
 	}
-	// What people read is made once more from the data and compared.
+	// The readable part is encoded again from the data and compared.
 	again, err := EvidenceFile(e, format)
 	if err != nil {
 		return e, nil, err
@@ -108,7 +106,7 @@ func ReadEvidence(file []byte) (e chat.Evidence, problems []string, err error) {
 	return e, problems, nil
 }
 
-// firstDifference returns the number of the first line that differs; white space at the end does not count.
+// firstDifference returns the number of the first line that differs. Trailing white space is ignored.
 func firstDifference(a, b []byte) (line int, same bool) {
 	one, two := bytes.Split(bytes.TrimRight(a, "\n "), []byte("\n")), bytes.Split(
 		bytes.TrimRight(b, "\n "), []byte("\n"),
@@ -121,8 +119,8 @@ func firstDifference(a, b []byte) (line int, same bool) {
 	return 0, true
 }
 
-// evidenceMarkdown writes what people read. All that comes from documents, models and users is escaped, on one line,
-// or in a quotation of its own, which nothing in it can leave.
+// evidenceMarkdown writes the readable part. Text from documents, models and users is escaped, on one line, or in a
+// block quote that it can't close.
 func evidenceMarkdown(b *bytes.Buffer, e chat.Evidence) {
 	fmt.Fprintf(b, "# %s\n\n", literalMarkdown(e.Question))
 	fmt.Fprintf(b, "Asked %s · answered %s · model %s · %s\n\n", moment(e.AskedAt), moment(e.AnsweredAt),
@@ -164,7 +162,7 @@ func evidenceMarkdown(b *bytes.Buffer, e chat.Evidence) {
 	b.WriteString("\n")
 }
 
-// evidenceFacts are what is known of a quote, but for its words.
+// evidenceFacts returns the metadata of a citation, without its quote.
 func evidenceFacts(c chat.EvidenceCitation) []pair {
 	facts := []pair{{"File", c.Filename}, {"SHA-256", c.SHA256}}
 	if c.Page > 0 {
@@ -188,7 +186,7 @@ func evidenceFacts(c chat.EvidenceCitation) []pair {
 	return append(facts, pair{"Check", strings.ReplaceAll(string(c.Check), "_", " ")})
 }
 
-// evidenceStep is a step in a line.
+// evidenceStep formats a step as one line.
 func evidenceStep(s chat.EvidenceStep) string {
 	parts := []string{s.Message}
 	if s.Summary != "" {
@@ -201,7 +199,7 @@ func evidenceStep(s chat.EvidenceStep) string {
 	return strings.Join(append(parts, string(s.Status), moment(s.At), took), " · ")
 }
 
-// moment is a time to the second in UTC, so that an exported answer reads the same everywhere.
+// moment formats a time to the second in UTC, so that an exported answer is the same in every time zone.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "–"
@@ -209,10 +207,8 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// literalMarkdown is text that means nothing to Markdown or HTML, on one line. Marks that would turn the line around
-// are named instead; what is written from right to left stands apart from what is around it.
-//
-// U+2068 and U+2069 set what is written from right to left apart, as Unicode's isolates do (UAX #9).
+// literalMarkdown escapes text for Markdown and HTML and joins it to one line. Bidirectional control characters are
+// made visible. Right-to-left text is enclosed in U+2068 and U+2069, Unicode's isolates (UAX #9).
 func literalMarkdown(text string) string {
 	var b strings.Builder
 	rightToLeft := false
@@ -224,7 +220,7 @@ func literalMarkdown(text string) string {
 		case r == '&':
 			b.WriteString("&amp;")
 			continue
-		// Markdown lets every mark of ASCII be escaped, whether it means something or not.
+		// Markdown allows an escape before every ASCII punctuation character.
 		case r < 0x80 && unicode.In(r, unicode.Punct, unicode.Symbol):
 			b.WriteByte('\\')
 		case unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana):
@@ -238,10 +234,10 @@ func literalMarkdown(text string) string {
 	return b.String()
 }
 
-// visible names the characters that nobody sees and that change what others look like.
+// visible replaces invisible characters that change how other text is rendered with U+FFFD.
 //
-// These are marks that turn the direction of writing around, and controls but for tabs and ends of lines: a name with
-// them could look like another one. Bytes that are not UTF-8 become U+FFFD as well.
+// These are bidirectional controls and control characters except tab and newline, which could disguise a name.
+// Bytes that are not valid UTF-8 become U+FFFD as well.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -255,7 +251,7 @@ func visible(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// plainMarks is an answer's Markdown without HTML, images and comments: its other marks stay.
+// plainMarks returns an answer's Markdown without HTML, images and comments. Other markup is kept.
 func plainMarks(answer string) string {
 	answer = strings.ReplaceAll(visible(answer), "![", `!\[`)
 	var b strings.Builder
@@ -270,7 +266,7 @@ func plainMarks(answer string) string {
 	return b.String()
 }
 
-// evidenceAnswer draws an answer whose footnotes lead to its quotes on the same page.
+// evidenceAnswer renders an answer whose footnotes link to its quotes on the same page.
 func evidenceAnswer(e chat.Evidence) string {
 	var b strings.Builder
 	cite := func(n int) (chat.Citation, bool) {
@@ -297,8 +293,7 @@ func evidenceAnswer(e chat.Evidence) string {
 	return b.String()
 }
 
-// evidenceStyle is all of an evidence page's style.
-// The file loads nothing, so it needs no other.
+// evidenceStyle is the style sheet of an evidence page. The file loads no other resource.
 const evidenceStyle = `body{margin:0;font:1rem/1.6 ` +
 	`system-ui,sans-serif}main{max-width:44rem;margin:auto;padding:2rem 1rem;overflow-wrap:anywhere}` +
 	`h1{font-size:1.375rem;line-height:1.35}h2{margin-top:2.5rem;font-size:1.125rem}h3{margin-bottom:.5rem;` +

@@ -6,32 +6,32 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// FoldersPage shows the folders of the server's machine, of which one can be followed.
+// FoldersPage lists a folder of the server's machine, so that a user can choose one to follow.
 //
-// It is shown to the user of the server's machine alone, so paths are shown as they are.
+// It is served only to the local user of the server's machine, so paths are not hidden.
 type FoldersPage struct {
 	Dir     string // the folder that is shown
 	Above   []FolderPlace
 	Folders []FolderPlace // in it
-	More    bool          // there are further ones
-	Typed   string        // a path that is not shown
-	Trouble string        // why
+	More    bool          // the list is truncated
+	Typed   string        // an invalid path in the form
+	Trouble string        // its error message
 	Refused string        // why this folder can't be followed; empty: it can
 }
 
-// FolderPlace is a folder of that page.
+// FolderPlace is a folder on that page.
 type FolderPlace struct{ Name, Path string }
 
 // FollowedFolder is a folder that this server follows.
 //
-// Files is 0 also where nothing was told of the folder yet.
+// Files is 0 until the first report about the folder.
 type FollowedFolder struct {
 	Dir      string
 	Files    int
-	LookedAt time.Time // zero: not yet
-	Chosen   bool      // on the page, where it can be ended; else the settings name it
-	Unread   bool      // it is not there or can't be read
-	Stuck    bool      // the library does not take its files
+	LookedAt time.Time // time of the last sync; zero: never
+	Chosen   bool      // on the page, where it can be removed; otherwise in the settings
+	Unread   bool      // it is missing or unreadable
+	Stuck    bool      // the library rejects its files
 }
 
 // FoldersTitle is the title of that page.

@@ -19,13 +19,13 @@ import (
 	"github.com/footnote/footnote/views/mathml"
 )
 
-// formulaNode is a formula as it is drawn.
+// formulaNode is a rendered formula in the syntax tree.
 type formulaNode struct {
 	ast.BaseInline
 	html        string
-	weight      int // nodes
-	start, stop int // in the source
-	place       int // among the formulas of its block
+	weight      int // node count
+	start, stop int // byte offsets in the source
+	place       int // index among the formulas of its block
 }
 
 var kindFormula = ast.NewNodeKind("DrawnFormula")
@@ -36,7 +36,7 @@ func (*formulaNode) Kind() ast.NodeKind { return kindFormula }
 // Dump implements ast.Node.
 func (n *formulaNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// formulaParser draws formulas while Markdown is parsed, so that their nodes count like all others.
+// formulaParser renders formulas while Markdown is parsed, so that their nodes count against the budget.
 type formulaParser struct{ formula.Inline }
 
 // Parse implements parser.InlineParser.
@@ -50,15 +50,15 @@ func (p formulaParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	return n
 }
 
-// drawFormula returns a formula as HTML, and its nodes. One that can't be drawn is its source, as code, for which a
-// reason is given where the formula is too large.
+// drawFormula renders a formula as HTML and returns its node count. A formula that can't be parsed is shown as
+// source code, with a reason if it is too large.
 //
-// tex is the formula without its delimiters, source with them. Its nodes count against the budget of the text that it
-// stands in.
+// tex is the formula without its delimiters, source with them. The nodes count against the budget of the
+// surrounding text.
 func drawFormula(ctx context.Context, source, tex string, display bool) (drawn string, nodes int) {
 	markup, nodes, err := mathml.Draw(tex, display)
 	switch {
-	// The source is shown in any case: a reader may still know what it means.
+	// The source is always shown: a reader may still understand it.
 	case errors.Is(err, mathml.ErrTooLarge):
 		why := html.EscapeString(txtFormulaTooLarge.In(ctx))
 		return `<code class="tex" title="` + why + `">` + html.EscapeString(source) + `</code>`, 1
@@ -71,13 +71,13 @@ func drawFormula(ctx context.Context, source, tex string, display bool) (drawn s
 	}
 }
 
-// A formula stands as an element of ours until the model's HTML is made safe, as a citation does: MathML comes from
-// our own package alone, and the sanitizer knows none of its elements.
+// A formula is a placeholder element until the model's HTML is sanitized, like a citation. The sanitizer allows no
+// MathML; all MathML comes from package mathml.
 const formulaOpen = `<fn-math n="`
 
 var formulaMark = regexp.MustCompile(`<fn-math n="(\d{1,6})"></fn-math>`)
 
-// renderFormula writes the place of a formula.
+// renderFormula writes the placeholder of a formula.
 func renderFormula(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(formulaOpen + strconv.Itoa(node.(*formulaNode).place) + `"></fn-math>`)
@@ -85,7 +85,7 @@ func renderFormula(w util.BufWriter, _ []byte, node ast.Node, entering bool) (as
 	return ast.WalkSkipChildren, nil
 }
 
-// renderFormulaBlock writes a paragraph that begins with a formula.
+// renderFormulaBlock writes a paragraph that starts with a formula.
 func renderFormulaBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<p>")
@@ -95,9 +95,8 @@ func renderFormulaBlock(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
-// formulasOf numbers the formulas of a block and returns what they are drawn as.
-//
-// putFormulas takes them by these numbers, so both must see the same block.
+// formulasOf numbers the formulas of a block and returns their markup. putFormulas looks them up by these numbers,
+// so both must get the same block.
 func formulasOf(block ast.Node) []string {
 	var drawn []string
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -110,9 +109,9 @@ func formulasOf(block ast.Node) []string {
 	return drawn
 }
 
-// putFormulas puts drawn formulas into HTML that was made safe.
+// putFormulas inserts rendered formulas into sanitized HTML.
 //
-// A mark without a formula becomes nothing: only our renderer writes marks.
+// A placeholder without a formula is dropped: only our renderer writes placeholders.
 func putFormulas(s string, drawn []string) string {
 	if len(drawn) == 0 || !strings.Contains(s, formulaOpen) {
 		return s
@@ -126,9 +125,9 @@ func putFormulas(s string, drawn []string) string {
 	})
 }
 
-// documentFormula draws the formula that a document's text holds with its delimiters.
+// documentFormula renders a formula of a document's text, given with its delimiters.
 //
-// What can't be read as one formula is shown as it was written.
+// Text that can't be parsed as one formula is shown unchanged.
 func documentFormula(ctx context.Context, source string) string {
 	f, ok, _ := words.ReadFormula(source, 0)
 	if !ok || f.End != len(source) {
@@ -138,7 +137,7 @@ func documentFormula(ctx context.Context, source string) string {
 	return drawn
 }
 
-// quotedWords draws the words of a quote, and its formulas within the line.
+// quotedWords renders a quote's text, with its formulas inline.
 func quotedWords(ctx context.Context, quote string) templ.Component {
 	var b strings.Builder
 	done := 0

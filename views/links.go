@@ -14,15 +14,15 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// It is a choice.
+// Longer addresses are rendered as text. The limit is arbitrary.
 const maxAddress = 2_000 // bytes of an address that can be followed
 
 var anchor = regexp.MustCompile(`(?s)<a href="([^"]*)"[^>]*>(.*?)</a>`)
 
-// drawLinks shows beside each link of safe HTML where it leads, unless its words say just that. away makes the
-// address that is followed of the link's own.
+// drawLinks shows the host beside each link of sanitized HTML, unless the link's text is that address. away maps an
+// address to the href of the link.
 //
-// s must be safe already. A link that can't be followed becomes its words.
+// s must be sanitized already. A link that can't be followed is replaced with its text.
 func drawLinks(s string, away func(string) string) string {
 	if !strings.Contains(s, "<a ") {
 		return s
@@ -52,9 +52,9 @@ func drawLinks(s string, away func(string) string) string {
 	})
 }
 
-// saysAddress reports whether a link's words are its address or host.
+// saysAddress reports whether a link's text is its address or host.
 //
-// Such a link needs no host beside it, since its reader sees where it leads.
+// Such a link is rendered without its host, since its target is visible.
 func saysAddress(label, address, place string) bool {
 	label = strings.TrimSuffix(strings.TrimSpace(label), "/")
 	address = strings.TrimSuffix(address, "/")
@@ -63,15 +63,15 @@ func saysAddress(label, address, place string) bool {
 	return strings.HasPrefix(strings.ToLower(bare), place) && (label == address || label == bare || label == place)
 }
 
-// ShownHost is the host of an http or https address as it may be shown: in ASCII, so that letters that look like
-// others can't pretend to be another host. It is false for any other address.
+// ShownHost returns the host of an http or https URL as ASCII, so that look-alike letters can't disguise it. It
+// returns false for other URLs.
 func ShownHost(u *url.URL) (host string, ok bool) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return "", false
 	}
 	name, err := idna.Lookup.ToASCII(u.Hostname())
 	if err != nil {
-		// Names that are no proper ones exist and are looked up; Punycode shows them without letters that deceive.
+		// Invalid host names exist and are resolved; Punycode encodes them without look-alike letters.
 		if name, err = idna.Punycode.ToASCII(u.Hostname()); err != nil {
 			return "", false
 		}
@@ -79,7 +79,7 @@ func ShownHost(u *url.URL) (host string, ok bool) {
 	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return "", false
 	}
-	// An address of IPv6 stands in brackets (RFC 3986, section 3.2.2).
+	// An IPv6 address is in brackets (RFC 3986, section 3.2.2).
 	if strings.Contains(name, ":") {
 		name = "[" + name + "]"
 	}
@@ -89,12 +89,12 @@ func ShownHost(u *url.URL) (host string, ok bool) {
 	return name, true
 }
 
-// LeavePath is the page that asks before a link leads away.
+// LeavePath returns the URL of the confirmation page for an external link.
 func LeavePath(address string) string { return "/leave?to=" + url.QueryEscape(address) }
 
-// clippedStart returns the end of a text, which is what counts of a host.
+// clippedStart keeps the end of a text, the significant part of a host.
 //
-// n counts bytes: a host in ASCII has one for a character.
+// n is in bytes: an ASCII host has one byte for each character.
 func clippedStart(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -107,7 +107,7 @@ var (
 	txtPublishedAt = locale.T("Published at")
 )
 
-// webOrigin introduces the link to where a document is on the web.
+// webOrigin returns the label of the link to a document's source on the web.
 func webOrigin(d corpus.Document) locale.Text {
 	if chat.IsInternal(d.Namespace) {
 		return txtReadFrom
@@ -115,9 +115,9 @@ func webOrigin(d corpus.Document) locale.Text {
 	return txtPublishedAt
 }
 
-// fetchedAt is when it was read; zero: it was not.
+// fetchedAt returns the time when a web page was fetched. It is zero for other documents.
 //
-// It counts only in internal namespaces, which hold pages that were read on the way to an answer.
+// It applies only to internal namespaces, which hold the pages fetched for an answer.
 func fetchedAt(d corpus.Document) time.Time {
 	at, err := time.Parse(time.RFC3339, d.MetaText(corpus.MetaFetchedAt))
 	if err != nil || !chat.IsInternal(d.Namespace) {
@@ -126,7 +126,7 @@ func fetchedAt(d corpus.Document) time.Time {
 	return at
 }
 
-// webHost is the name of the site that a citation's link leads to; empty for no link of the web.
+// webHost returns the host of a citation's link. It is empty for a link that is not of the web.
 func webHost(address string) string {
 	u, err := url.Parse(chat.WebLink(address))
 	if err != nil {

@@ -25,31 +25,31 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Markdown turns answers into HTML that can do no harm: raw HTML is dropped, links keep to http, https and mailto,
-// images become their description. It is safe for concurrent use.
+// Markdown renders answers as safe HTML. Raw HTML is dropped, links are limited to http, https and mailto, and
+// images are replaced with their description. It is safe for concurrent use.
 //
-// The order of its work matters: the text is parsed within the budget, drawn with elements of ours where footnotes,
-// formulas and marks will be, made safe by the policy, and only then are those elements filled.
+// The order matters. The text is parsed within the budget and rendered with placeholders for footnotes, formulas
+// and marks. Then the HTML is sanitized, and only then are the placeholders replaced.
 type Markdown struct {
 	md     goldmark.Markdown
 	policy *bluemonday.Policy
 	away   func(address string) string
-	said   context.Context // carries the language of the words that are ours
+	said   context.Context // context with the locale of our own text
 }
 
-// NewMarkdown returns the one renderer a server needs. Its links lead to a page that asks before they leave the site.
+// NewMarkdown returns the server's renderer. External links lead to a confirmation page.
 func NewMarkdown() *Markdown { return newMarkdown(LeavePath) }
 
-// In returns the renderer for readers of the context's language.
+// In returns the renderer for the locale of the context.
 //
-// The copy shares everything else, so it costs nothing to make one for each reader. It does not end with ctx.
+// The copy shares all other state, so it is cheap to make one for each request. It does not end with ctx.
 func (m *Markdown) In(ctx context.Context) *Markdown {
 	in := *m
 	in.said = locale.With(context.Background(), locale.Of(ctx))
 	return &in
 }
 
-// newMarkdown returns a renderer whose links lead to what away makes of their addresses.
+// newMarkdown returns a renderer that maps the address of each link with away.
 func newMarkdown(away func(address string) string) *Markdown {
 	md := goldmark.New(
 		goldmark.WithParser(newParser()),
@@ -60,7 +60,7 @@ func newMarkdown(away func(address string) string) *Markdown {
 				extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute),
 			), 500))),
 	)
-	// It begins empty: what is not named here is not let through.
+	// The sanitizer's policy is an allow list.
 	policy := bluemonday.NewPolicy()
 	policy.AllowElements("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li",
 		"h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td")
@@ -77,24 +77,24 @@ func newMarkdown(away func(address string) string) *Markdown {
 	return &Markdown{md: md, policy: policy, away: away, said: context.Background()}
 }
 
-// tail is the drawn end of an answer.
+// tail is the rendered end of an answer.
 type tail struct {
 	blocks  []Block
-	settled int // length of the part of the source that later text can't change any more: the blocks before the last
-	weight  int // of all blocks
-	open    int // weight of the last block
+	settled int // length of the source that later text can't change: all blocks but the last
+	weight  int // node count of all blocks
+	open    int // node count of the last block
 }
 
-// drawTail draws src, an answer or its open end, as blocks numbered from first. cite resolves a number to its citation;
-// an unknown number stays text. While more is to come (open), an unfinished mark at the end is held back. It returns
-// false if the blocks weigh more than most, or the text is otherwise beyond the budget.
+// drawTail renders src, an answer or its open end, as blocks numbered from first. cite resolves a number to its
+// citation; an unknown number stays text. If open, an unfinished mark at the end is held back. It returns false if
+// the blocks' weight is over most, or the text is otherwise over the budget.
 func (m *Markdown) drawTail(
 	src string, first, most int, open bool, cite func(int) (chat.Citation, bool),
 ) (t tail, ok bool) {
 	return m.drawMarked(src, nil, first, most, open, cite)
 }
 
-// drawMarked is tail for a text of which some sentences are unsupported.
+// drawMarked is drawTail for a text with unsupported sentences.
 func (m *Markdown) drawMarked(
 	src string, unsupported []string, first, most int, open bool, cite func(int) (chat.Citation, bool),
 ) (t tail, ok bool) {
@@ -103,7 +103,7 @@ func (m *Markdown) drawMarked(
 	}
 	source := []byte(src)
 	doc, unfinished, ok := m.parseTree(source)
-	if ok && open && unfinished >= 0 { // a formula whose end is not there yet is not shown
+	if ok && open && unfinished >= 0 { // an unclosed formula is held back
 		src = holdBack(src[:unfinished])
 		source = []byte(src)
 		doc, _, ok = m.parseTree(source)
@@ -121,7 +121,7 @@ func (m *Markdown) drawMarked(
 		drawn := formulasOf(node)
 		buf.Reset()
 		if err := m.md.Renderer().Render(&buf, source, node); err != nil {
-			continue // a bytes.Buffer does not fail, and our renderers don't
+			continue // a bytes.Buffer does not fail, and neither do our renderers
 		}
 		html := putFormulas(m.finishHTML(buf.Bytes(), cite), drawn)
 		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: html})
@@ -132,10 +132,10 @@ func (m *Markdown) drawMarked(
 	return t, true
 }
 
-// Whole draws a finished answer. Sentences in unsupported are marked. An answer beyond the budget is one block that
-// shows its text as it was written.
+// Whole renders a complete answer and marks the sentences in unsupported. An answer over the budget is one block of
+// plain text.
 //
-// cite resolves the number of a footnote; one that it does not know stays text. It never fails.
+// cite resolves a footnote number; an unknown number stays text. It never fails.
 func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.Citation, bool)) []Block {
 	if len(src) <= maxMarkdown {
 		if t, ok := m.drawMarked(src, unsupported, 1, maxNodes, false, cite); ok {
@@ -145,14 +145,14 @@ func (m *Markdown) Whole(src string, unsupported []string, cite func(int) (chat.
 	return []Block{plainBlock(m.said, []byte(src))}
 }
 
-// lineStart is where the line of a place begins.
+// lineStart returns the offset of the start of the line at an offset.
 func lineStart(src string, at int) int {
 	return strings.LastIndexByte(src[:min(at, len(src))], '\n') + 1
 }
 
 var unfinished = regexp.MustCompile("(\\s*\\[\\d{0,3}|[*_`~]+|!?\\[[^\\]\\n]{0,80}\\]\\([^)\\s]*|\\s)$")
 
-// holdBack cuts an unfinished mark off the end. It looks at the last bytes only: it runs for every delta.
+// holdBack removes an unfinished mark from the end. It scans only the last bytes, since it runs for every delta.
 func holdBack(src string) string {
 	from := max(0, len(src)-160)
 	for from < len(src) && !utf8.RuneStart(src[from]) {
@@ -163,9 +163,10 @@ func holdBack(src string) string {
 
 var tableRule = regexp.MustCompile(`(?m)^[ \t]*\|?[ \t]*:?-{1,}:?[ \t]*\|[ \t|:-]*\n`)
 
-// withoutTableHead cuts off a table whose rule is not there yet: until then its first row would be shown as text.
+// withoutTableHead removes a table's head whose delimiter row is not streamed yet. It would be rendered as text
+// until then.
 //
-// Only a short last paragraph is held back, 1,000 bytes at most: a longer one is no table's head.
+// Only a short last paragraph is held back, under 1,000 bytes: a longer one is not a table's head.
 func withoutTableHead(src string) string {
 	start := strings.LastIndex(src, "\n\n") + len("\n\n")
 	if start < len("\n\n") {
@@ -182,9 +183,9 @@ func withoutTableHead(src string) string {
 
 var codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
 
-// finishHTML makes the HTML safe, then puts our own marks into it.
+// finishHTML sanitizes the HTML, then replaces the placeholders.
 //
-// What is put in after that is written by us or escaped.
+// Markup that is inserted after the sanitizer is our own or escaped.
 func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool)) string {
 	s := drawLinks(string(m.policy.SanitizeBytes(unsafe)), m.away)
 	if strings.Contains(s, "<table>") {
@@ -223,7 +224,8 @@ func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool
 	return s
 }
 
-// citationChip draws a citation's number as a link to its place. The word joiner keeps it on its word's line.
+// citationChip renders a citation's number as a link to its passage. A word joiner keeps it on the line of its
+// word.
 func citationChip(ctx context.Context, c chat.Citation) string {
 	n := strconv.Itoa(c.Number)
 	var b strings.Builder
@@ -234,8 +236,8 @@ func citationChip(ctx context.Context, c chat.Citation) string {
 	return b.String()
 }
 
-// citeURL leads to the marked words in the document; the fragment finds them without a script. In a page that stands by
-// itself it leads to the quote there.
+// citeURL returns the link to the cited words in the document. The fragment scrolls to them without a script. In a
+// self-contained page it is the fragment of the quote.
 func citeURL(c chat.Citation) string {
 	address := c.URL
 	if strings.HasPrefix(address, "#") {
@@ -250,7 +252,7 @@ func citeURL(c chat.Citation) string {
 	return address + "#" + chat.FragmentCited
 }
 
-// chipNode is a [N] in running text.
+// chipNode is a citation marker [N] in running text.
 type chipNode struct {
 	ast.BaseInline
 	n           int
@@ -265,7 +267,7 @@ func (*chipNode) Kind() ast.NodeKind { return kindChip }
 // Dump implements ast.Node.
 func (c *chipNode) Dump(source []byte, level int) { ast.DumpHelper(c, source, level, nil, nil) }
 
-// chipParser finds the markers of citations while Markdown is parsed.
+// chipParser parses citation markers in Markdown.
 type chipParser struct{}
 
 // Trigger implements parser.InlineParser.
@@ -273,7 +275,7 @@ func (chipParser) Trigger() []byte { return []byte{'['} }
 
 var chipText = regexp.MustCompile(`^\[(\d{1,3})\](?:[^(\[:]|$)`)
 
-// maxBefore is how many bytes before a "[" tell whether it stands in running text.
+// maxBefore is the number of bytes before a "[" that are parsed to decide whether it is in running text.
 const maxBefore = 2048
 
 // Parse implements parser.InlineParser.
@@ -285,7 +287,7 @@ func (chipParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) as
 			return nil
 		}
 	}
-	// right behind another one it stands where that one does: what is before it need not be read again
+	// A marker directly after another one is in the same context, so the text before it is not parsed again.
 	if last, ok := parent.LastChild().(*chipNode); (!ok || last.stop != at.Start) &&
 		!words.IsRunning(string(block.Source()[max(0, at.Start-maxBefore):at.Start])) {
 		return nil
@@ -297,7 +299,7 @@ func (chipParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) as
 
 var chipRow = regexp.MustCompile(`^\[(\d{1,3})\](?:\[\d|:)`) // [1][2] and "[1]: …" are chips too, not references
 
-// chipRenderer leaves a place for each citation, which finishHTML fills after everything else was made safe.
+// chipRenderer writes a placeholder for each citation. finishHTML replaces it after the sanitizer has run.
 type chipRenderer struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -346,8 +348,8 @@ func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	})
 }
 
-// safeTree lowers headings under the question's level and turns images into their descriptions: an image's address
-// could carry words of a document to another server.
+// safeTree lowers headings below the question's level and replaces images with their descriptions. An image's URL
+// could leak a document's text to another server.
 type safeTree struct{}
 
 // Transform implements parser.ASTTransformer.

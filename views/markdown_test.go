@@ -31,11 +31,11 @@ func whole(t *testing.T, src string, unsupported ...string) string {
 	return b.String()
 }
 
-// mathElements are all that a drawn formula may have.
+// mathElements are all elements that a rendered formula may contain.
 var mathElements = strings.Fields("math semantics annotation mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup " +
 	"msubsup munder mover munderover mtable mtr mtd mstyle mphantom")
 
-// harm lists what a document must not hold: scripts, handlers, addresses that are not ours or the reader's to follow.
+// harm lists forbidden parts of a document: scripts, event handlers, and links outside the allow list.
 func harm(t *testing.T, doc string) []string {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(doc))
@@ -205,7 +205,7 @@ func TestATableIsShownWhenItIsOne(t *testing.T) {
 	}
 }
 
-// Whatever way an answer is cut into deltas, the blocks at its end are those of the whole.
+// The final blocks are the same for every split of an answer into deltas.
 func TestStreamedBlocksAreThoseOfTheWhole(t *testing.T) {
 	src := "First paragraph with [1] and **bold** words.\n\n## Heading\n\n- one\n- two [2]\n\n  still two\n- " +
 		"three\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
@@ -344,8 +344,8 @@ const scientific = "The optimum is \\( p^* = \\frac{a}{b} \\) [1], so $x_1 < 5$.
 	"| n | p |\n|---|---|\n| $n$ | $5 |\n\nThen $$x$$.\n" +
 	"Last: \\(\\alpha\\)"
 
-// While an answer comes, no part of a formula is shown: neither its commands nor a delimiter, and what was shown as a
-// formula once stays one.
+// While an answer is streamed, no part of a formula is shown, neither commands nor delimiters. A formula that was
+// shown stays a formula.
 func TestNoHalfFormulaIsShown(t *testing.T) {
 	m := NewMarkdown()
 	half := regexp.MustCompile(`frac|begin|alpha|_1|[\\^]|\(\s*(p|f)\b`)
@@ -391,7 +391,7 @@ func TestStreamedFormulasAreThoseOfTheWhole(t *testing.T) {
 	}
 }
 
-// Money behind which a formula could come is shown as soon as a word follows.
+// An amount of money that could open a formula is shown as soon as a word follows.
 func TestMoneyIsNotHeldBack(t *testing.T) {
 	m := NewMarkdown()
 	for _, src := range []string{"It costs $5 per", "It costs $1,000 a day.", "It costs US$ 5", "5$ or 6$ a"} {

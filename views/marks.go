@@ -11,20 +11,20 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Elements of ours stand for citations and for the ends of unsupported sentences until the model's HTML is made safe.
-// Only our renderers can write them: a "<" of the text is always escaped.
+// Placeholder elements for citations and for the ends of unsupported sentences are used until the model's HTML is
+// sanitized. Only our renderers can write them: a "<" in the text is always escaped.
 const (
 	noteOpen  = "<fn-note></fn-note>"
 	noteClose = "<fn-end></fn-end>"
 	chipOpen  = `<fn-chip n="`
 )
 
-// chipElement is the place of a citation in HTML that is not safe yet.
+// chipElement is the placeholder of a citation in HTML that is not sanitized yet.
 func chipElement(n int) string { return chipOpen + strconv.Itoa(n) + `"></fn-chip>` }
 
 var chipMark = regexp.MustCompile(`[ \t]*<fn-chip n="(\d{1,3})"></fn-chip>`)
 
-// noteNode is an end of an unsupported sentence.
+// noteNode is the start or end of an unsupported sentence.
 type noteNode struct {
 	ast.BaseInline
 	html string
@@ -38,7 +38,7 @@ func (*noteNode) Kind() ast.NodeKind { return kindNote }
 // Dump implements ast.Node.
 func (n *noteNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// renderNote writes a mark of our own, which is safe by construction.
+// renderNote writes our own markup, which is safe by construction.
 func renderNote(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString(node.(*noteNode).html)
@@ -46,21 +46,21 @@ func renderNote(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	return ast.WalkSkipChildren, nil
 }
 
-// leaf is a piece of a paragraph, heading or cell, and where it stands in the source.
+// leaf is a text segment of a paragraph, heading or cell, with its byte offsets in the source.
 type leaf struct {
 	node        ast.Node
 	start, stop int
 }
 
-// noteSentences puts nodes around the places, which are in order and don't overlap. Text is split where a place
-// begins or ends in it; code, addresses and chips are not.
+// noteSentences inserts nodes around the places, which are sorted and don't overlap. Text is split at a place's
+// start and end; code, URLs and chips are not.
 //
-// Where a sentence ends in the middle of emphasis or a link, its mark does so too; see isBalanced.
+// If a sentence ends inside emphasis or a link, so does its mark; see isBalanced.
 func noteSentences(doc ast.Node, source []byte, places []place) {
 	if len(places) == 0 {
 		return
 	}
-	// Places and leaves are both in order, so one walk through the leaves is enough.
+	// Places and leaves are both sorted, so one pass over the leaves is enough.
 	leaves, i := leavesOf(doc, source), 0
 	for _, p := range places {
 		for i < len(leaves) && leaves[i].stop <= p.from {
@@ -92,7 +92,7 @@ func noteSentences(doc ast.Node, source []byte, places []place) {
 	}
 }
 
-// outermostNode climbs from a node to the emphasis or link that it ends, if the sentence goes beyond it.
+// outermostNode returns the outermost emphasis or link that a node ends, if the sentence continues beyond it.
 func outermostNode(n ast.Node, beside func(ast.Node) ast.Node, beyond bool) ast.Node {
 	for beyond && beside(n) == nil && n.Parent().Type() == ast.TypeInline {
 		n = n.Parent()
@@ -100,10 +100,11 @@ func outermostNode(n ast.Node, beside func(ast.Node) ast.Node, beyond bool) ast.
 	return n
 }
 
-// splitLeaf cuts a text in two at a place within it and returns the second half, else nil.
+// splitLeaf splits a text at an offset inside it and returns the second half. It returns nil for an offset outside
+// it.
 func (l leaf) splitLeaf(source []byte, at int) *leaf {
 	t, ok := l.node.(*ast.Text)
-	if at > l.start && source[at-1] == '\\' { // an escape is one character
+	if at > l.start && source[at-1] == '\\' { // an escape sequence is one character
 		at--
 	}
 	if !ok || at <= l.start || at >= l.stop {
@@ -119,7 +120,7 @@ func (l leaf) splitLeaf(source []byte, at int) *leaf {
 	return &leaf{rest, at, l.stop}
 }
 
-// leavesOf lists the leaves of a document in order.
+// leavesOf returns the leaves of a document in order.
 func leavesOf(doc ast.Node, source []byte) []leaf {
 	var out []leaf
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -150,22 +151,22 @@ func leavesOf(doc ast.Node, source []byte) []leaf {
 	return out
 }
 
-// firstText is the text that a node begins with; nil if it begins with something else.
+// firstText returns the text at the start of a node, or nil.
 func firstText(n ast.Node) *ast.Text {
 	t, _ := n.FirstChild().(*ast.Text)
 	return t
 }
 
-// lastText is the text that a node ends with; nil if it ends with something else.
+// lastText returns the text at the end of a node, or nil.
 func lastText(n ast.Node) *ast.Text {
 	t, _ := n.LastChild().(*ast.Text)
 	return t
 }
 
-// markUnsupported underlines each noted sentence and flags it. Where the sentence and the tags around it cross, only
-// the flag is set.
+// markUnsupported underlines and flags each noted sentence. If the sentence crosses tags around it, only the flag
+// is rendered.
 //
-// A sentence with a footnote is flagged in other words than one without: its quote is real, but does not say that.
+// The flag's text differs for a sentence with a footnote: its quote is verified, but does not support the sentence.
 func markUnsupported(ctx context.Context, s string) string {
 	var b strings.Builder
 	for {
@@ -176,7 +177,7 @@ func markUnsupported(ctx context.Context, s string) string {
 		}
 		b.WriteString(s[:at])
 		s = s[at:]
-		if rest, ok := strings.CutPrefix(s, noteClose); ok { // the sentence begins in the block before
+		if rest, ok := strings.CutPrefix(s, noteClose); ok { // the sentence starts in the previous block
 			b.WriteString(flagSpan(txtNoSource.In(ctx)))
 			s = rest
 			continue
@@ -195,7 +196,7 @@ func markUnsupported(ctx context.Context, s string) string {
 		if strings.Contains(inner, `class="cite"`) {
 			word = txtNotInSource
 		}
-		// An element around unbalanced tags would cross them, which browsers mend in their own ways.
+		// An element around unbalanced tags would cross them, which each browser repairs differently.
 		if isBalanced(inner) {
 			inner = `<span class="unsupported">` + inner + `</span>`
 		}
@@ -204,12 +205,12 @@ func markUnsupported(ctx context.Context, s string) string {
 	}
 }
 
-// flagSpan marks a word as one of an unsupported sentence.
+// flagSpan renders the flag of an unsupported sentence.
 func flagSpan(word string) string { return `<span class="flag">` + word + `</span>` }
 
 var tags = regexp.MustCompile(`<(/?)([a-z0-9-]+)[^>]*>`)
 
-// isBalanced reports whether every tag of a piece of HTML is closed in it.
+// isBalanced reports whether every tag in a piece of HTML is closed in it.
 func isBalanced(s string) bool {
 	depth := 0
 	for _, tag := range tags.FindAllStringSubmatch(s, -1) {

@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// The titles of pages.
+// The titles of the pages.
 var (
 	ModelsTitle    = txtModels
 	DocumentsTitle = txtDocuments
@@ -15,24 +15,24 @@ var (
 	LeaveTitle     = locale.T("Leave")
 )
 
-// KeyNotValid says that nobody has a key.
+// KeyNotValid is the error message for an unknown API key.
 var KeyNotValid = locale.T("This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
 
-// ModelsPage is what the page about models shows beside which one answers.
+// ModelsPage is the data of the models page, without the model in use.
 //
-// Servers and Services are empty when Locked says why.
+// Servers and Services are empty if Locked holds the reason.
 type ModelsPage struct {
 	Servers  []ModelServer // on this machine
 	Services []ModelService
-	Locked   string // why another can't be chosen; empty: it can
-	Said     string // of the last choice; empty: nothing
-	Failed   bool   // it failed
-	Trouble  string // why the model that answers can't be used now; empty: nothing is known against it
-	// of a failed choice of a service: which, and which model
+	Locked   string // why the model can't be changed; empty: it can
+	Said     string // result of the last choice; empty: none
+	Failed   bool   // the last choice failed
+	Trouble  string // why the current model can't be used; empty: no known problem
+	// The service and model of a failed choice.
 	Service, Named string
 }
 
-// ModelServer is a server of models on this machine.
+// ModelServer is a model server on this machine.
 type ModelServer struct {
 	Program string
 	Port    int
@@ -47,7 +47,7 @@ type FoundModel struct {
 	Suggested bool
 }
 
-// ModelService is a service elsewhere that answers with a key.
+// ModelService is a remote service that requires an API key.
 type ModelService struct{ Service, Name string }
 
 var (
@@ -60,9 +60,9 @@ var (
 		"rules search for it.")
 )
 
-// ModelFacts says what is known of a model, like "8.2B · 5.2 GB · reads 41k tokens · calls tools".
+// ModelFacts returns a model's properties, like "8.2B · 5.2 GB · reads 41k tokens · calls tools".
 //
-// What is not known is left out: size is empty, bytes and window are 0, tools is nil. window counts tokens.
+// Unknown properties are left out: an empty size, 0 bytes, a window of 0 tokens, nil tools.
 func ModelFacts(ctx context.Context, size string, bytes int64, window int, tools *bool, loaded bool) string {
 	var facts []string
 	if size != "" {
@@ -85,7 +85,7 @@ func ModelFacts(ctx context.Context, size string, bytes int64, window int, tools
 	return strings.Join(facts, " · ")
 }
 
-// ModelTaken says that a model was chosen.
+// ModelTaken returns the message after a model was chosen.
 func ModelTaken(ctx context.Context, name string, tools bool) string {
 	if tools {
 		return answersNow.Say(ctx, name)

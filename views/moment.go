@@ -8,18 +8,18 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// instant is a time of day as sentences for programs and for people have it, with the word before it.
+// instant matches an RFC 3339 time in a sentence, with the word before it.
 var instant = regexp.MustCompile(`\b(?:at )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`)
 
-// phrase is a piece of a sentence: words, or the words for a time.
+// phrase is a segment of a sentence: text, or the text of a time.
 type phrase struct {
 	Text string
 	At   time.Time // zero: no time
 }
 
-// phrases finds the times in a sentence.
+// phrases parses the times in a sentence.
 //
-// What looks like a time and is none stays among the words.
+// A match that is not a valid time stays text.
 func phrases(ctx context.Context, sentence string) []phrase {
 	var out []phrase
 	done := 0
@@ -39,15 +39,13 @@ func phrases(ctx context.Context, sentence string) []phrase {
 	return out
 }
 
-// onDay returns "on 2 January at 15:04 UTC". The page's script says it again in the reader's zone.
+// onDay returns "on 2 January at 15:04 UTC". The page's script formats it again in the reader's time zone.
 func onDay(ctx context.Context, at time.Time) string {
 	return dayAndTime.Say(ctx, locale.Day(ctx, at), at.UTC().Format("15:04"))
 }
 
-// onDate returns "2 January 2006, 15:04 UTC", likewise.
+// onDate returns "2 January 2006, 15:04 UTC", which the script formats again, too.
 func onDate(ctx context.Context, at time.Time) string { return locale.Moment(ctx, at) }
 
-// stamp is a time as browsers read it.
-//
-// It is the value of the attribute datetime, RFC 3339 in UTC.
+// stamp encodes a time for the datetime attribute: RFC 3339 in UTC.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

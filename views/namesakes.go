@@ -11,21 +11,21 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// sureToShow is how many runes of a conversation's name the menu shows however narrow it is.
-// It is a choice.
+// sureToShow is the number of runes of a conversation's name that fit into the menu at its narrowest width. It is
+// an estimate.
 const sureToShow = 24
 
-// namesake is what tells a conversation from others of its name: when it was last worked on. The zero value: no other
-// has its name.
+// namesake distinguishes a conversation from others of the same name by the time of its last update. The zero value
+// means that the name is unique.
 type namesake struct {
 	at    time.Time
-	exact bool // to the second: another one of that name is of the same minute
-	nth   int  // of those of that name and second, from the last of the list on
+	exact bool // with seconds: another one of that name has the same minute
+	nth   int  // number among those of that name and second, from the end of the list
 }
 
-// namesakes returns what tells apart those of a list whose names begin alike, as far as the menu is sure to show them.
+// namesakes returns the distinguishing times for conversations whose visible names are the same in the menu.
 //
-// Its keys are the ids of conversations; one that stands alone is not in it.
+// The keys are conversation ids. A conversation with a unique name has no entry.
 func namesakes(sessions []chat.Session) map[string]namesake {
 	names, minutes, seconds := map[string]int{}, map[string]int{}, map[string]int{}
 	name := func(s chat.Session) string { return clipped(s.Title, sureToShow) }
@@ -35,7 +35,7 @@ func namesakes(sessions []chat.Session) map[string]namesake {
 		minutes[minute(s)]++
 	}
 	apart := map[string]namesake{}
-	// From the oldest on, so that a number stays when a newer conversation of that name comes.
+	// In order from the oldest, so that a number does not change when a newer conversation of that name is added.
 	for _, s := range slices.Backward(sessions) {
 		if names[name(s)] > 1 {
 			second := minute(s) + s.UpdatedAt.UTC().Format("05")
@@ -46,7 +46,7 @@ func namesakes(sessions []chat.Session) map[string]namesake {
 	return apart
 }
 
-// form is how the page's script writes the time, in the reader's zone.
+// form is the time format for the page's script, which uses the reader's time zone.
 func (n namesake) form() string {
 	if n.exact {
 		return "second"
@@ -54,7 +54,7 @@ func (n namesake) form() string {
 	return "minute"
 }
 
-// words are the time in UTC: of today without its day.
+// words formats the time in UTC, without the day if it is today.
 func (n namesake) words(ctx context.Context, now time.Time) string {
 	clock := "15:04"
 	if n.exact {
@@ -67,7 +67,7 @@ func (n namesake) words(ctx context.Context, now time.Time) string {
 	return words
 }
 
-// number tells it from those of its second, of which the first has none.
+// number distinguishes conversations of the same second. The first has no number.
 func (n namesake) number() string {
 	if n.nth < 2 {
 		return ""
@@ -75,7 +75,7 @@ func (n namesake) number() string {
 	return fmt.Sprintf("(%d)", n.nth)
 }
 
-// named is a conversation's name with what tells it apart.
+// named returns a conversation's name with its distinguishing time and number.
 func (n namesake) named(ctx context.Context, s chat.Session, now time.Time) string {
 	if n.at.IsZero() {
 		return sessionTitle(ctx, s)

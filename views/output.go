@@ -11,25 +11,25 @@ import (
 	"github.com/footnote/footnote/corpus/extract"
 )
 
-// maxShown is how many runes of a step's text are drawn, maxInline how many bytes of its JSON come with the page; the
-// rest is one click away.
+// maxShown is the number of runes of a step's text that are rendered. maxInline is the number of bytes of its JSON
+// in the page; the rest is loaded on request.
 const (
-	// Both are choices.
+	// Both values are tuned by hand.
 	maxShown  = 10_000
 	maxInline = 2_000
 )
 
-// output is a step's result as it is drawn.
+// output is a step's result, prepared for the template.
 type output struct {
 	chat.StepResult
-	Places []hit // its hits: search hits, read passages, matches, documents
+	Places []hit // its results: hits, read passages, matches, documents
 	Rows   []pair
 	Todo   []todo // a plan
 }
 
-// hit is one place in a document.
+// hit is a search result in a document.
 type hit struct {
-	URL     string // empty: there is nothing to open
+	URL     string // empty: no link
 	Score   string
 	Title   string
 	Kind    string
@@ -38,18 +38,18 @@ type hit struct {
 	Sub     bool // a passage of the document above it
 }
 
-// span is a piece of a snippet; Match pieces answer the query.
+// span is a segment of a snippet. Match segments match the query.
 type span struct {
 	Text  string
 	Match bool
 }
 
-// todo is one part of a plan.
+// todo is an item of a plan.
 type todo struct{ Text, Status string }
 
-// output is what the step came to; empty while it runs.
+// output returns the step's result. It is empty while the step runs.
 //
-// It is made once and kept, so a step must not be drawn by two at the same time.
+// The result is cached in the step, so two goroutines must not render a step at the same time.
 func (s *Step) output() *output {
 	if s.drawn == nil {
 		s.drawn = newOutput(s.Result)
@@ -57,14 +57,13 @@ func (s *Step) output() *output {
 	return s.drawn
 }
 
-// newOutput is the result of a call as it is shown. Passages without a title of their own belong to the document above
-// them.
+// newOutput prepares the result of a call. Passages without a title belong to the document above them.
 func newOutput(r *chat.StepResult) *output {
 	if r == nil {
 		return &output{}
 	}
 	out := &output{StepResult: *r}
-	document := r.Title // that hits without a title of their own are in
+	document := r.Title // the document of hits without a title
 	for _, h := range r.Hits {
 		if h.Title != "" {
 			document = h.Title
@@ -80,7 +79,7 @@ func newOutput(r *chat.StepResult) *output {
 	return out
 }
 
-// pagePlace names the page of a hit.
+// pagePlace returns the text of a hit's page.
 func pagePlace(h chat.Hit) string {
 	if h.Page == 0 {
 		return ""
@@ -88,9 +87,9 @@ func pagePlace(h chat.Hit) string {
 	return extract.Formats.PageWord(h.MIME, firstOf(h.Filename, h.Title)) + " " + strconv.Itoa(h.Page)
 }
 
-// newHit draws a hit in a document of that title.
+// newHit prepares a hit in a document with that title.
 //
-// A score goes before a similarity; both have two decimals. A page of the web without a place shows its host there.
+// A score takes precedence over a similarity; both have two decimals. A web page without a place shows its host.
 func newHit(h chat.Hit, document string) hit {
 	shown := hit{
 		Title: h.Title, Kind: fileKind(firstOf(h.Filename, h.Title), h.MIME),
@@ -115,10 +114,9 @@ func newHit(h chat.Hit, document string) hit {
 	return shown
 }
 
-// cutSpans cuts a snippet at its matches: rune ranges, in order.
+// cutSpans splits a snippet at its matches, which are sorted rune ranges.
 //
-// Ranges that overlap, are empty or lie outside are left out: they come from a log that another version may have
-// written.
+// Overlapping, empty and out-of-range matches are skipped: another version may have written the log.
 func cutSpans(text string, ranges [][2]int) []span {
 	if text == "" {
 		return nil
@@ -141,7 +139,7 @@ func cutSpans(text string, ranges [][2]int) []span {
 	return out
 }
 
-// indented returns JSON for people if it is small enough to travel with the page.
+// indented returns indented JSON if it is small enough to be in the page.
 func indented(raw json.RawMessage) (string, bool) {
 	var b bytes.Buffer
 	if len(raw) > maxInline || json.Indent(&b, raw, "", "  ") != nil {
@@ -150,7 +148,7 @@ func indented(raw json.RawMessage) (string, bool) {
 	return b.String(), true
 }
 
-// firstOf is the first value that is not empty.
+// firstOf returns the first value that is not empty.
 func firstOf(values ...string) string {
 	for _, v := range values {
 		if v != "" {

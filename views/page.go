@@ -12,40 +12,40 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Page is what every page's frame shows.
+// Page is the data of every page's frame.
 //
-// Fields that a page does not need are zero; the templates leave out what they are for.
+// Unused fields are zero; the templates leave out their elements.
 type Page struct {
 	Title      string
-	Theme      string // "light" or "dark" when the reader chose one without a script; empty: as the system says
+	Theme      string // "light" or "dark" if chosen without a script; empty: the system's theme
 	Sessions   []chat.Session
-	Session    string // id of the one that is open
+	Session    string // id of the open session
 	Documents  int
-	MaxFile    int64  // bytes that a file may have that is added
-	Seen       string // what the page shows of the library; another word when that is something else
-	Here       string // the page's own address, to come back to
-	Place      string // which entry of the menu is current: "new", "documents", "standing", "tables" or empty
-	Changed    int    // kept questions of which something changed that was not seen
-	Model      string // that answers when no other is asked for
+	MaxFile    int64  // maximum size of a file in bytes
+	Seen       string // fingerprint of the library's shown state
+	Here       string // the page's own URL, for redirects back
+	Place      string // the current entry of the menu: "new", "documents", "standing", "tables" or empty
+	Changed    int    // number of standing questions with unseen changes
+	Model      string // the default model
 	Semantic   bool
 	Now        time.Time
-	Running    bool   // the page's answer goes on by itself: without a script the page reloads
-	Still      bool   // it goes on, but without a script the page is not to reload: somebody writes
-	User       string // who is signed in; empty: nobody has to
-	Deleted    string // id of a session that was just deleted and can come back
+	Running    bool   // the answer is in progress: without a script the page reloads
+	Still      bool   // in progress, but without a script the page must not reload: the reader is typing
+	User       string // the signed-in user; empty: sign-in is disabled
+	Deleted    string // id of a deleted session that can be restored
 	Assets     Assets
-	KeepDays   int    // a session goes so many days after its last question; 0: never
-	SourceOpen bool   // the page brings a source in its panel
+	KeepDays   int    // retention of a session in days after its last question; 0: unlimited
+	SourceOpen bool   // the page has a source in its panel
 	Build      string // the program's version, commit and date
 }
 
-// Offline reports whether rules choose the tools, because no model is set.
+// Offline reports whether no model is set, so that rules select the tools.
 func (p Page) Offline() bool { return p.Model == OfflineModel }
 
-// reload is what has a browser without scripts load the page again. That of a session names its address without the
-// place in the page, to which a browser would only scroll.
+// reload returns the meta refresh content for a browser without scripts. A session's URL has no fragment, since a
+// browser would only scroll to it.
 //
-// 2 seconds are a choice. It is the content of a meta element with http-equiv=refresh.
+// The interval is 2 seconds.
 func (p Page) reload() string {
 	if p.Session == "" {
 		return "2"
@@ -53,43 +53,43 @@ func (p Page) reload() string {
 	return "2; url=/c/" + p.Session
 }
 
-// Assets says where the page's files are.
+// Assets resolves the page's static files.
 type Assets struct {
-	Path   func(name string) string // the address of a file under static/
-	Script bool                     // the page's third-party scripts were installed: it can be live
-	// the page's own scripts, which are fetched together and not one after the other's imports
+	Path   func(name string) string // the URL of a file under static/
+	Script bool                     // the third-party scripts are installed: the page can be live
+	// The page's own modules, which are preloaded in parallel instead of one import after the other.
 	Modules []string
 }
 
-// StartPage is the first page.
+// StartPage is the data of the start page.
 type StartPage struct {
 	Counts   corpus.Counts
 	Starters []Starter
-	Samples  bool // there are sample documents to try with
-	Folders  bool // the user may have folders followed
+	Samples  bool // sample documents are available
+	Folders  bool // the user may choose folders
 	Composer Composer
 }
 
 // Composer is the question box.
 //
-// A question that is sent twice with one Key, as by a second click, becomes one run.
+// The key deduplicates requests: a question that is sent twice, as by a second click, starts one run.
 type Composer struct {
 	SessionID string
-	Key       string // Idempotency-Key, fresh for each page
+	Key       string // Idempotency-Key, unique for each page
 	Draft     string
-	Asked     bool // Draft was sent already, and not taken
+	Asked     bool // Draft was sent and refused
 	Refused   Refusal
-	RunID     string // of the run under way; empty: a question can be sent
+	RunID     string // of the running run; empty: a question can be sent
 	Budget    chat.Budget
 	Choose    Chooser
 	Options   Options
-	Start     bool // the box of the first page
+	Start     bool // the box of the start page
 }
 
-// waits reports whether the box has a question that was not typed into it.
+// waits reports whether the box holds a prefilled question.
 func (c Composer) waits() bool { return c.Asked || c.Draft != "" }
 
-// elsewhere is where a form beside the box is answered: in another tab when the box has a question that would be lost.
+// elsewhere returns the target of a form beside the box: a new tab if the box holds a question that would be lost.
 func (c Composer) elsewhere() string {
 	if c.waits() {
 		return "_blank"
@@ -97,31 +97,31 @@ func (c Composer) elsewhere() string {
 	return "_self"
 }
 
-// Refusal is why something was not done.
+// Refusal is the error message of a refused action.
 type Refusal struct {
 	Detail string
 	Code   chat.Code
-	SignIn string // where to sign in; empty: that would not help
+	SignIn string // URL of the sign-in page; empty: it would not help
 }
 
-// SessionPage is one conversation.
+// SessionPage is the data of a session's page.
 type SessionPage struct {
 	Session  chat.Session
 	Turns    []*Turn
 	Composer Composer
-	Queue    []chat.Queued // questions that wait
+	Queue    []chat.Queued // queued questions
 	Lost     int           // turns that are missing because their stored rows are damaged
 }
 
-// sessionGroup is one day's sessions in the menu.
+// sessionGroup holds the sessions of one day in the menu.
 type sessionGroup struct {
 	Name     string
 	Sessions []chat.Session
 }
 
-// groups sorts sessions, newest first, under days.
+// groups groups sessions by day.
 //
-// sessions must come newest first: each day's stand together then.
+// sessions must be sorted newest first, so that each day's sessions are adjacent.
 func groups(ctx context.Context, sessions []chat.Session, now time.Time) []sessionGroup {
 	var out []sessionGroup
 	for _, s := range sessions {
@@ -135,12 +135,12 @@ func groups(ctx context.Context, sessions []chat.Session, now time.Time) []sessi
 	return out
 }
 
-// dayName is a day in UTC. The page's script says it again in the reader's zone.
+// dayName returns the name of a day in UTC. The page's script formats it again in the reader's time zone.
 //
-// now is the server's time. Today and yesterday are days of the calendar; the week is the seven days before today.
+// now is the server's time. Today and yesterday are calendar days; the week is the seven days before today.
 func dayName(ctx context.Context, t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
-	// Days of UTC begin at multiples of 24 hours, so this is their beginning.
+	// Days of UTC start at multiples of 24 hours.
 	midnight := now.Truncate(24 * time.Hour)
 	switch {
 	case !t.Before(midnight):
@@ -154,12 +154,12 @@ func dayName(ctx context.Context, t, now time.Time) string {
 	}
 }
 
-// htmxConfig keeps streams open in hidden tabs, finds a restarted server soon, leaves it to the reader what is
-// unfolded, and injects no styles, so the content security policy holds.
+// htmxConfig keeps streams open in hidden tabs, reconnects soon after a restart, keeps the reader's fold state, and
+// injects no styles, as the content security policy requires.
 const htmxConfig = `{"includeIndicatorCSS":false,"history":false,"morphIgnore":["data-htmx-powered","data-touched",` +
 	`"open"],"sse":{"pauseOnBackground":false,"reconnectMaxDelay":3000}}`
 
-// keyEntry is a line of the sheet of keys.
+// keyEntry is a line of the keyboard shortcuts.
 type keyEntry struct {
 	what locale.Text
 	keys []string
@@ -181,7 +181,7 @@ var keyList = []keyEntry{
 	{locale.T("This list"), []string{"?"}},
 }
 
-// pageTitle is the title of a browser's tab.
+// pageTitle returns the title of the browser's tab.
 func pageTitle(title string) string {
 	if title == "" {
 		return siteName
@@ -189,7 +189,7 @@ func pageTitle(title string) string {
 	return title + " · " + siteName
 }
 
-// openWord is the state of a drawer, for the styles.
+// openWord returns the state of a drawer for the style sheet.
 func openWord(open bool) string {
 	if open {
 		return "open"
@@ -197,7 +197,7 @@ func openWord(open bool) string {
 	return "closed"
 }
 
-// currentWord is the value of aria-current.
+// currentWord returns the value of aria-current.
 func currentWord(current bool) string {
 	if current {
 		return "page"
@@ -205,7 +205,7 @@ func currentWord(current bool) string {
 	return "false"
 }
 
-// sessionTitle is the name of a conversation, without signs that nobody sees.
+// sessionTitle returns a conversation's name without invisible characters.
 func sessionTitle(ctx context.Context, s chat.Session) string {
 	if s.Title == "" {
 		return txtNewQuestion.In(ctx)
@@ -213,17 +213,16 @@ func sessionTitle(ctx context.Context, s chat.Session) string {
 	return shownName(s.Title)
 }
 
-// documentTitle is the name of a document, without signs that nobody sees.
+// documentTitle returns a document's title without invisible characters.
 func documentTitle(d corpus.Document) string { return shownName(d.DisplayTitle()) }
 
-// It is a choice.
+// The limit is arbitrary.
 const maxName = 300 // runes of a title or file name in a list or a heading
 
-// shownName is a title as it stands in lists and headings: cut, and without characters that turn around what stands
-// beside it.
+// shownName returns a title for lists and headings: cut, and without bidirectional control characters.
 func shownName(name string) string { return visible(clipped(name, maxName)) }
 
-// rows is how high the question box is at first.
+// rows returns the initial height of the question box.
 func rows(c Composer) string {
 	if c.Start {
 		return "2"
@@ -231,7 +230,7 @@ func rows(c Composer) string {
 	return "1"
 }
 
-// placeholder is what the empty question box says.
+// placeholder returns the placeholder of the empty question box.
 func placeholder(c Composer) locale.Text {
 	switch {
 	case c.Start:
@@ -243,9 +242,9 @@ func placeholder(c Composer) locale.Text {
 	}
 }
 
-// TroubleTitle heads the page of an error.
+// TroubleTitle returns the heading of an error page.
 //
-// Codes that are not named are what the reader can do something about.
+// The default covers errors that the reader can fix.
 func TroubleTitle(code chat.Code) locale.Text {
 	switch code {
 	case chat.CodeNotFound:
@@ -259,8 +258,8 @@ func TroubleTitle(code chat.Code) locale.Text {
 	}
 }
 
-// sprite holds every icon once, as symbols i-name of 16 by 16 pixels. It is part of the page, so that an icon is
-// never late.
+// sprite contains every icon once, as symbols i-name of 16 by 16 pixels. It is inline in the page, so that icons
+// need no request.
 //
 //go:embed icons.svg
 var sprite string
@@ -278,24 +277,24 @@ var (
 	txtSignedIn     = locale.T("Signed in as ")
 )
 
-// Options are what a question can be asked with, beside its documents. A list without a choice is not shown.
+// Options are the options of a question besides its documents. A list with one entry is hidden.
 type Options struct {
-	Models     []string // the usual one first
-	Toolsets   []string // the usual one first
+	Models     []string // the default first
+	Toolsets   []string // the default first
 	Namespaces []string
 
-	Model, Toolset, Namespace string // the chosen ones; empty, or not offered: the usual one, and all namespaces
+	Model, Toolset, Namespace string // the selected ones; empty or not offered: the default, and all namespaces
 }
 
-// choice reports whether there is anything to choose.
+// choice reports whether any option can be chosen.
 func (o Options) choice() bool {
 	return len(o.Models) > 1 || len(o.Toolsets) > 1 || len(o.Namespaces) > 1
 }
 
-// label names the model where there are several, and what else is not as usual.
+// label returns the model's name if there are several, and the options that differ from the default.
 func (o Options) label(ctx context.Context) string {
 	var parts []string
-	// A model that is not offered any more is shown as the usual one, which answers in its place.
+	// A model that is no longer offered is shown as the default, which answers instead.
 	if len(o.Models) > 1 {
 		parts = append(parts, modelName(ctx, o.Models[max(0, slices.Index(o.Models, o.Model))]))
 	}
@@ -311,20 +310,20 @@ func (o Options) label(ctx context.Context) string {
 	return strings.Join(parts, " · ")
 }
 
-// offers reports whether there is such a toolset.
+// offers reports whether the toolset is offered.
 func (o Options) offers(toolset string) bool { return slices.Contains(o.Toolsets, toolset) }
 
-// OfflineModel is the name of the model made of rules.
+// OfflineModel is the name of the rule-based model.
 //
-// It must be the name that the server gives to it, since pages tell it from others by that alone.
+// It must equal the server's name for it: pages identify the model by this name only.
 const OfflineModel = "offline"
 
-// modelTitle says which model answers, for the link to the others.
+// modelTitle returns the label of the link to the models page: the current model.
 func modelTitle(ctx context.Context, p Page) string {
 	return modelName(ctx, p.Model) + ": " + txtModels.In(ctx)
 }
 
-// modelName is a model's name for people.
+// modelName returns a model's display name.
 func modelName(ctx context.Context, name string) string {
 	if name == OfflineModel {
 		return txtOffline.In(ctx)
@@ -332,7 +331,7 @@ func modelName(ctx context.Context, name string) string {
 	return name
 }
 
-// modelText is an entry of the list of models.
+// modelText returns the text of an entry in the list of models.
 func modelText(ctx context.Context, name string) string {
 	if name == OfflineModel {
 		return txtOffline.In(ctx) + ": " + txtQuotesOnly.In(ctx)
@@ -340,8 +339,8 @@ func modelText(ctx context.Context, name string) string {
 	return name
 }
 
-// usual returns the value of entry i in a form. It is empty for the first entry, the server's own choice: a form that
-// is sent later then gets whatever the server's choice is by then.
+// usual returns the form value of entry i. It is empty for the first entry, the server's default: a form sent later
+// then uses the default of that time.
 func usual(i int, name string) string {
 	if i == 0 {
 		return ""
@@ -349,7 +348,7 @@ func usual(i int, name string) string {
 	return name
 }
 
-// toolsetWords say what a toolset is for.
+// toolsetWords describes each toolset.
 var toolsetWords = map[string]locale.Text{
 	"cursor":        locale.T("Searches, opens and reads as it needs"),
 	"react":         locale.T("Small steps, and the web if it is set up"),
@@ -357,23 +356,23 @@ var toolsetWords = map[string]locale.Text{
 	"documentation": locale.T("Searches only: for handbooks and manuals"),
 }
 
-// Chooser offers documents that a question can be narrowed to.
+// Chooser offers documents that a question can be limited to.
 //
-// Documents and Chosen may have some in common; rest leaves those out.
+// Documents and Chosen may overlap; rest removes the duplicates.
 type Chooser struct {
-	Documents []corpus.Document // the newest ones, or those that a search found
+	Documents []corpus.Document // the newest ones, or search results
 	Chosen    []corpus.Document
-	Ready     int // how many can be chosen in all
-	All       int // those that are not ready included
+	Ready     int // number of documents that can be selected
+	All       int // including those not ready
 }
 
-// all is the label for all documents.
+// all returns the label for all documents.
 func (c Chooser) all(ctx context.Context) string { return allDocuments.Count(ctx, c.Ready) }
 
-// some is the label for several chosen documents, with {n} in the place of their number.
+// some is the label for several chosen documents, with {n} as the placeholder for their number.
 func (c Chooser) some(ctx context.Context) string { return someDocuments.Count(ctx, c.Ready, "{n}") }
 
-// label says what the question is narrowed to.
+// label returns the text of the question's scope.
 func (c Chooser) label(ctx context.Context) string {
 	switch len(c.Chosen) {
 	case 0:
@@ -385,7 +384,7 @@ func (c Chooser) label(ctx context.Context) string {
 	}
 }
 
-// rest are the offered documents that were not chosen yet.
+// rest returns the offered documents that are not chosen yet.
 func (c Chooser) rest() []corpus.Document {
 	var rest []corpus.Document
 	for _, d := range c.Documents {
@@ -396,23 +395,24 @@ func (c Chooser) rest() []corpus.Document {
 	return rest
 }
 
-// Found is what a search over conversations, documents' names and passages gave. Without a query it is what is newest.
+// Found holds the results of a search over conversations, document names and passages. Without a query it holds the
+// newest.
 type Found struct {
 	Query     string
 	Sessions  []chat.Session
 	Documents []corpus.Document
 	Passages  []corpus.Result
-	Notes     []string // on the search for passages
-	More      bool     // there is more than the list shows
+	Notes     []string // about the search for passages
+	More      bool     // the list is truncated
 	Now       time.Time
-	// Looked through: all conversations, and all documents, of which Unread have no text yet and only names.
+	// The searched conversations and documents. Unread documents have no text yet and are matched by name only.
 	AllSessions, AllDocuments, Unread int
 }
 
-// count is how much was found.
+// count returns the number of results.
 func (f Found) count() int { return len(f.Sessions) + len(f.Documents) + len(f.Passages) }
 
-// looked says what a search looked through, or would look through.
+// looked returns the text of the search's scope.
 func (f Found) looked(ctx context.Context) string {
 	all := andThen.Say(ctx, conversations.Count(ctx, f.AllSessions), documents.Count(ctx, f.AllDocuments))
 	if f.Unread > 0 {
@@ -424,24 +424,24 @@ func (f Found) looked(ctx context.Context) string {
 	return lookedThrough.Say(ctx, all)
 }
 
-// nothing says that nothing has the words.
+// nothing returns the message for a search without results.
 //
-// The query is cut at 80 characters, which is a choice.
+// The query is cut at 80 characters.
 func (f Found) nothing(ctx context.Context) string {
 	return nothingHas.Say(ctx, visible(clipped(f.Query, 80)))
 }
 
-// askThis names the link that asks what was searched for.
+// askThis returns the label of the link that asks the query as a question.
 func (f Found) askThis(ctx context.Context) string {
 	return txtAskThis.Say(ctx, visible(clipped(f.Query, 80)))
 }
 
-// foundPassage is a passage with a link to its best words.
+// foundPassage prepares a passage with a link to its best match.
 //
-// Without matches the link leads to the passage as a whole. Matches are rune ranges in the snippet.
+// Without matches the link leads to the whole passage. Matches are rune ranges in the snippet.
 func foundPassage(r corpus.Result) hit {
 	link := chat.Link{Document: r.Document.ID, Passage: r.Passage.ID, Fragment: chat.FragmentCited}
-	// Offsets of a snippet count from its passage, those of a link from the document's beginning.
+	// A snippet's offsets are relative to its passage, a link's offsets to the document.
 	if len(r.Snippet.Matches) > 0 {
 		link.Start, link.End = r.Passage.Start+r.Snippet.Start, r.Passage.Start+r.Snippet.End
 	}

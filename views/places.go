@@ -7,19 +7,19 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// PlacesPage lists the places that are followed.
+// PlacesPage is the data of the page of synced places.
 type PlacesPage struct {
 	Places []PlaceRow
-	Kinds  []PlaceKindRow // that can be added
-	Live   bool           // something is going on: the page looks again
-	Said   string         // of what was just done; empty: nothing
+	Kinds  []PlaceKindRow // kinds that can be added
+	Live   bool           // in progress: the page polls
+	Said   string         // result of the last action; empty: none
 	Now    time.Time
-	Origin string // where this server is reached
+	Origin string // the server's public URL
 }
 
-// PlaceRow is a place of that page.
+// PlaceRow is a place on that page.
 //
-// Counts are of items, but for Added, Changed and Removed, which are documents of the last look.
+// Counts are of items, except Added, Changed and Removed, which are the documents of the last sync.
 type PlaceRow struct {
 	ID, Name, Kind          string
 	State                   string // as in the API
@@ -28,23 +28,23 @@ type PlaceRow struct {
 	Added, Changed, Removed int
 	Failure, Note           string
 	RefusedItems            []RefusedItem // the first ones
-	Mend                    *PlaceForm    // asks for other credentials; nil: those that are kept are taken
+	Mend                    *PlaceForm    // form for new credentials; nil: the stored ones are valid
 }
 
-// RefusedItem is an item that is not in the library, and why.
+// RefusedItem is an item that was not added to the library, with the reason.
 type RefusedItem struct{ Name, Link, Reason string }
 
-// PlaceKindRow is a kind that can be added.
+// PlaceKindRow is a kind of place that can be added.
 type PlaceKindRow struct{ Name, Title, Help string }
 
-// PlaceForm adds a place of a kind.
+// PlaceForm is the form that adds a place of a kind.
 type PlaceForm struct {
 	Kind     PlaceKindRow
 	Fields   []PlaceFormField
 	Name     string
 	Schedule string
-	Said     string // why it was not added
-	Field    string // which field that is about; empty: none
+	Said     string // the error message
+	Field    string // the field with the error; empty: none
 }
 
 // PlaceFormField is a field of that form. A secret has no Value.
@@ -99,7 +99,7 @@ var (
 	placeRemoved     = locale.N("{n} removed", "{n} removed")
 )
 
-// state says how a place is, or nothing when all is well.
+// state returns the text of a place's state. It is empty for an idle place.
 func (r PlaceRow) state(ctx context.Context) string {
 	switch r.State {
 	case "looking":
@@ -114,7 +114,7 @@ func (r PlaceRow) state(ctx context.Context) string {
 	return ""
 }
 
-// changes says what the last look changed.
+// changes returns the counts of documents that the last sync added, changed and removed.
 func (r PlaceRow) changes(ctx context.Context) string {
 	text := ""
 	for _, part := range []struct {
@@ -135,7 +135,7 @@ func (r PlaceRow) changes(ctx context.Context) string {
 	return text
 }
 
-// placeSchedules are the choices of the form.
+// placeSchedules returns the form's schedules.
 //
 // The values are those of the API.
 func placeSchedules() []struct {

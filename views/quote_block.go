@@ -12,10 +12,10 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// quoteBlock finishes a block quote that ends with a footnote: it marks the words of the question, and adds a line that
-// says where the quote stands. The HTML that comes in is safe, and its footnote is not drawn yet.
+// quoteBlock finishes a block quote that ends with a footnote: it marks the question's words and adds a line with
+// the quote's place. The input HTML is sanitized and still has the footnote's placeholder.
 //
-// s is one block. Without a closing tag it comes back as it is.
+// s is one block. Without a closing tag it is returned unchanged.
 func quoteBlock(ctx context.Context, s string, c chat.Citation) string {
 	end := strings.LastIndex(s, "</blockquote>")
 	if end < 0 {
@@ -27,7 +27,7 @@ func quoteBlock(ctx context.Context, s string, c chat.Citation) string {
 	}
 	var where strings.Builder
 	at := placeText(ctx, sourcePlace(c.Title, c.PlaceWords(), c.Section))
-	if !strings.HasPrefix(at+", ", place+", ") { // that of a mail has its name in it
+	if !strings.HasPrefix(at+", ", place+", ") { // a mail's place contains its name
 		where.WriteString(`<span>` + html.EscapeString(place) + `</span>`)
 	}
 	if at != "" {
@@ -38,10 +38,10 @@ func quoteBlock(ctx context.Context, s string, c chat.Citation) string {
 
 var tagOrText = regexp.MustCompile(`<[^>]*>|[^<]+`)
 
-// markWords marks words in the text of HTML, as they stand there, where no letter or digit goes on. Words of scripts
-// without spaces may stand anywhere.
+// markWords marks words in the text of HTML, case-sensitive and only at word boundaries. Words of scripts without
+// spaces match anywhere.
 //
-// Longer words are tried first, so that a word is marked whole and not a shorter one in it. Tags are passed over.
+// Longer words are tried first, so that a word is preferred to its own prefix. Tags are skipped.
 func markWords(s string, words []string) string {
 	if len(words) == 0 {
 		return s
@@ -71,7 +71,7 @@ func markWords(s string, words []string) string {
 	})
 }
 
-// wordAt reports whether a word stands at a place as a whole word.
+// wordAt reports whether s has w as a whole word at offset at.
 func wordAt(s string, at int, w string) bool {
 	if w == "" || !strings.HasPrefix(s[at:], w) {
 		return false
@@ -83,7 +83,7 @@ func wordAt(s string, at int, w string) bool {
 	return !(isWordRune(first) && isWordRune(before)) && !(isWordRune(last) && isWordRune(after))
 }
 
-// isWordRune reports whether a rune goes on a word of a script with spaces.
+// isWordRune reports whether a rune is part of a word in a script with spaces.
 func isWordRune(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r)) &&
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)

@@ -2,6 +2,5 @@
 
 package views
 
-// detectorShare is by how much bounds of memory are raised in tests. Without the race detector memory is counted as it
-// is.
+// detectorShare is the factor for memory limits in tests. It is 1 without the race detector.
 const detectorShare = 1

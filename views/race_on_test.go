@@ -2,6 +2,5 @@
 
 package views
 
-// detectorShare is by how much bounds of memory are raised in tests. The race detector allocates up to as much again
-// for what it watches.
+// detectorShare is the factor for memory limits in tests. The race detector allocates up to as much again.
 const detectorShare = 2

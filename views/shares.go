@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// The words of links to answers.
+// The text of the pages of shared answers.
 var (
 	SharesTitle = locale.T("Shared answers")
 
@@ -38,18 +38,18 @@ var (
 	txtSharedAgain = locale.T("It has ended, or its address is not complete. Ask whoever sent it for another one.")
 )
 
-// SharesPage lists the links to answers.
+// SharesPage is the data of the list of share links.
 //
-// URL is known only in the answer that made the link: the server keeps its hash.
+// URL is set only in the response that created the link: the server stores only its hash.
 type SharesPage struct {
 	Shares   []chat.Share
-	Made     *chat.Share // one that was just made; nil: none
-	URL      string      // its address
+	Made     *chat.Share // the new share; nil: none
+	URL      string      // its URL
 	Now      time.Time
-	OnlyHere bool // other machines can't reach the server
+	OnlyHere bool // the server is not reachable from other machines
 }
 
-// opensText says how often a link was opened.
+// opensText returns the number of times that a link was opened.
 func opensText(ctx context.Context, h chat.Share) string {
 	if h.Opens == 0 {
 		return txtShareUnread.In(ctx)
@@ -57,9 +57,9 @@ func opensText(ctx context.Context, h chat.Share) string {
 	return shareOpens.Count(ctx, int(h.Opens))
 }
 
-// SharedAnswer is one answer as a link shows it.
+// SharedAnswer is an answer as its share link shows it.
 //
-// It has no id and no address of the library, so nothing of that can be drawn.
+// It contains no ids or URLs of the library, so the template can't leak them.
 type SharedAnswer struct {
 	Question    string
 	Markdown    string // with [N]
@@ -70,22 +70,22 @@ type SharedAnswer struct {
 	Unsupported []string // sentences of the answer
 }
 
-// SharedQuote is one of its footnotes.
+// SharedQuote is a footnote's quote in a shared answer.
 type SharedQuote struct {
 	Number                          int
 	Title, Filename, Place, Section string
-	Quote, Claimed                  string // Claimed: what the model said it quotes, when that was not found
+	Quote, Claimed                  string // Claimed: the model's quote, if it was not found
 	Check                           chat.Check
 	Added                           bool // by Footnote
 }
 
-// sharedMarkdown draws answers whose links lead where they say. Those into the library are none of the web's: they are
-// left out.
+// sharedMarkdown renders answers whose external links skip the confirmation page. Links into the library are left
+// out.
 var sharedMarkdown = sync.OnceValue(func() *Markdown {
 	return newMarkdown(func(address string) string { return address })
 })
 
-// html is the answer with footnotes that lead to the quotes below it.
+// html renders the answer with footnotes that link to the quotes below it.
 func (a SharedAnswer) html(ctx context.Context) string {
 	var b strings.Builder
 	cite := func(n int) (chat.Citation, bool) {
@@ -99,7 +99,7 @@ func (a SharedAnswer) html(ctx context.Context) string {
 		}
 		return chat.Citation{}, false
 	}
-	// Signs that nobody sees are named in the Markdown already, so a reader of the link sees them too.
+	// Invisible characters are replaced in the Markdown source, so that readers of the link see them too.
 	for _, block := range sharedMarkdown().In(ctx).Whole(visible(a.Markdown), a.Unsupported, cite) {
 		b.WriteString(block.HTML)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// The words of the page of kept questions.
+// The text of the page of standing questions.
 var (
 	KeptTitle    = locale.T("Kept questions")
 	txtKeep      = locale.T("Keep asking this")
@@ -64,21 +64,21 @@ var (
 	keptUnseen = locale.N("{n} kept question changed", "{n} kept questions changed")
 )
 
-// KeptPage is the page of kept questions.
+// KeptPage is the data of the page of standing questions.
 //
-// Feed and HookSecret are shown in one answer and never again.
+// Feed and HookSecret are shown in one response only.
 type KeptPage struct {
 	Questions []chat.Standing // newest first
-	Feed      string          // the address of the feed, which was made just now
+	Feed      string          // the URL of the feed, if it was created just now
 	Now       time.Time
 
-	Hook       chat.Webhook // where changes are sent; zero: nowhere
-	HookSecret string       // that was made just now
-	HookTyped  string       // an address that was not taken
-	HookSaid   string       // why
+	Hook       chat.Webhook // the webhook; zero: none
+	HookSecret string       // a new secret, shown once
+	HookTyped  string       // a rejected URL
+	HookSaid   string       // its error message
 }
 
-// hookValue is what stands in the field of the address.
+// hookValue returns the value of the webhook URL's field.
 func (k KeptPage) hookValue() string {
 	if k.HookSaid != "" {
 		return k.HookTyped
@@ -86,7 +86,7 @@ func (k KeptPage) hookValue() string {
 	return k.Hook.URL
 }
 
-// hookState says how the address does.
+// hookState returns the result of the last webhook delivery.
 func (k KeptPage) hookState(ctx context.Context) string {
 	switch h := k.Hook; {
 	case !h.FailedAt.IsZero():
@@ -98,10 +98,9 @@ func (k KeptPage) hookState(ctx context.Context) string {
 	}
 }
 
-// keptState says how a question stands.
+// keptState returns the text of a standing question's state.
 //
-// A second is let pass between a change and the asking that found it, since the two times are taken one after the
-// other.
+// A change within one second before AskedAt belongs to that run: the two timestamps are taken one after the other.
 func keptState(ctx context.Context, s chat.Standing, now time.Time) string {
 	switch s.State() {
 	case chat.StandingPaused:
@@ -124,11 +123,10 @@ func keptState(ctx context.Context, s chat.Standing, now time.Time) string {
 	}
 }
 
-// mostQuoted is how many runes of a quote a sentence shows.
-// It is a choice.
+// mostQuoted is the number of runes of a quote in a change's sentence. The value is arbitrary.
 const mostQuoted = 160
 
-// ChangeSentence says in one sentence what a difference is. Nothing in it but its frame is not a quote.
+// ChangeSentence describes a difference in one sentence. All of it except the template's text is quoted.
 func ChangeSentence(ctx context.Context, d chat.Difference) string {
 	title := visible(d.Title)
 	switch {
@@ -154,15 +152,15 @@ func shownQuote(q *chat.MarkedQuote) string {
 	return visible(q.Quote)
 }
 
-// markedPart is a piece of a quote.
+// markedPart is a segment of a quote.
 type markedPart struct {
 	Text   string
 	Marked bool
 }
 
-// markedParts cuts a quote at its marks.
+// markedParts splits a quote at its marks.
 //
-// Marks are rune ranges, in order; what does not fit is left out.
+// Marks are sorted rune ranges; invalid ones are skipped.
 func markedParts(q chat.MarkedQuote) (parts []markedPart) {
 	runes, done := []rune(q.Quote), 0
 	for _, m := range q.Marks {
@@ -178,7 +176,7 @@ func markedParts(q chat.MarkedQuote) (parts []markedPart) {
 	})
 }
 
-// sourceName names a footnote of a quote.
+// sourceName returns the label of a quote's footnote.
 func sourceName(when, number, title, place string) string {
 	name := when + " " + number + ": " + visible(title)
 	if place != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// The words of steering, judging and exporting.
+// The text of steering, feedback and exports.
 var (
 	txtGood       = locale.T("Good answer")
 	txtPoor       = locale.T("Poor answer")
@@ -37,7 +37,7 @@ var reasonWord = map[string]locale.Text{
 	"unclear": locale.T("Unclear"),
 }
 
-// exportFormats are the files that an answer can be had as.
+// exportFormats are the file formats of an exported answer.
 var exportFormats = []struct {
 	Name  string
 	Label locale.Text
@@ -50,32 +50,32 @@ var exportFormats = []struct {
 	{"json", locale.T("JSON")},
 }
 
-// feedbackURL is where a rating is sent.
+// feedbackURL returns the URL that a rating is sent to.
 func feedbackURL(run string) templ.SafeURL { return templ.URL("/agent/runs/" + run + "/feedback") }
 
-// exportURL is where an answer is downloaded in a format.
+// exportURL returns the download URL of an answer in a format.
 func exportURL(run, format string) templ.SafeURL {
 	return templ.URL("/agent/runs/" + run + "/export?format=" + format)
 }
 
-// sessionExportURL is where a conversation is downloaded in a format.
+// sessionExportURL returns the download URL of a conversation in a format.
 func sessionExportURL(session, format string) templ.SafeURL {
 	return templ.URL("/agent/session/" + session + "/export?format=" + format)
 }
 
-// queueURL is where a waiting question is changed, sent or removed.
+// queueURL returns the URL of an action on a queued question: change, send or remove.
 func queueURL(session, item, what string) templ.SafeURL {
 	return templ.URL("/c/" + session + "/queue/" + item + "/" + what)
 }
 
-// rerunURL is where a call is sent with another input.
+// rerunURL returns the URL that reruns a tool call with another input.
 func rerunURL(s *Step) templ.SafeURL {
 	return templ.URL("/agent/runs/" + s.RunID + "/steps/" + s.CallID + "/rerun")
 }
 
-// judgedText is what a reader said, in a line.
+// judgedText returns a reader's feedback as one line.
 //
-// A comment is cut at 60 characters, which is a choice: it stands in a line.
+// A comment is cut at 60 characters to fit the line.
 func judgedText(ctx context.Context, f *chat.Feedback) string {
 	var parts []string
 	if f.Reason != "" {
@@ -91,17 +91,17 @@ func judgedText(ctx context.Context, f *chat.Feedback) string {
 	return strings.Join(parts, " · ")
 }
 
-// editable reports whether the step is a tool call that could be made again with another input. The server has the
-// last word.
+// editable reports whether the step is a tool call that can be rerun with another input. The server validates the
+// request again.
 func (s *Step) editable() bool {
 	return s.ToolName != "" && s.Capability != chat.CapabilityAnswer && !s.Grouping && !s.Repeat &&
 		len(s.ToolInput) > 0 &&
 		s.CallID != ""
 }
 
-// inputText is a call's arguments as they are edited.
+// inputText returns a call's arguments for editing.
 //
-// JSON that is too long to be set out is edited as it was sent.
+// JSON that is too long to be indented is returned as it was sent.
 func (s *Step) inputText() string {
 	if text, ok := indented(s.ToolInput); ok {
 		return text
@@ -109,7 +109,7 @@ func (s *Step) inputText() string {
 	return string(s.ToolInput)
 }
 
-// inputRows is how high the box for them is: 3 to 12 lines.
+// inputRows returns the height of the text area for them: 3 to 12 lines.
 func (s *Step) inputRows() string {
 	return strconv.Itoa(min(12, max(3, strings.Count(s.inputText(), "\n")+1)))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// The words of the pages of tables over many documents.
+// The text of the pages of tables over many documents.
 var (
 	TablesTitle   = locale.T("Tables")
 	txtTablesWhat = locale.T("The same questions about many documents: a row a document, each cell with the quote " +
@@ -56,7 +56,7 @@ var (
 	txtTableRange      = locale.T("Documents {from} to {to}")
 )
 
-// tablesOf is where a table of a namespace's documents is made.
+// tablesOf returns the URL of the form that adds a table of a namespace's documents.
 func tablesOf(namespace string) string {
 	if namespace == "" {
 		return "/tables"
@@ -64,25 +64,24 @@ func tablesOf(namespace string) string {
 	return "/tables?" + url.Values{"namespace": {namespace}}.Encode()
 }
 
-// TablesPage lists the tables and makes another.
+// TablesPage is the data of the list of tables and the form that adds one.
 type TablesPage struct {
 	Tables     []chat.Grid // newest first
 	Namespaces []string
-	Models     []string // the usual one first
+	Models     []string // the default first
 	Now        time.Time
 
 	Name, Columns, Namespace, Model string     // as typed
-	Plan                            *chat.Grid // what the table would be; nil: that was not asked
-	Said                            string     // why it can't be made
+	Plan                            *chat.Grid // a preview of the table; nil: not requested
+	Said                            string     // the error message
 }
 
-// planned is how many documents of a plan are named.
-// It is a choice; the rest is a number.
+// planned is the number of a plan's documents that are listed by title. The rest is a count.
 const planned = 8
 
-// costs reports whether filling the planned table takes tokens of a model.
+// costs reports whether filling the planned table uses a model's tokens.
 //
-// It must be asked only with a Plan. The offline model takes no tokens.
+// It requires a Plan. The offline model uses no tokens.
 func (p TablesPage) costs() bool {
 	if p.Plan.Model != "" {
 		return p.Plan.Model != OfflineModel
@@ -90,13 +89,13 @@ func (p TablesPage) costs() bool {
 	return p.Models[0] != OfflineModel
 }
 
-// tableSize says how many cells a table has.
+// tableSize returns the number of documents, columns and cells of a table.
 func tableSize(ctx context.Context, g chat.Grid) string {
 	return tableDocuments.Count(ctx, len(g.Rows)) + " × " + tableColumns.Count(ctx, len(g.Columns)) + " = " +
 		tableCells.Count(ctx, g.Cells())
 }
 
-// tableState says how a table stands.
+// tableState returns the text of a table's state and progress.
 func tableState(ctx context.Context, g chat.Grid) string {
 	state := txtTableDone
 	switch g.State {
@@ -113,21 +112,21 @@ func tableState(ctx context.Context, g chat.Grid) string {
 // TablePage is a page of a table's rows.
 type TablePage struct {
 	Grid     chat.Grid
-	Cells    []chat.GridCell // of the rows shown; those that changed after those that the page has
-	After    int64           // the number of the last change
-	From, To int             // the rows shown, To not among them
-	Step     int             // rows of a page
+	Cells    []chat.GridCell // of the rows shown; those changed since the page's version
+	After    int64           // number of the last change
+	From, To int             // range of the rows shown, without To
+	Step     int             // rows per page
 }
 
-// url is the address of what belongs to the table.
+// url returns a URL below the table's own.
 func (p TablePage) url(rest string) string { return "/tables/" + p.Grid.ID + rest }
 
-// changesURL is where the page's script asks for what changed.
+// changesURL returns the URL that the page's script polls for changed cells.
 func (p TablePage) changesURL() string {
 	return p.url("/cells?after=" + strconv.FormatInt(p.After, 10) + "&from=" + strconv.Itoa(p.From))
 }
 
-// pages are the first rows of the table's pages, if it has several.
+// pages returns the first row of each page, if the table has several pages.
 func (p TablePage) pages() (starts []int) {
 	for from := 0; from < len(p.Grid.Rows) && len(p.Grid.Rows) > p.Step; from += p.Step {
 		starts = append(starts, from)
@@ -135,38 +134,38 @@ func (p TablePage) pages() (starts []int) {
 	return starts
 }
 
-// rangeOf names the rows of a page that begins at a row.
+// rangeOf returns the label of the rows on the page that starts at a row.
 func (p TablePage) rangeOf(ctx context.Context, from int) string {
 	to := min(from+p.Step, len(p.Grid.Rows))
 	return txtTableRange.Say(ctx, locale.Digits(ctx, from+1), locale.Digits(ctx, to))
 }
 
-// CellID names a cell on the page.
+// CellID returns a cell's element id.
 //
-// Both count from 0. Forms lead back to it as a place in the page.
+// Both numbers count from 0. Forms redirect to it as a fragment.
 func CellID(row, column int) string { return "cell-" + strconv.Itoa(row) + "-" + strconv.Itoa(column) }
 
-// cellPath is where a cell is read and edited.
+// cellPath returns the URL of a cell's page.
 func cellPath(g chat.Grid, cell chat.GridCell) string {
 	return "/tables/" + g.ID + "/cells/" + strconv.Itoa(cell.Row) + "/" + strconv.Itoa(cell.Column)
 }
 
-// cellName says which cell a link opens.
+// cellName returns the accessible name of a cell's link.
 func cellName(ctx context.Context, g chat.Grid, cell chat.GridCell) string {
 	return txtCellOpen.Say(ctx, visible(g.Columns[cell.Column].Name), visible(g.Rows[cell.Row].Title))
 }
 
-// CellPage is one cell, to read and to edit.
+// CellPage is the data of a cell's page, to read and edit the cell.
 type CellPage struct {
 	Grid    chat.Grid
 	Cell    chat.GridCell
-	Session string // the conversation of the run that answered; empty: it is gone
-	Back    string // the table's address
-	Typed   string // a text that was not taken
-	Said    string // why
+	Session string // the session of the cell's run; empty: deleted
+	Back    string // the table's URL
+	Typed   string // a rejected text
+	Said    string // its error message
 }
 
-// value is what stands in the field.
+// value returns the value of the cell's field: the rejected input, or the cell's value.
 func (p CellPage) value() string {
 	if p.Said != "" {
 		return p.Typed

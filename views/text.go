@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// The page's words, in one place so that they can be translated.
+// The text of the page, in one place so that it can be translated.
 var (
 	txtSkip        = locale.T("Skip to content")
 	txtNewQuestion = locale.T("New question")
@@ -217,7 +217,7 @@ var (
 		"taken word for word from what was read.")
 )
 
-// connectSettings shows how a model is set, in a form that shells, containers and files of settings all take.
+// connectSettings shows how to configure a model, in a syntax that shells, containers and settings files all parse.
 const connectSettings = "OPENAI_API_KEY=…\n\n# or a server of your own, here Ollama\n" +
 	"OPENAI_BASE_URL=http://localhost:11434/v1\nOPENAI_MODEL=qwen3:8b"
 
@@ -237,7 +237,7 @@ var checkWord = map[chat.Check]locale.Text{
 	chat.CheckNotFound: locale.T("Quote not found"),
 }
 
-// stopNotes say why an answer came early.
+// stopNotes explains the reasons for an early stop.
 var stopNotes = map[chat.StopReason]locale.Text{
 	chat.StopAnswerNow: locale.T("You asked for the answer early. It uses what was found until then."),
 	chat.StopMaxSteps:  locale.T("The steps were used up. This answer uses what was found until then."),
@@ -249,21 +249,21 @@ var stopNotes = map[chat.StopReason]locale.Text{
 	chat.StopTimeout: locale.T("The time was used up. This answer uses what was found until then."),
 }
 
-// maxAnswerNotes is how many notes on an answer the page shows. The API has all of them.
+// maxAnswerNotes is the number of notes on an answer that the page shows. The API returns all.
 const maxAnswerNotes = 20
 
-// moreNotes says that so many notes are left out.
+// moreNotes returns the text for n notes that are not shown.
 func moreNotes(ctx context.Context, n int) string { return furtherNotes.Count(ctx, n) }
 
-// TurnsLost says that so many turns of a conversation are missing.
+// TurnsLost returns the notice that n turns of a conversation are missing.
 func TurnsLost(ctx context.Context, n int) string { return lostTurns.Count(ctx, n) }
 
-// removedAfter tells how long conversations are kept.
+// removedAfter returns the text of the conversations' retention period.
 func removedAfter(ctx context.Context, days int) string { return daysKept.Count(ctx, days) }
 
 // duration returns "<1s", "2.3s", "14s", "1m 4s".
 //
-// It cuts and does not round, so that 9.99 seconds are never "10.0s".
+// It truncates instead of rounding, so that 9.99 seconds are never "10.0s".
 func duration(ctx context.Context, ms int64) string {
 	switch {
 	case ms < 1000:
@@ -291,8 +291,8 @@ func seconds(ctx context.Context, d time.Duration) string {
 	}
 }
 
-// placeAndSection returns "p. 4 · Roof › Condition". A place that begins with the section says all by itself, and one
-// that begins with a heading of it stands for that: "Rents, row 4 · Flat | Rent".
+// placeAndSection joins a place and a section: "p. 4 · Roof › Condition". A place that starts with the section is
+// returned alone. A heading that the place starts with is left out: "Rents, row 4 · Flat | Rent".
 func placeAndSection(place, section string) string {
 	if place == "" || strings.HasPrefix(place, section) {
 		return firstOf(place, section)
@@ -302,14 +302,14 @@ func placeAndSection(place, section string) string {
 	return strings.TrimSuffix(place+" · "+strings.Join(parts, " › "), " · ")
 }
 
-// sourcePlace is a locator beside a title: a section that begins with the same words leaves them out.
+// sourcePlace formats a place shown beside a title. Words that the section shares with the title are left out.
 func sourcePlace(title, place, section string) string {
 	return placeAndSection(place, chat.SectionIn(title, section))
 }
 
-// placeText is a place in the reader's language as far as its first word counts pages: "p. 4 · Roof", "S. 4 · Roof".
+// placeText translates the first word of a place with a page number: "p. 4 · Roof", "S. 4 · Roof".
 func placeText(ctx context.Context, place string) string {
-	// Places are stored in English; only the word before a number is put into the reader's language.
+	// Places are stored in English; only the word before a number is translated.
 	for _, numbered := range numberedPlaces {
 		word, _, _ := strings.Cut(numbered.English(), "{")
 		rest, is := strings.CutPrefix(place, word)
@@ -320,13 +320,13 @@ func placeText(ctx context.Context, place string) string {
 	return place
 }
 
-// leadingNumber cuts the digits off that a text begins with.
+// leadingNumber splits the leading digits off a text.
 func leadingNumber(text string) (digits, rest string) {
 	rest = strings.TrimLeft(text, "0123456789")
 	return text[:len(text)-len(rest)], rest
 }
 
-// citeLabel is what a screen reader says of a chip.
+// citeLabel returns a chip's label for screen readers.
 func citeLabel(ctx context.Context, c chat.Citation) string {
 	label := citedSource.Say(ctx, c.Number, shownName(c.Title))
 	if place, paged := strings.CutPrefix(c.PlaceWords(), "p. "); paged {
@@ -342,9 +342,9 @@ func citeLabel(ctx context.Context, c chat.Citation) string {
 	return label
 }
 
-// coverageText says what a run looked at.
+// coverageText describes what a run searched and read.
 //
-// It is English's order of words that it puts together, with what locale knows for each part.
+// The order of the parts is that of English; each part is translated.
 func coverageText(ctx context.Context, c chat.Coverage) string {
 	if c.Searched+c.Opened+c.PagesRead+len(c.EmptySearches) == 0 {
 		return nothingSearched.In(ctx)
@@ -353,7 +353,7 @@ func coverageText(ctx context.Context, c chat.Coverage) string {
 	switch {
 	case c.Searched == 0:
 		s = openedOnly.Count(ctx, c.Opened)
-	case c.Opened == 0: // a step may have opened one for the reader all the same
+	case c.Opened == 0: // a step may still have opened one for the reader
 		s = searchedOnly.Count(ctx, c.Searched)
 	}
 	if c.PagesRead > 0 {
@@ -365,21 +365,21 @@ func coverageText(ctx context.Context, c chat.Coverage) string {
 	return sentence.Say(ctx, s)
 }
 
-// fileKind returns the word for a file's format, from its name or its MIME type.
+// fileKind returns the name of a file's format, from its file name or MIME type.
 func fileKind(filename, mime string) string { return extract.Formats.Badge(filename, mime) }
 
-// formatsText says which files are taken.
+// formatsText lists the accepted file formats and the size limit.
 func formatsText(ctx context.Context, maxFile int64) string {
 	return filesTaken.Say(ctx, kindsText(ctx), humanize.IBytes(uint64(maxFile)))
 }
 
-// Starter is a question to begin with, made from a document.
+// Starter is a suggested question, generated from a document.
 type Starter struct {
 	Question string
 	Document corpus.Document
 }
 
-// libraryText says what the library holds, in parts.
+// libraryText returns the library's counts, one part for each.
 func libraryText(ctx context.Context, c corpus.Counts) []string {
 	var parts []string
 	if c.Pages > 0 {
@@ -391,9 +391,9 @@ func libraryText(ctx context.Context, c corpus.Counts) []string {
 	return parts
 }
 
-// What the page counts.
+// The counted nouns.
 var (
-	// The two forms are those of English; package locale has the ones of other languages.
+	// These are the two English plural forms; package locale has those of other languages.
 	documents     = locale.N("{n} document", "{n} documents")
 	pages         = locale.N("{n} page", "{n} pages")
 	passages      = locale.N("{n} passage", "{n} passages")
@@ -448,7 +448,7 @@ var (
 	someDocuments = locale.N("{chosen} of {n} document", "{chosen} of {n} documents")
 )
 
-// What the page puts together.
+// The sentence templates.
 var (
 	andThen         = locale.T("{first}, {second}")
 	sentence        = locale.T("{words}.")
@@ -484,10 +484,10 @@ var (
 	listAnd         = locale.T("{all} and {last}")
 )
 
-// numberedPlaces are the words that a place begins with which counts pages.
+// numberedPlaces are the place prefixes that contain a page number.
 var numberedPlaces = []locale.Text{locale.T("p. {number}"), locale.T("slide {number}"), locale.T("cell {number}")}
 
-// pageNames are what a page is called, by the word that documents have for it.
+// pageNames maps a document's word for its pages to the translated texts.
 var pageNames = map[string]struct {
 	of      locale.Text
 	counted locale.Counted
@@ -497,12 +497,12 @@ var pageNames = map[string]struct {
 	"cell":  {locale.T("Cell {page} of {pages}"), locale.N("{n} cell", "{n} cells")},
 }
 
-// siteName is the product's name, the same in every language.
+// siteName is the product's name, which is not translated.
 const siteName = "Footnote"
 
-// kindsText lists the kinds of files that can be added: "PDF, web pages and text".
+// kindsText lists the supported formats: "PDF, web pages and text".
 //
-// There are at least two kinds, as extract.Formats has them.
+// extract.Formats has at least two.
 func kindsText(ctx context.Context) string {
 	kinds := extract.Formats.KindList()
 	all := locale.Known(ctx, kinds[0])

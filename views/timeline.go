@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Folded reports whether the answer has begun after work was done: its timeline then folds.
+// Folded reports whether the answer has started after work was done: the timeline then folds.
 func (t *Turn) Folded() bool {
 	if !t.Answering() {
 		return false
@@ -25,10 +25,9 @@ func (t *Turn) Folded() bool {
 	return t.Final != nil
 }
 
-// headline is the present activity, or how long the work took.
+// headline returns the current activity, or the duration of the work.
 //
-// What waits for the reader comes first, then a step under way, and the writing of the answer once the steps are
-// folded.
+// A pending approval comes first, then a running step, then the writing of the answer once the steps are folded.
 func (t *Turn) headline(ctx context.Context) string {
 	if t.Running() {
 		if t.NeedsApproval() {
@@ -48,7 +47,7 @@ func (t *Turn) headline(ctx context.Context) string {
 		}
 		return txtStarting.In(ctx)
 	}
-	// A run without an answer worked until its end.
+	// The work of a run without an answer lasts until the run's end.
 	worked := t.Worked
 	if worked == 0 {
 		worked = t.Elapsed
@@ -63,7 +62,7 @@ func (t *Turn) headline(ctx context.Context) string {
 	}
 }
 
-// facts are the folded header's counts.
+// facts returns the counts in the folded header.
 func (t *Turn) facts(ctx context.Context) []string {
 	all, _ := t.countSteps()
 	facts := []string{steps.Count(ctx, all)}
@@ -73,10 +72,9 @@ func (t *Turn) facts(ctx context.Context) []string {
 	return facts
 }
 
-// spent is the line under the steps.
+// spent returns the line under the steps.
 //
-// While the run goes on it counts steps; afterwards it tells what was used of the budget, the tokens and the cost in
-// dollars.
+// During the run it counts steps. Afterwards it has the used budget, the tokens and the cost in dollars.
 func (t *Turn) spent(ctx context.Context) string {
 	if t.Running() {
 		_, over := t.countSteps()
@@ -91,7 +89,7 @@ func (t *Turn) spent(ctx context.Context) string {
 	}
 	var parts []string
 	used, _ := t.countSteps()
-	// The run's own count is the one that its budget is held to.
+	// The run's own count is the one that its budget limits.
 	if t.Final != nil && t.Final.StepsUsed > 0 {
 		used = t.Final.StepsUsed
 	}
@@ -111,7 +109,7 @@ func (t *Turn) spent(ctx context.Context) string {
 	return strings.Join(parts, " · ")
 }
 
-// roundsText is "3 of 10 rounds", and without a limit "3 rounds".
+// roundsText returns "3 of 10 rounds", or "3 rounds" without a limit.
 func roundsText(ctx context.Context, n, of int) string {
 	if of <= 0 || n > of {
 		return rounds.Count(ctx, n)
@@ -119,7 +117,7 @@ func roundsText(ctx context.Context, n, of int) string {
 	return roundsOf.Say(ctx, n, of)
 }
 
-// inThousands is a count in at most one decimal of thousands: "2.4k".
+// inThousands formats a count with at most one decimal of thousands: "2.4k".
 func inThousands(ctx context.Context, n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)
@@ -127,7 +125,7 @@ func inThousands(ctx context.Context, n int) string {
 	return locale.Decimal(ctx, float64(n)/1000, 1) + "k"
 }
 
-// runIcon is the icon of a run that ended without an answer.
+// runIcon returns the icon of a run that ended without an answer.
 func runIcon(s chat.RunStatus) string {
 	if s == chat.RunCancelled {
 		return "stop"
@@ -135,9 +133,10 @@ func runIcon(s chat.RunStatus) string {
 	return "alert"
 }
 
-// took is how long the step ran, in milliseconds.
+// took returns the step's duration in milliseconds.
 //
-// The step's own time goes before that between its events, which is all that is known while it runs.
+// The step's own duration takes precedence over the time between its events, which is the only one known while it
+// runs.
 func (s *Step) took() int64 {
 	if s.DurationMS > 0 {
 		return s.DurationMS
@@ -145,15 +144,15 @@ func (s *Step) took() int64 {
 	return s.Elapsed.Milliseconds()
 }
 
-// ms is a duration in whole milliseconds, for the page's script.
+// ms encodes a duration in whole milliseconds for the page's script.
 func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// outputURL is where the whole output of a call is.
+// outputURL returns the URL of a call's whole output.
 func outputURL(s *Step) string {
 	return "/agent/runs/" + url.PathEscape(s.RunID) + "/steps/" + url.PathEscape(s.CallID) + "/output"
 }
 
-// thoughtURL is where the whole thought of a step is.
+// thoughtURL returns the URL of a step's whole thought.
 func thoughtURL(s *Step) string {
 	return "/runs/" + url.PathEscape(s.RunID) + "/steps/" + url.PathEscape(s.CallID) + "/thought"
 }

@@ -1,18 +1,18 @@
-// Package views draws the page: templates of plain values, without I/O. A Turn is a question with its run and its
-// answer; the page and the stream of fragments draw it with the same templates, so both look alike. Ids of elements are
-// part of the contract with the stream. Markdown of answers is drawn here as well, within a budget, and made safe at
-// the end.
+// Package views renders the pages: templates of plain values, without I/O. A Turn is a question with its run and
+// its answer. The page and the stream of fragments use the same templates, so both render the same HTML. Element
+// ids are part of the contract with the stream. The Markdown of answers is rendered here as well, within a budget,
+// and sanitized at the end.
 //
-// What comes in are values that package page filled; what goes out is HTML, or words for it. Each file here has the
-// types and words of the templates of a screen: page for the frame, turn, timeline, activity, output and steer for an
-// answer and its steps, viewer and its parts for a document, documents, tables, standing, places, folders, models,
-// shares, find and docs for the pages of those names. Answers are drawn by markdown, with formula, marks, links and
-// unsupported for what stands in them, budget for how much may be drawn, and draft for what is still being written;
-// evidence writes files that leave the server.
+// The input is values that package page fills; the output is HTML, or text for it. Each file here has the types and
+// texts of a page's templates: page for the frame; turn, timeline, activity, output and steer for an answer and its
+// steps; viewer and its parts for a document. documents, tables, standing, places, folders, models, shares, find
+// and docs are for the pages of those names. Answers are rendered by markdown, with formula, marks, links and
+// unsupported for their parts, and draft for an answer that is still being streamed; evidence encodes files that
+// leave the server.
 //
-// It must never ask a store or decide who may see something, and never let a text of a user, a document or a model
-// become HTML: templ escapes what templates show, and what is drawn by hand here is escaped where it is written. What
-// people read goes through package locale, but for files that must be the same everywhere.
+// It must never query a store or make an access decision, and never let text of a user, a document or a model
+// become HTML: templ escapes the values in templates, and HTML built here by hand is escaped where it is written.
+// All text of the pages is translated by package locale, except in files that must be the same everywhere.
 package views
 
 import (
@@ -37,76 +37,77 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Turn is one question and everything known of its answer, folded from the run's log.
+// Turn is one question with its answer, decoded from the run's log.
 //
-// Package page makes it anew from the log, event by event. Nothing here changes it, but it must not be drawn while
-// events are added.
+// Package page builds it from the log, event by event. This package does not change it, but a Turn must not be
+// rendered while events are added.
 type Turn struct {
 	RunID     string
 	SessionID string
 	ParentID  string // the run that this one follows; empty: it is the first
 	Question  string
 	Model     string
-	Usual     string   // the model that answers when no other is asked for; empty: unknown
-	Offered   []string // the models that a question may name; nil: unknown
+	Usual     string   // the default model; empty: unknown
+	Offered   []string // the models that a question may select; nil: unknown
 	Mode      chat.Mode
 	Budget    chat.Budget
 	Status    chat.RunStatus
 	Error     *chat.StepError // of the run
 	StartedAt time.Time
 	Elapsed   time.Duration // from the start to the log's last event
-	Worked    time.Duration // from the start to the first word of the answer
-	Steps     []*Step       // without a parent, in order of appearance
+	Worked    time.Duration // from the start to the answer's first token
+	Steps     []*Step       // top-level steps, in order of appearance
 	All       []*Step       // every step, in order of appearance
 	Blocks    []Block       // the answer so far
 	Citations []chat.Citation
-	Final     *chat.Answer // nil until it is there
+	Final     *chat.Answer // nil until the answer is complete
 	LastSeq   int64
 
-	// run ids of all versions of this question, oldest first; fewer than two: there is only this one
+	// run ids of all versions of this question, oldest first; it has fewer than two entries if this is the only
+	// version
 	Siblings []string
 	Latest   bool           // the last turn of the branch
-	Live     bool           // the page should listen to the run's stream
-	Feedback *chat.Feedback // what the reader said of the answer; nil: nothing yet
+	Live     bool           // the page streams the run's events
+	Feedback *chat.Feedback // the reader's feedback; nil: none
 }
 
-// Running reports whether more events will come.
+// Running reports whether more events follow.
 func (t *Turn) Running() bool { return t.Status == chat.RunRunning }
 
-// Answering reports whether words of the answer are there.
+// Answering reports whether text of the answer was streamed.
 func (t *Turn) Answering() bool { return len(t.Blocks) > 0 }
 
 // Step is one row of the timeline: the last state of a reasoning step.
 //
-// It embeds the step as the log has it; the rest is what drawing needs. Its number never changes, so elements can be
+// It embeds the step from the log; the other fields are for rendering. Its number never changes, so elements can be
 // replaced by their ids.
 type Step struct {
 	chat.Step
 	RunID    string
-	N        int // order of first appearance in the run, from 1: its element ids are made of it
+	N        int // number in order of appearance in the run, from 1, for element ids
 	Children []*Step
-	Grouping bool // made up to group children whose parent has no event of its own
-	Repeat   bool // made up: its children are calls of one tool, one after the other
+	Grouping bool // synthetic: groups children whose parent has no event of its own
+	Repeat   bool // synthetic: its children are successive calls of one tool
 	Started  time.Time
-	Elapsed  time.Duration // between its first and its last event
+	Elapsed  time.Duration // between its first and last event
 
-	drawn *output // of Result, made once
+	drawn *output // cached output of Result
 }
 
-// Block is one top-level piece of an answer's Markdown as safe HTML.
+// Block is one top-level block of an answer's Markdown as sanitized HTML.
 //
-// A block that was drawn may be drawn again with other HTML under the same number, while the answer is written.
+// While the answer is streamed, a rendered block may be rendered again with the same number.
 type Block struct {
 	N    int // from 1
 	HTML string
 }
 
-// Element ids. They depend on the run and on the order of its log alone, so the same event always draws the same
+// Element ids. They depend only on the run and the order of its log, so the same event always renders the same
 // element.
 func turnID(run string) string { return "turn-" + run }
 
-// runID and the functions below it make the ids of a turn's elements. The stream redraws by them, so they are part of
-// the contract between page and events.
+// runID and the functions below it return the element ids of a turn. The stream replaces elements by these ids, so
+// they are part of the contract between page and events.
 func runID(run string) string    { return "run-" + run }
 func headID(run string) string   { return "head-" + run }
 func stepsID(run string) string  { return "steps-" + run }
@@ -118,10 +119,10 @@ func afterID(run string) string  { return "after-" + run }
 func blockID(run string, n int) string  { return "block-" + run + "-" + strconv.Itoa(n) }
 func sourceID(run string, n int) string { return "src-" + run + "-" + strconv.Itoa(n) }
 
-// id is the id of a part of the step's row.
+// id returns the element id of a part of the step's row.
 func (s *Step) id(part string) string { return part + "-" + s.RunID + "-" + strconv.Itoa(s.N) }
 
-// in returns the id of the list the step's row belongs to.
+// in returns the element id of the list that the step's row belongs to.
 //
 // parent is nil for a row of the timeline itself.
 func (s *Step) in(parent *Step) string {
@@ -131,7 +132,7 @@ func (s *Step) in(parent *Step) string {
 	return parent.id("kids")
 }
 
-// Failed counts the steps that failed.
+// Failed returns the number of failed steps.
 func (t *Turn) Failed() int {
 	n := 0
 	for _, s := range t.All {
@@ -142,7 +143,7 @@ func (t *Turn) Failed() int {
 	return n
 }
 
-// countSteps returns how many steps have an event of their own and how many of them are over.
+// countSteps returns the number of steps with their own event, and of those that have ended.
 func (t *Turn) countSteps() (all, over int) {
 	for _, s := range t.All {
 		if s.Grouping {
@@ -161,7 +162,7 @@ func (s *Step) over() bool {
 	return s.Status != chat.StatusRunning && s.Status != chat.StatusPending
 }
 
-// counted reports whether the step stands for one of the run's rounds: calls made together are one.
+// counted reports whether the step counts as one of the run's rounds. Parallel calls are one round.
 //
 // parent is nil for a row of the timeline itself.
 func (s *Step) counted(parent *Step) bool {
@@ -171,10 +172,10 @@ func (s *Step) counted(parent *Step) bool {
 	return parent.Repeat
 }
 
-// Row is the id of the step's row.
+// Row returns the element id of the step's row.
 func (s *Step) Row() string { return s.id("step") }
 
-// stepUnderWay returns the step that is under way, the latest if there are several; nil if none is.
+// stepUnderWay returns the latest running step, or nil.
 func (t *Turn) stepUnderWay() *Step {
 	for i := len(t.All) - 1; i >= 0; i-- {
 		if s := t.All[i]; s.Status == chat.StatusRunning && !s.Grouping {
@@ -184,12 +185,12 @@ func (t *Turn) stepUnderWay() *Step {
 	return nil
 }
 
-// sure reports whether the answer's confidence says something: that of a refusal is no judgement.
+// sure reports whether the answer's confidence is meaningful. A refusal has no confidence.
 func (t *Turn) sure() bool { return t.Final.Confidence > 0 || len(t.Final.Unsupported) > 0 }
 
 // documentsRead counts the different documents that steps opened.
 //
-// The answer knows best; while there is none, what the steps opened is counted.
+// The answer's own count takes precedence; without an answer, the documents opened by the steps are counted.
 func (t *Turn) documentsRead() int {
 	if t.Final != nil {
 		return t.Final.Coverage.Opened
@@ -205,7 +206,7 @@ func (t *Turn) documentsRead() int {
 	return len(seen)
 }
 
-// findCitation returns the citation with the number.
+// findCitation returns the citation with a number.
 func (t *Turn) findCitation(n int) (chat.Citation, bool) {
 	for _, c := range t.Citations {
 		if c.Number == n {
@@ -215,7 +216,8 @@ func (t *Turn) findCitation(n int) (chat.Citation, bool) {
 	return chat.Citation{}, false
 }
 
-// version returns this turn's place among its siblings, from 1, and the neighbours' run ids, empty at the ends.
+// version returns this turn's position among its siblings, from 1, and the neighbours' run ids, which are empty at
+// the ends.
 //
 // n is 0 for a turn without siblings.
 func (t *Turn) version() (n int, before, after string) {
@@ -234,9 +236,9 @@ func (t *Turn) version() (n int, before, after string) {
 	return 0, "", ""
 }
 
-// reason is the run's own sentence on why it failed, or the given one.
+// reason returns the run's error message, or the given text.
 //
-// It is cut at 2,000 characters, which is a choice: a model's server may send a whole page as its failure.
+// It is cut at 2,000 characters: a model's server may return a whole page as its error.
 func (t *Turn) reason(ctx context.Context, otherwise locale.Text) string {
 	if t.Error != nil && t.Error.Message != "" {
 		return visible(clipped(locale.Known(ctx, t.Error.Message), 2000))
@@ -244,14 +246,12 @@ func (t *Turn) reason(ctx context.Context, otherwise locale.Text) string {
 	return otherwise.In(ctx)
 }
 
-// longQuestion reports whether the question is more than a heading can be.
-//
-// Both figures are choices.
+// longQuestion reports whether the question is too long for a heading: over 600 characters or 8 line breaks.
 func (t *Turn) longQuestion() bool {
 	return utf8.RuneCountInString(t.Question) > 600 || strings.Count(t.Question, "\n") > 8
 }
 
-// stays adds to a sentence on how a run ended that its words are still there, if there are any.
+// stays appends to a sentence on how a run ended that the text streamed so far is kept, if there is any.
 func (t *Turn) stays(ctx context.Context, sentence string) string {
 	if !t.Answering() {
 		return sentence
@@ -259,16 +259,16 @@ func (t *Turn) stays(ctx context.Context, sentence string) string {
 	return sentence + " " + txtStays.In(ctx)
 }
 
-// offlineOnly reports whether the server has no model, so that the answer is made of quotes.
+// offlineOnly reports whether the server has no model, so that the answer consists of quotes.
 func (t *Turn) offlineOnly() bool { return t.Model == OfflineModel && t.Usual == OfflineModel }
 
-// fellBack reports whether the model failed and another one took over.
+// fellBack reports whether the model failed and a fallback took over.
 func (t *Turn) fellBack() bool {
 	return slices.ContainsFunc(t.All, func(s *Step) bool { return s.Step.Step == "fallback" })
 }
 
-// answeredBy names the model that answered instead of the usual one; empty if that did, or if it took over from one
-// that failed.
+// answeredBy names the model that answered if it is not the default. It is empty for the default and for a
+// fallback.
 func (t *Turn) answeredBy(ctx context.Context) string {
 	if t.Model == "" || t.Usual == "" || t.Model == t.Usual || t.fellBack() {
 		return ""
@@ -276,17 +276,17 @@ func (t *Turn) answeredBy(ctx context.Context) string {
 	return modelName(ctx, t.Model)
 }
 
-// gone reports whether the model that answered is no longer offered: asked again, the usual one answers.
+// gone reports whether the model that answered is no longer offered. A rerun then uses the default.
 func (t *Turn) gone() bool {
 	return t.Model != "" && t.Usual != "" && len(t.Offered) > 0 && !slices.Contains(t.Offered, t.Model)
 }
 
-// usualInstead says that the usual model answers instead of one that is gone.
+// usualInstead returns the notice that the default model replaces one that is no longer offered.
 func (t *Turn) usualInstead(ctx context.Context) string {
 	return modelGone.Say(ctx, modelName(ctx, t.Model), modelName(ctx, t.Usual))
 }
 
-// sourceCounts returns the number of documents cited and, if any were, of those read.
+// sourceCounts returns the number of cited documents and, if any were read, of read documents.
 func (t *Turn) sourceCounts(ctx context.Context) string {
 	cited := timesCited.Count(ctx, len(t.Final.Sources)-len(t.uncited()))
 	if t.Final.Coverage.Opened == 0 {
@@ -295,7 +295,7 @@ func (t *Turn) sourceCounts(ctx context.Context) string {
 	return cited + " · " + timesRead.Count(ctx, t.Final.Coverage.Opened)
 }
 
-// uncited returns the sources that were read and not cited.
+// uncited returns the sources that were read but not cited.
 func (t *Turn) uncited() []chat.Source {
 	var rest []chat.Source
 	for _, s := range t.Final.Sources {
@@ -306,8 +306,8 @@ func (t *Turn) uncited() []chat.Source {
 	return rest
 }
 
-// confidenceText says how sure an answer is. That of quotes alone has no number: over questions that the rules were not
-// made on, too many of those that were stated as likely did not hold what was asked (docs/quality.md).
+// confidenceText returns the text of an answer's confidence. An answer of quotes alone has no number: on questions
+// that the rules were not tuned on, too many answers stated as likely were wrong (docs/quality.md).
 func confidenceText(ctx context.Context, a chat.Answer) string {
 	switch a.Finding {
 	case chat.FindingFound:
@@ -318,24 +318,23 @@ func confidenceText(ctx context.Context, a chat.Answer) string {
 	return txtConfidence.In(ctx) + " " + percent(a.Confidence)
 }
 
-// percent is a share in whole percent.
-// It rounds half up.
+// percent formats a share in whole percent. It rounds half up.
 func percent(share float64) string { return strconv.Itoa(int(share*100+0.5)) + " %" }
 
-// The budget of one Markdown text, the same wherever it is drawn: in the live stream, on a loaded page and in an
-// export. A text beyond any of these bounds is shown as it was written. maxWork is checked while parsing, before
-// goldmark allocates: 14 kB of text can be a table of four million cells.
+// The budget of one Markdown text is the same in the live stream, on a loaded page and in an export. A text over
+// any of these limits is shown as plain text. maxWork is checked while parsing, before goldmark allocates: 14 kB of
+// text can be a table of four million cells.
 const (
-	// The figures are choices.
-	maxNodes    = 20_000  // nodes of the syntax tree; 100 bytes of link addresses count as one more
+	// The values are estimates.
+	maxNodes    = 20_000  // nodes of the syntax tree; 100 bytes of link URLs count as one more
 	maxMarkdown = 256_000 // bytes of source
-	maxPlain    = 512_000 // bytes of a text that is shown as it was written; the rest is left out
+	maxPlain    = 512_000 // bytes of a text shown as plain text; the rest is cut
 	maxWork     = 65_536  // units of parsing: see account
-	maxDepth    = 100     // nested quotations and lists
+	maxDepth    = 100     // nesting depth of quotations and lists
 )
 
-// account counts the work of parsing one text. Once it is over, the parsers below stop and the tree is of no use. It
-// is stored in the parser's context, so parsing several texts at once is safe.
+// account counts the work of parsing one text. Once it is over budget, the parsers stop and the tree is incomplete.
+// It is stored in the parser's context, so texts can be parsed concurrently.
 type account struct {
 	work int
 	over bool
@@ -346,20 +345,20 @@ type account struct {
 
 var accountKey = parser.NewContextKey()
 
-// saidKey is where a parser finds the context that carries the language.
+// saidKey is the key of the locale's context in the parser's context.
 var saidKey = parser.NewContextKey()
 
-// spendWork counts work against the budget of one text. Once it is spent it stays so.
+// spendWork counts work against the budget of one text. Once over budget, it always returns false.
 func (a *account) spendWork(n int) (ok bool) {
 	a.work += n
 	a.over = a.over || a.work > maxWork
 	return !a.over
 }
 
-// parseTree returns the tree of a text, or false if it is beyond the budget. unfinished is where a formula begins whose
-// end may come with more text, -1 if there is none.
+// parseTree parses a text. It returns false if the text is over the budget. unfinished is the offset of a formula
+// that more text may close, or -1.
 //
-// A tree of a text beyond the budget is not complete and must not be used.
+// The tree of a text over the budget is incomplete and must not be used.
 func (m *Markdown) parseTree(source []byte) (doc ast.Node, unfinished int, ok bool) {
 	if len(source) > maxMarkdown {
 		return nil, -1, false
@@ -376,9 +375,9 @@ func (m *Markdown) parseTree(source []byte) (doc ast.Node, unfinished int, ok bo
 	return doc, unfinished, !a.over
 }
 
-// newParser is goldmark's parser with every construct metered that costs more than its length.
+// newParser returns goldmark's parser with a meter on every construct whose cost exceeds its length.
 //
-// The numbers are the order in which goldmark asks its parsers, lower ones first; those of its own are goldmark's.
+// The numbers are goldmark's priorities, lowest first; goldmark's own parsers keep theirs.
 func newParser() parser.Parser {
 	inline := append(parser.DefaultInlineParsers(),
 		util.Prioritized(meteredMarks{}, 0),
@@ -409,8 +408,8 @@ func newParser() parser.Parser {
 	)
 }
 
-// meteredContainer is the parser of a list, an item or a quotation. goldmark asks it once for each line it may hold,
-// and keeps every answer: a nested list followed by many blank lines takes depth × lines.
+// meteredContainer meters the parser of a list, an item or a quotation. goldmark calls it once for each possible
+// line and keeps every result: a nested list followed by many blank lines costs depth × lines.
 type meteredContainer struct{ parser.BlockParser }
 
 // Open implements parser.BlockParser.
@@ -437,13 +436,12 @@ func (m meteredContainer) Continue(node ast.Node, reader text.Reader, pc parser.
 	return m.BlockParser.Continue(node, reader, pc)
 }
 
-// meteredReferences takes link reference definitions out of a paragraph. For each of them goldmark looks through all
-// lines.
+// meteredReferences parses link reference definitions of a paragraph. goldmark scans all lines for each definition.
 type meteredReferences struct{ parser.ParagraphTransformer }
 
 // Transform implements parser.ParagraphTransformer.
 //
-// Work is counted in units of 1,024 comparisons, so that an answer with a few definitions takes none.
+// Work is counted in units of 1,024 comparisons, so that an answer with a few definitions costs nothing.
 func (m meteredReferences) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines, opened := node.Lines(), 0
 	for i := range lines.Len() {
@@ -455,7 +453,7 @@ func (m meteredReferences) Transform(node *ast.Paragraph, reader text.Reader, pc
 	}
 }
 
-// meteredTables makes tables of paragraphs. goldmark fills every row to the number of columns.
+// meteredTables parses paragraphs as tables. goldmark pads every row to the number of columns.
 type meteredTables struct{ parser.ParagraphTransformer }
 
 // Transform implements parser.ParagraphTransformer.
@@ -474,32 +472,31 @@ func (m meteredTables) Transform(node *ast.Paragraph, reader text.Reader, pc par
 	if columns == 0 {
 		return
 	}
-	// Each escaped bar in code is compared with each other one.
+	// Each escaped bar in code is compared with every other one.
 	if a.spendWork(columns*lines.Len()) && a.spendWork(escaped*escaped/64) {
 		m.ParagraphTransformer.Transform(node, reader, pc)
 	}
 }
 
-// isTableRule reports whether a line may be the one under a table's head.
+// isTableRule reports whether a line may be a table's delimiter row.
 func isTableRule(line []byte) bool {
 	return bytes.IndexByte(line, '-') >= 0 && len(bytes.Trim(line, "|:- \t\r\n\v\f")) == 0
 }
 
-// meteredMarks sees every character that may begin an inline mark before its parser does. A mark costs more the more
-// of them its block has, since closing ones are compared with opening ones, and the longer its line and its block
-// are, since some parsers look for an end.
+// meteredMarks runs before the parser of every character that may open an inline mark. A mark's cost grows with the
+// number of marks in its block, since closing ones are matched with opening ones. It also grows with the length of
+// its line and block, since some parsers scan for an end.
 type meteredMarks struct{}
 
 // Trigger implements parser.InlineParser.
 //
-// They are the characters at which goldmark's own parsers and ours begin.
+// These characters trigger goldmark's own parsers and ours.
 func (meteredMarks) Trigger() []byte { return []byte("`[]!<*_~(") }
 
-// Parse implements parser.InlineParser. It takes nothing unless the budget is spent: then it takes the rest of the
-// block.
+// Parse implements parser.InlineParser. It consumes nothing until the budget is spent, then the rest of the block.
 func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	a := pc.Get(accountKey).(*account)
-	// Marks are compared with those of their own block only, so each block begins anew.
+	// Marks are matched only within their block, so the count restarts with each block.
 	if a.block != parent {
 		a.block, a.marks = parent, 0
 	}
@@ -508,7 +505,7 @@ func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	if a.spendWork(1 + a.marks/256 + len(line)/1024 + parent.Lines().Len()/1024) {
 		return nil
 	}
-	// The rest is read over, so that goldmark ends soon; what it made is thrown away.
+	// The rest is skipped, so that goldmark ends soon; its tree is discarded.
 	for line != nil {
 		block.AdvanceLine()
 		line, _ = block.PeekLine()
@@ -516,9 +513,9 @@ func (meteredMarks) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return ast.NewTextSegment(segment.WithStop(segment.Start))
 }
 
-// blockWeight is what a block counts against maxNodes. It stops counting when it is above most.
+// blockWeight returns a block's weight against maxNodes. It stops counting above most.
 //
-// A long address weighs more than its node: it is written twice, and shown.
+// A long URL weighs more than its node: it is written twice, and shown.
 func blockWeight(block ast.Node, most int) int {
 	n := 0
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -540,7 +537,7 @@ func blockWeight(block ast.Node, most int) int {
 	return n
 }
 
-// The words of approvals.
+// The text of approvals.
 var (
 	txtAsks          = locale.T("Waiting for your approval")
 	txtNeedsApproval = locale.T("Waits for your approval.")
@@ -551,7 +548,7 @@ var (
 	txtDeny          = locale.T("Deny")
 )
 
-// needsApproval reports whether the step is a call that needsApproval for the reader's word, or holds one.
+// needsApproval reports whether the step, or one of its calls, waits for the reader's approval.
 func (s *Step) needsApproval() bool {
 	if s.holdsApproval() {
 		return true
@@ -564,19 +561,19 @@ func (s *Step) needsApproval() bool {
 	return false
 }
 
-// NeedsApproval reports whether a call of the turn waits for the reader's word.
+// NeedsApproval reports whether a call of the turn waits for the reader's approval.
 func (t *Turn) NeedsApproval() bool {
 	return t.Running() && slices.ContainsFunc(t.Steps, (*Step).needsApproval)
 }
 
-// holdsApproval reports whether the step itself waits.
+// holdsApproval reports whether the step itself waits for approval.
 //
-// Only a call can wait: a phase that is pending has not begun.
+// Only a call can wait: a pending phase has not started.
 func (s *Step) holdsApproval() bool { return s.Status == chat.StatusPending && s.ToolName != "" }
 
-// decide is where a decision is sent.
+// decide returns the URL that a decision is sent to.
 //
-// how is approve or deny, the end of an address of the API.
+// how is approve or deny, the last segment of an API path.
 func (s *Step) decide(how string) templ.SafeURL {
 	return templ.URL("/agent/runs/" + s.RunID + "/steps/" + url.PathEscape(s.CallID) + "/" + how)
 }

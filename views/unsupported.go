@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// place is where a sentence stands in an answer's Markdown, with its footnotes: from a byte to another.
+// place is the range of a sentence in an answer's Markdown, with its footnotes, in byte offsets.
 type place struct{ from, to int }
 
-// footnoteMark is a footnote, or what looks like one and is escaped.
+// footnoteMark matches a footnote, also an escaped one.
 var footnoteMark = regexp.MustCompile(`^\\?\[\d{1,3}\]`)
 
-// Doubted returns the numbers of the citations that stand in a sentence of unsupported: their quotes may be word for
-// word and yet not say what the sentence says. answer is Markdown.
+// Doubted returns the numbers of the citations in the unsupported sentences. Their quotes may be verified word for
+// word and still not support the sentence. answer is Markdown.
 func Doubted(answer string, unsupported []string) map[int]bool {
 	if len(unsupported) == 0 {
 		return nil
@@ -32,27 +32,27 @@ func Doubted(answer string, unsupported []string) map[int]bool {
 	return out
 }
 
-// anyMark is a footnote, or a sign that is escaped.
+// anyMark matches a footnote or an escaped character.
 var anyMark = regexp.MustCompile(`\\.|\[(\d{1,3})\]`)
 
-// maxUnsupported is how many sentences of an answer are marked at most: each is looked for in all of it.
-// It is a choice.
+// maxUnsupported limits the marked sentences of an answer, since each is searched for in the whole text. The value
+// is arbitrary.
 const maxUnsupported = 500
 
-// sentencePlaces finds sentences, which come in order and without footnotes, in an answer that has its footnotes
-// before or behind their full stops. What is not found is left out; no two places overlap.
+// sentencePlaces returns the ranges of sentences, given in order and without footnotes, in an answer with footnotes
+// before or after their full stops. Sentences that are not found are skipped; ranges don't overlap.
 //
-// Both texts are compared without white space, footnotes and backslashes, since sentences come as they read and the
-// answer as it is written.
+// Both texts are normalised first: white space, footnotes and backslashes are removed, since sentences are rendered
+// text and the answer is Markdown source.
 func sentencePlaces(src string, sentences []string) []place {
 	var out []place
 	if len(sentences) == 0 {
 		return nil
 	}
 	plain, offsets := bareText(src)
-	next := 0 // in plain
+	next := 0 // offset in plain
 	for _, s := range sentences[:min(len(sentences), maxUnsupported)] {
-		// Marks of lists, headings, quotations and tables are no part of a sentence.
+		// The marks of lists, headings, quotations and tables are not part of a sentence.
 		wanted, _ := bareText(strings.TrimLeft(strings.TrimSpace(s), "-*#>|0123456789. "))
 		if wanted == "" {
 			continue
@@ -61,7 +61,7 @@ func sentencePlaces(src string, sentences []string) []place {
 		if at < 0 {
 			continue
 		}
-		// A sentence that stands twice is looked for behind the first one the second time.
+		// The second copy of a repeated sentence is searched for after the first.
 		next = at + len(wanted)
 		p := place{offsets[at], offsets[next-1] + 1}
 		if p.to = p.from + len(strings.TrimRight(src[p.from:p.to], "| \t")); p.to < len(src) && src[p.to] != '|' {
@@ -74,8 +74,8 @@ func sentencePlaces(src string, sentences []string) []place {
 	return out
 }
 
-// standsIn finds a whole sentence from a place on: not the end of a longer word, and not the beginning of another
-// sentence unless it stands nowhere else. It is -1 if there is none.
+// standsIn returns the offset of a whole sentence from an offset on, or -1. It skips matches inside a word. It
+// returns the start of a longer sentence only if no whole sentence matches.
 func standsIn(plain, wanted string, from int, src string, offsets []int) int {
 	begins := -1
 	for from <= len(plain) {
@@ -99,8 +99,8 @@ func standsIn(plain, wanted string, from int, src string, offsets []int) int {
 	return begins
 }
 
-// endsAt reports whether a sentence that was found ends where its words do: with a full stop, before a footnote, or
-// with its line.
+// endsAt reports whether a match ends like a sentence: with a full stop, before a footnote, or at the end of the
+// line.
 func endsAt(plain, wanted string, end int, src string, offsets []int) bool {
 	if end == len(plain) || src[offsets[end]] == '|' {
 		return true
@@ -109,8 +109,8 @@ func endsAt(plain, wanted string, end int, src string, offsets []int) bool {
 	return strings.ContainsRune(".!?:。！？：…", last) || strings.ContainsAny(src[offsets[end-1]+1:offsets[end]], "[\n")
 }
 
-// bareText is a text without white space, footnotes and backslashes, and where each of its bytes stands in the text.
-// Sentences come as they read, and Markdown escapes signs.
+// bareText normalises a text by removing white space, footnotes and backslashes. offsets maps each of its bytes to
+// its offset in s. Sentences are rendered text, while Markdown escapes characters.
 func bareText(s string) (plain string, offsets []int) {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -132,8 +132,8 @@ func bareText(s string) (plain string, offsets []int) {
 	return b.String(), offsets
 }
 
-// withChips takes the sentence's own chips, which may stand behind its full stop, into a place: also those behind the
-// emphasis that stands around all of it.
+// withChips extends a place by the sentence's own chips, which may follow its full stop, or the emphasis around the
+// whole sentence.
 func withChips(src string, p place) place {
 	if chips := chipsAfter.FindString(src[p.to:]); chips != "" {
 		return place{p.from, p.to + len(chips)}

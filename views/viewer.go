@@ -18,50 +18,50 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Span is [Start, End), rune offsets in a document's text. The zero Span is none.
+// Span is the range [Start, End) of rune offsets in a document's text. The zero Span is empty.
 type Span struct{ Start, End int }
 
 // isEmpty reports whether the span covers nothing.
 func (s Span) isEmpty() bool { return s.End <= s.Start }
 
-// holdsPlace reports whether the span covers a place.
+// holdsPlace reports whether the span contains an offset.
 func (s Span) holdsPlace(at int) bool { return s.Start <= at && at < s.End }
 
-// Viewer is a document, or a part of it around a place, with what is marked in it.
+// Viewer is a document, or the part around an offset, with its marked ranges.
 //
-// It has Sheets or Blocks, not both. All places are rune offsets in the text that is shown, which for a drawn Office
-// file is that of its pages.
+// It has Sheets or Blocks, not both. All offsets are rune offsets in the shown text, which for a rendered Office
+// file is the text of its pages.
 type Viewer struct {
 	Document corpus.Document
 	Panel    bool // beside an answer, not as a page
 	Notice   string
 	Outline  []OutlineEntry
-	Current  string // id of the heading the marked place is under
+	Current  string // id of the heading above the marked offset
 	Passage  Span
 	Quote    Span
-	Also     []Span // marked like the quote, in order
+	Also     []Span // marked like the quote, sorted
 	Cited    *Cited // nil: no citation is shown
 	Map      []MapCell
 
-	HasPages          bool   // it can be shown as it is printed
-	Drawn             bool   // and is
-	TextURL, PagesURL string // of the two views, with the same mark
+	HasPages          bool   // a page view is available
+	Drawn             bool   // the page view is shown
+	TextURL, PagesURL string // URLs of the two views, with the same mark
 
-	Parent     *corpus.Document  // that it was inside; nil: none that is there
-	Inside     []corpus.Document // made of the files inside it, the first of them
+	Parent     *corpus.Document  // its container; nil: none that still exists
+	Inside     []corpus.Document // documents of the files inside it, the first ones
 	MoreInside int
 
 	Text   []rune         // of the blocks shown
 	Offset int            // of Text in the document's text
-	Blocks []corpus.Block // of a document without pages
-	Next   int            // where the block after the last shown one starts; 0 at the end
-	Sheets []Sheet        // of a document with pages
+	Blocks []corpus.Block // of a document without page images
+	Next   int            // start of the block after the last shown one; 0 at the end
+	Sheets []Sheet        // of a document with page images
 	Pages  PageRange
 
-	Earlier, Later string // addresses of the parts before and behind the one shown; empty at the ends
+	Earlier, Later string // URLs of the parts before and after the one shown; empty at the ends
 }
 
-// PageRange is which of a document's pages are shown, from 1.
+// PageRange is the range of shown pages, from 1.
 type PageRange struct{ From, To, All int }
 
 // OutlineEntry is a heading of a document.
@@ -72,37 +72,37 @@ type OutlineEntry struct {
 	URL   string
 }
 
-// MapCell is a piece of the strip that shows where in the document the citations lie.
+// MapCell is a cell of the strip that shows the citations' pages.
 type MapCell struct{ Cited, Now bool }
 
 // Cited is a citation and its answer.
 //
-// Marked decides what is said of the quote: words that are not there are never shown as if they were.
+// Marked selects the message about the quote: words that are not in the document are never shown as if they were.
 type Cited struct {
 	chat.Citation
 	Question  string
 	SessionID string
 	RunID     string
-	Here      []chat.Citation // all of this answer in this document, this one included
-	Before    *chat.Citation  // the one before it in the answer, nil at the beginning
-	After     *chat.Citation  // nil at the end
-	Changed   bool            // the document is not the version that was cited
-	Marked    bool            // its words stand in the document as it is now
-	Doubted   bool            // the answer's sentence is not supported by them
+	Here      []chat.Citation // all of this answer in this document, including this one
+	Before    *chat.Citation  // the previous one in the answer, or nil
+	After     *chat.Citation  // the next one, or nil
+	Changed   bool            // the document is not the cited version
+	Marked    bool            // the current document contains its quote
+	Doubted   bool            // the answer's sentence is unsupported
 }
 
-// answerURL leads back to the answer.
+// answerURL returns the link back to the answer.
 func (c *Cited) answerURL() string {
 	return "/c/" + url.PathEscape(c.SessionID) + "#" + turnID(c.RunID)
 }
 
-// where says what was checked, and where the words are.
+// where returns the result of the citation's check, and the place of the quote.
 func (c *Cited) where(ctx context.Context) string {
 	at := placeText(ctx, placeAndSection(c.PlaceWords(), c.Section))
 	switch {
 	case c.Check == chat.CheckNotFound || c.Quote == "":
 		return txtQuoteMissing.In(ctx)
-	// That a document changed is said before anything of the words, since it explains them.
+	// A changed document is reported first, since it explains a missing quote.
 	case !c.Marked && c.Changed:
 		return txtChangedGone.In(ctx)
 	case c.Changed:
@@ -116,7 +116,7 @@ func (c *Cited) where(ctx context.Context) string {
 	}
 }
 
-// joinDot puts two parts of a line together.
+// joinDot joins two parts of a line.
 func joinDot(what, where string) string {
 	if where == "" {
 		return what
@@ -124,7 +124,8 @@ func joinDot(what, where string) string {
 	return what + " · " + where
 }
 
-// check is the check to show: what was verified once counts only while its words are there.
+// check returns the check to show. A verified citation whose quote is no longer found in an unchanged document is
+// CheckNotFound.
 func (c *Cited) check() chat.Check {
 	if !c.Marked && !c.Changed {
 		return chat.CheckNotFound
@@ -132,7 +133,7 @@ func (c *Cited) check() chat.Check {
 	return c.Check
 }
 
-// unmarked returns the words to show beside the document because they can't be marked in it.
+// unmarked returns the quote to show beside the document if it can't be marked there.
 func (c *Cited) unmarked() string {
 	switch {
 	case c.Marked && c.Check == chat.CheckApproximate:
@@ -146,7 +147,7 @@ func (c *Cited) unmarked() string {
 	}
 }
 
-// stripLabel is a short name for where a citation is.
+// stripLabel returns a short name for a citation's place.
 func stripLabel(ctx context.Context, c chat.Citation) string {
 	if place := c.PlaceWords(); place != "" {
 		return clipped(placeText(ctx, place), 24)
@@ -158,7 +159,7 @@ func stripLabel(ctx context.Context, c chat.Citation) string {
 	return clipped(section, 24)
 }
 
-// clipped is at most n runes of a text, with a sign that there was more.
+// clipped cuts a text to at most n runes, with an ellipsis if it was longer.
 func clipped(text string, n int) string {
 	runes := []rune(text)
 	if len(runes) <= n {
@@ -167,7 +168,7 @@ func clipped(text string, n int) string {
 	return strings.TrimSpace(string(runes[:n-1])) + "…"
 }
 
-// counts says how large the document is and how often it is cited, for the panel's head.
+// counts returns the document's page count and its number of citations for the panel's head.
 func (v *Viewer) counts(ctx context.Context) string {
 	var parts []string
 	if v.Document.Pages > 0 {
@@ -182,7 +183,7 @@ func (v *Viewer) counts(ctx context.Context) string {
 	return strings.Join(parts, " · ")
 }
 
-// wholeURL is the page of this document at the same place.
+// wholeURL returns the URL of the full page of this document at the same offset.
 func (v *Viewer) wholeURL() string {
 	link := chat.Link{Document: v.Document.ID}
 	if v.Drawn {
@@ -199,17 +200,17 @@ func (v *Viewer) wholeURL() string {
 	return link.String()
 }
 
-// askURL opens a new question about the document.
+// askURL returns the URL of a new question about the document.
 func (v *Viewer) askURL(ctx context.Context) string {
 	return "/?q=" + url.QueryEscape(askAbout.Say(ctx, documentTitle(v.Document))+" ")
 }
 
-// fileURL is where a document's original is.
+// fileURL returns the URL of a document's original file.
 func fileURL(d corpus.Document) string { return "/documents/" + url.PathEscape(d.ID) + "/file" }
 
-// textRange returns a range of the document's text, as far as it is shown.
+// textRange returns the shown part of a range of the document's text.
 //
-// It is empty for a range that is not shown at all.
+// It is empty if no part of the range is shown.
 func (v *Viewer) textRange(start, end int) string {
 	start, end = max(start-v.Offset, 0), min(end-v.Offset, len(v.Text))
 	if start >= end {
@@ -218,23 +219,23 @@ func (v *Viewer) textRange(start, end int) string {
 	return string(v.Text[start:end])
 }
 
-// group is a run of blocks that belong in one element: a list's items, else a single block.
+// group is a run of blocks in one element: the items of a list, otherwise a single block.
 type group struct {
 	list    bool
 	ordered bool
 	blocks  []numberedBlock
 }
 
-// numberedBlock knows where the next block begins.
+// numberedBlock is a block with the offset of the next block.
 type numberedBlock struct {
 	corpus.Block
 	next  int
-	plain bool // too large to draw: only its text is shown
+	plain bool // too large to format: only its text is shown
 }
 
-// groups puts the items of one list together.
+// groups groups adjacent list items into lists.
 //
-// Items on two pages are two lists, so that each page stands by itself.
+// Items on two pages are two lists, so that each page is self-contained.
 func (v *Viewer) groups() []group {
 	var out []group
 	for i, b := range v.Blocks {
@@ -259,12 +260,12 @@ func (v *Viewer) groups() []group {
 	return out
 }
 
-// marked reports whether a block holds some of the quote.
+// marked reports whether a block overlaps the quote.
 func (v *Viewer) marked(b corpus.Block) bool {
 	return !v.Quote.isEmpty() && b.Start < v.Quote.End && v.Quote.Start < b.End
 }
 
-// indent returns the class that indents an outline entry: it counts the levels above its own that occur in the outline.
+// indent returns the class that indents an outline entry: it counts the higher levels that occur in the outline.
 func (v *Viewer) indent(level int) string {
 	seen := []int{}
 	for _, e := range v.Outline {
@@ -275,32 +276,33 @@ func (v *Viewer) indent(level int) string {
 	return "level-" + strconv.Itoa(min(len(seen)+1, 4))
 }
 
-// Sheet is a page of a document: its image, the words over it, and what is marked.
+// Sheet is a page of a document: its image, the text layer over it, and the marked boxes.
 //
 // Boxes are fractions of the page; see chat.Box.
 type Sheet struct {
 	Page          int
 	Width, Height float64 // in points
 	Lines         []SheetLine
-	Text          Span // that begins on it
+	Text          Span // the text that starts on it
 	Passage       []chat.Box
 	Quote         []chat.Box
-	Eager         bool   // load its image at once
-	Anchor        bool   // the marked words begin here
-	Undrawn       string // why there is no image, in a sentence: its words are shown in its place; empty: there is one
+	Eager         bool   // load its image eagerly
+	Anchor        bool   // the marked words start here
+	Undrawn       string // the error if there is no image, whose text is shown instead; empty: there is one
 }
 
-// SheetLine is a line of words with the text that follows it up to the next line.
+// SheetLine is a line of text with the characters up to the next line.
 type SheetLine struct {
 	corpus.Line
-	Until int // where the next line starts
+	Until int // start of the next line
 }
 
-// lineNodes are what a line counts against MaxBlockNodes: an element and its text. A quote adds some to a few lines.
+// lineNodes is the node count of a line against MaxBlockNodes: an element and its text. A quote adds some to a few
+// lines.
 const lineNodes = 2
 
-// Nodes returns how many nodes the page's lines count against MaxBlockNodes. It is never above MaxBlockNodes: a page
-// with more is drawn without them, and its text is shown below it.
+// Nodes returns the node count of the page's lines against MaxBlockNodes. It is at most MaxBlockNodes: a page with
+// more is rendered without its text layer, and its text is shown below it.
 func (s Sheet) Nodes() int {
 	if s.beside() {
 		return plainNodes
@@ -308,25 +310,23 @@ func (s Sheet) Nodes() int {
 	return lineNodes * len(s.Lines)
 }
 
-// tooLarge reports whether the page's lines would need more nodes than a page may have.
+// tooLarge reports whether the page's lines exceed the node budget of a page.
 func (s Sheet) tooLarge() bool { return lineNodes*len(s.Lines) > MaxBlockNodes }
 
-// unplaced reports whether it is not known where on the page its words stand.
+// unplaced reports whether the page has text without known positions.
 func (s Sheet) unplaced() bool { return len(s.Lines) == 0 && s.Text.End > s.Text.Start }
 
-// beside reports whether the page's text is shown below its picture and not over it.
+// beside reports whether the page's text is shown below its image instead of as a text layer.
 func (s Sheet) beside() bool { return s.tooLarge() || s.unplaced() }
 
-// ImageWidth is how wide a page's image is, in pixels, where the browser does not choose.
-// It is the API's width for a request without one.
+// ImageWidth is a page image's default width in pixels. It is the API's default for a request without a width.
 const ImageWidth = 1000
 
-// imageWidths are the widths in pixels that page images come in.
-// They are choices.
+// imageWidths are the widths of page images in pixels. The values are estimates.
 var imageWidths = []int{640, ImageWidth, 1500}
 
-// imageURL is where the image of a page is. The version is in it, and how the page is turned, so that a browser may
-// keep it for ever.
+// imageURL returns the URL of a page's image. It contains the document's version and the page's rotation, so that a
+// browser can cache it indefinitely.
 func imageURL(d corpus.Document, page, width int) string {
 	version, turn := d.SHA256[:min(len(d.SHA256), 12)], ""
 	if quarters := d.TurnOf(page); quarters != 0 {
@@ -336,7 +336,7 @@ func imageURL(d corpus.Document, page, width int) string {
 		"&v=" + version + turn
 }
 
-// imageSet offers the image in several widths.
+// imageSet returns the image's srcset.
 func imageSet(d corpus.Document, page int) string {
 	var parts []string
 	for _, w := range imageWidths {
@@ -345,7 +345,7 @@ func imageSet(d corpus.Document, page int) string {
 	return strings.Join(parts, ", ")
 }
 
-// imageSizes says how wide a page is shown, so that the browser takes an image of fitting density.
+// imageSizes returns the image's sizes attribute. The browser selects the density by it.
 func imageSizes(panel bool) string {
 	if panel {
 		return "(max-width: 48rem) 92vw, min(38vw, 46rem)"
@@ -353,10 +353,10 @@ func imageSizes(panel bool) string {
 	return "(max-width: 48rem) 92vw, 46rem"
 }
 
-// sheetID is the id of a page, which links lead to.
+// sheetID returns the element id of a page, the target of links.
 func sheetID(page int) string { return "p" + strconv.Itoa(page) }
 
-// drawMarks draws the marked rectangles; the page is 1 by 1.
+// drawMarks renders the marked boxes. The page is 1 by 1.
 func (s Sheet) drawMarks() templ.Component {
 	var b strings.Builder
 	drawRects(&b, "passage", s.Passage, "")
@@ -368,10 +368,10 @@ func (s Sheet) drawMarks() templ.Component {
 	return templ.Raw(b.String())
 }
 
-// drawRects draws boxes a little larger than the words.
+// drawRects renders boxes slightly larger than the words.
 func drawRects(b *strings.Builder, class string, boxes []chat.Box, id string) {
 	for i, box := range boxes {
-		pad := min(box[4]-box[2], box[3]-box[1]) * 0.12 // of turned words the width is that of a line
+		pad := min(box[4]-box[2], box[3]-box[1]) * 0.12 // for rotated text the width is the line's
 		b.WriteString(`<rect class="` + class + `"`)
 		if i == 0 && id != "" {
 			b.WriteString(` id="` + id + `"`)
@@ -384,13 +384,13 @@ func drawRects(b *strings.Builder, class string, boxes []chat.Box, id string) {
 	}
 }
 
-// writeAttribute writes a number with four decimals: less than a pixel of any page.
+// writeAttribute encodes a number with four decimals, less than a pixel of any page.
 func writeAttribute(b *strings.Builder, name string, value float64) {
 	b.WriteString(` ` + name + `="` + strconv.FormatFloat(value, 'f', 4, 64) + `"`)
 }
 
-// drawLines draws the words of a page where they stand, invisible, to be selected, searched and read aloud. The
-// marked words are in elements of class quote.
+// drawLines renders a page's text layer: invisible text at its positions, for selection, search and screen readers.
+// The quote's text is in elements of class quote.
 func (v *Viewer) drawLines(s Sheet) templ.Component {
 	var b strings.Builder
 	for _, l := range s.Lines {
@@ -399,7 +399,7 @@ func (v *Viewer) drawLines(s Sheet) templ.Component {
 		if l.Turn%2 != 0 {
 			length, height = height, length
 		}
-		// where the baseline begins
+		// The start of the baseline.
 		begin := [4][2]float64{
 			{left, bottom - height*0.2}, {left + height*0.2, top}, {right, top + height*0.2},
 			{right - height*0.2, bottom},
@@ -424,7 +424,7 @@ func (v *Viewer) drawLines(s Sheet) templ.Component {
 	return templ.Raw(b.String())
 }
 
-// writeRun writes a piece of the text that is either all inside the quote or all outside.
+// writeRun writes a segment of the text that is either inside the quote or outside.
 func (v *Viewer) writeRun(b *strings.Builder, from, to int) {
 	if from >= to {
 		return
@@ -436,20 +436,20 @@ func (v *Viewer) writeRun(b *strings.Builder, from, to int) {
 	b.WriteString(text)
 }
 
-// pageBox is the page's size in points, as SVG has it.
+// pageBox returns the page's SVG viewBox in points.
 func (s Sheet) pageBox() string {
 	return "0 0 " + strconv.FormatFloat(s.Width, 'f', 2, 64) + " " + strconv.FormatFloat(s.Height, 'f', 2, 64)
 }
 
-// pixels is a side of the image for the browser to keep its place before it is loaded.
+// pixels returns an image dimension, so that the browser reserves its space before it is loaded.
 //
-// It is 1 at least, since a browser takes 0 for no size.
+// It is at least 1, since a browser ignores a size of 0.
 func pixels(points float64) string { return strconv.Itoa(max(int(points+0.5), 1)) }
 
-// mapBox is the drawing area of the map's strip: 10 units for each cell.
+// mapBox returns the strip's viewBox: 10 units for each cell.
 func mapBox(cells int) string { return "0 0 " + strconv.Itoa(cells*10-1) + " 4" }
 
-// drawMap draws the strip of a document's pages, the cited ones dark.
+// drawMap renders the strip of a document's pages, with cited pages dark.
 func drawMap(cells []MapCell) templ.Component {
 	var b strings.Builder
 	for i, cell := range cells {
@@ -467,9 +467,9 @@ func drawMap(cells []MapCell) templ.Component {
 
 const defaultNamespace = chat.DefaultNamespace
 
-// documentFacts are a document's size, date, author and the like, for a line under its title.
+// documentFacts returns a document's metadata, such as size, date and author, for the line under its title.
 //
-// Author and date are what the document or its user says, cut at 80 characters, which is a choice.
+// Author and date are untrusted input of the document or its user, cut at 80 characters.
 func documentFacts(ctx context.Context, d corpus.Document) []string {
 	var facts []string
 	if d.Pages > 0 {
@@ -484,12 +484,12 @@ func documentFacts(ctx context.Context, d corpus.Document) []string {
 	return append(facts, d.Path)
 }
 
-// pagesWord counts the pages of a document: "12 pages", "7 slides".
+// pagesWord returns the page count of a document: "12 pages", "7 slides".
 func pagesWord(ctx context.Context, d corpus.Document) string {
 	return pageNames[pageWord(d)].counted.Count(ctx, d.Pages)
 }
 
-// pageWord is what a page of a document is called: "page", "slide", "cell".
+// pageWord returns a document's word for a page: "page", "slide", "cell".
 func pageWord(d corpus.Document) string {
 	if word := extract.Formats.PageWord(d.MIME, d.Filename); word != "p." {
 		return word
@@ -497,7 +497,7 @@ func pageWord(d corpus.Document) string {
 	return "page"
 }
 
-// trueWord is a boolean attribute of ARIA.
+// trueWord encodes a boolean ARIA attribute.
 func trueWord(is bool) string {
 	if is {
 		return "true"
@@ -505,7 +505,7 @@ func trueWord(is bool) string {
 	return "false"
 }
 
-// regionWord names the region of the document for screen readers.
+// regionWord returns the accessible name of the document's region.
 func regionWord(v *Viewer) locale.Text {
 	if len(v.Sheets) > 0 {
 		return txtPagesRegion
@@ -513,7 +513,7 @@ func regionWord(v *Viewer) locale.Text {
 	return txtTextRegion
 }
 
-// earlierWord leads to what stands before the part that is shown.
+// earlierWord returns the label of the link to the part before the shown one.
 func earlierWord(v *Viewer) locale.Text {
 	if len(v.Sheets) > 0 {
 		return txtEarlierPages
@@ -521,7 +521,7 @@ func earlierWord(v *Viewer) locale.Text {
 	return txtEarlier
 }
 
-// laterWord leads to what stands behind it.
+// laterWord returns the label of the link to the part after the shown one.
 func laterWord(v *Viewer) locale.Text {
 	if len(v.Sheets) > 0 {
 		return txtLaterPages
@@ -529,22 +529,22 @@ func laterWord(v *Viewer) locale.Text {
 	return LaterPart
 }
 
-// itemClass is the class of a list's item, by its level and mark.
+// itemClass returns the class of a list item, by its level and mark.
 func itemClass(b numberedBlock) string {
 	class := "level-" + strconv.Itoa(min(max(b.Level, 1), 6))
 	switch {
 	case b.Numbered:
 		class += " numbered"
-	// An item without a number of its own gets a point.
+	// An item without an ordinal gets a bullet.
 	case b.Ordinal == 0:
 		class += " bullet"
 	}
 	return class
 }
 
-// added is when a document came, for people: "now", "5 min ago", "Today", "12 March", days as dayName has them.
+// added formats the age of a document: "now", "5 min ago", "Today", "12 March", with days as in dayName.
 //
-// now is the server's time, and days are those of UTC.
+// now is the server's time, and days are in UTC.
 func added(ctx context.Context, t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	switch ago := now.Sub(t); {
@@ -562,15 +562,15 @@ func added(ctx context.Context, t, now time.Time) string {
 	return locale.ShortDate(ctx, t)
 }
 
-// slide is what stands on one page of a document whose pages are not drawn, such as a presentation's.
+// slide is the content of one page of a document that has no page images, such as a presentation.
 type slide struct {
 	page   int // 0 in a document without pages
 	groups []group
 }
 
-// slides are the blocks shown, page by page.
+// slides groups the shown blocks by page.
 //
-// Blocks come in the order of pages, so a page is one slide.
+// Blocks are sorted by page, so each page is one slide.
 func (v *Viewer) slides() (all []slide) {
 	for _, g := range v.groups() {
 		page := g.blocks[0].Page
@@ -583,12 +583,12 @@ func (v *Viewer) slides() (all []slide) {
 	return all
 }
 
-// slideWord names a page of a document: "Slide 3 of 12".
+// slideWord returns a page's label: "Slide 3 of 12".
 func (v *Viewer) slideWord(ctx context.Context, page int) string {
 	return pageNames[pageWord(v.Document)].of.Say(ctx, page, v.Document.Pages)
 }
 
-// gridColumns are the columns of a table in its sheet, as many as its longest row has cells.
+// gridColumns returns the columns of a table in its sheet, up to the length of its longest row.
 func (b numberedBlock) gridColumns() []int {
 	n := 0
 	for _, row := range b.Cells {

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// A formula is drawn as a whole, and marked as a whole where a quote begins or ends in it.
+// A formula is rendered as a whole, and marked as a whole if a quote starts or ends in it.
 func TestFormulasOfDocuments(t *testing.T) {
 	text := []rune(`If \(\frac{a}{b}\) is 1, $x$ <b> $5`)
 	marks := []corpus.Mark{{Kind: "math", Start: 3, End: 18}, {Kind: "math", Start: 25, End: 28},
@@ -84,7 +84,7 @@ func TestInlineText(t *testing.T) {
 	}
 }
 
-// drawnViewer is a part of the viewer's page.
+// drawnViewer renders a part of the viewer's page.
 func drawnViewer(t *testing.T, v *Viewer) string {
 	t.Helper()
 	var b strings.Builder
@@ -237,7 +237,7 @@ func TestADocumentIsLinkedToWhereItIsPublished(t *testing.T) {
 	}
 }
 
-// The words over the picture of a page run as they do in it: from the corner of their box where they begin, along it.
+// The text layer follows the rotation of the page's text: it starts at the matching corner of the box.
 func TestTurnedLinesRunAlongTheirBoxes(t *testing.T) {
 	v := &Viewer{Text: []rune("roof")}
 	flat, tall := chat.Box{1, 0.25, 0.5, 0.75, 0.55}, chat.Box{1, 0.5, 0.25, 0.55, 0.75}

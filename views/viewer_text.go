@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/views/mathml"
 )
 
-// tone is how a piece of text is marked.
+// tone is the mark of a text segment.
 type tone int
 
 const (
@@ -24,7 +24,8 @@ const (
 	toneQuote
 )
 
-// toneOf is how a piece of the text is marked: the quote goes before its passage. A formula is marked as a whole.
+// toneOf returns the mark of a text segment: the quote takes precedence over its passage. A formula is marked as a
+// whole.
 func (v *Viewer) toneOf(start, end int) tone {
 	overlaps := func(s Span) bool { return !s.isEmpty() && s.Start < end && start < s.End }
 	switch {
@@ -37,18 +38,19 @@ func (v *Viewer) toneOf(start, end int) tone {
 	}
 }
 
-// markFormula is the kind of a mark over a formula with its delimiters.
+// markFormula is the kind of the mark of a formula with its delimiters.
 const markFormula = "math"
 
-// isWithin reports whether a place stands between the ends of a mark.
+// isWithin reports whether an offset is strictly inside a mark.
 func isWithin(marks []corpus.Mark, at int) bool {
 	return slices.ContainsFunc(marks, func(m corpus.Mark) bool { return m.Start < at && at < m.End })
 }
 
-// inline draws [start, end) of the text: what is marked outside, the document's own formatting inside, so that the
-// marked elements hold exactly the marked words. A formula is drawn, and marked, as a whole.
+// inline renders [start, end) of the text. The quote's mark is the outer element and the document's formatting the
+// inner one, so that the marked elements hold exactly the marked words. A formula is rendered, and marked, as a
+// whole.
 //
-// Places are rune offsets. A mark of the document that crosses a marked word is drawn as two elements.
+// Offsets are in runes. Formatting that crosses the boundary of a marked range is rendered as two elements.
 func (v *Viewer) inline(ctx context.Context, marks []corpus.Mark, start, end int) templ.Component {
 	var formulas []corpus.Mark
 	for _, m := range marks {
@@ -70,7 +72,7 @@ func (v *Viewer) inline(ctx context.Context, marks []corpus.Mark, start, end int
 		cut(s.Start)
 		cut(s.End)
 	}
-	// Between two cuts nothing begins or ends, so each piece has one form.
+	// No mark starts or ends between two cuts, so each segment has one format.
 	slices.Sort(cuts)
 	cuts = slices.Compact(cuts)
 	var b strings.Builder
@@ -87,7 +89,7 @@ func (v *Viewer) inline(ctx context.Context, marks []corpus.Mark, start, end int
 	return templ.Raw(b.String())
 }
 
-// openTone opens the mark of a tone; the first one of the document is the place that a link leads to.
+// openTone opens the mark of a tone. The first mark of the document is the target of links.
 func (v *Viewer) openTone(b *strings.Builder, t tone, start, end int) {
 	if t == toneNone {
 		return
@@ -99,21 +101,21 @@ func (v *Viewer) openTone(b *strings.Builder, t tone, start, end int) {
 		b.WriteString("passage")
 	}
 	b.WriteString(`"`)
-	// The link's fragment is the same in every document, so it works without scripts.
+	// The fragment is the same in every document, so it works without scripts.
 	if at := v.anchorAt(); start <= at && at < end {
 		b.WriteString(` id="cited"`)
 	}
 	b.WriteString(`>`)
 }
 
-// closeTone closes what openTone opened.
+// closeTone closes the element of openTone.
 func closeTone(b *strings.Builder, t tone) {
 	if t != toneNone {
 		b.WriteString(`</mark>`)
 	}
 }
 
-// anchorAt is where the marked words begin, -1 when nothing is marked.
+// anchorAt returns the offset of the first marked word, or -1.
 func (v *Viewer) anchorAt() int {
 	switch {
 	case !v.Quote.isEmpty():
@@ -125,11 +127,11 @@ func (v *Viewer) anchorAt() int {
 	}
 }
 
-// writeFormatted writes a text that begins at a place inside the elements of the marks that cover the place.
+// writeFormatted writes a text at an offset inside the elements of the marks that cover the offset.
 func writeFormatted(ctx context.Context, b *strings.Builder, marks []corpus.Mark, at int, text string) {
 	var closing []string
 	linked, isFormula := false, false
-	opened := map[string]bool{} // bold text inside bold text is one element
+	opened := map[string]bool{} // nested bold text is one element
 	for _, m := range marks {
 		if at < m.Start || at >= m.End {
 			continue
@@ -165,8 +167,8 @@ func writeFormatted(ctx context.Context, b *strings.Builder, marks []corpus.Mark
 	}
 }
 
-// documentLink is where a document's link leads, a page of ours that asks before it leaves the site, and what it says
-// when pointed at.
+// documentLink returns the href and title of a document's link. An http or https link leads to the confirmation
+// page, and its title is the host.
 func documentLink(address string) (href, title string) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -178,9 +180,9 @@ func documentLink(address string) (href, title string) {
 	return address, address
 }
 
-// safeLink reports whether a document's link may be followed from here: http, https and mailto only.
+// safeLink reports whether a document's link may be rendered: http, https and mailto only.
 //
-// Documents come from anybody: an address that runs a script must never become a link.
+// Documents are untrusted: a URL that runs a script must never become a link.
 func safeLink(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -196,8 +198,7 @@ func safeLink(address string) bool {
 	return false
 }
 
-// gap holds what stands between two pieces of the text, such as the blank line between blocks, when the quote goes on
-// over it.
+// gap renders the text between two blocks, such as a blank line, if the quote continues over it.
 func (v *Viewer) gap(from, to int) templ.Component {
 	if !v.Quote.holdsPlace(from) || to <= from {
 		return templ.NopComponent
@@ -205,13 +206,13 @@ func (v *Viewer) gap(from, to int) templ.Component {
 	return templ.Raw(`<mark class="quote vh">` + html.EscapeString(v.textRange(from, min(to, v.Quote.End))) + `</mark>`)
 }
 
-// field is a name with its value in a row of them. next is where the field behind it begins, or the end of the last.
+// field is a name and value in a row. next is the offset of the next field, or the end of the last.
 type field struct {
 	Span
 	next int
 }
 
-// fields are the parts of a row: each begins with a strong mark and ends before what joins it to the next.
+// fields returns the fields of a row: each starts with a strong mark and ends before the separator.
 func (v *Viewer) fields(b corpus.Block) (out []field) {
 	for _, m := range b.Marks {
 		if m.Kind != "strong" {
@@ -230,7 +231,7 @@ func (v *Viewer) fields(b corpus.Block) (out []field) {
 	return out
 }
 
-// code draws a block whose white space counts.
+// code renders a block with preserved white space.
 func (v *Viewer) code(b numberedBlock) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		lines := ""
@@ -248,12 +249,12 @@ func (v *Viewer) code(b numberedBlock) templ.Component {
 	})
 }
 
-// plain draws the text of a block that is too large to be drawn with its form. A table's rows are lines of its text.
+// plain renders the text of a block that is too large to be formatted. A table's rows are lines of its text.
 func (v *Viewer) plain(ctx context.Context, b numberedBlock) templ.Component {
 	return plainText(txtTooLarge.In(ctx), v.inline(ctx, nil, b.Start, b.End), v.gap(b.End, b.next))
 }
 
-// plainPage draws the text of a page whose words are too many to lie over its picture, or have no known place there.
+// plainPage renders a page's text that exceeds the text layer's budget or has no known positions.
 func (v *Viewer) plainPage(ctx context.Context, s Sheet) templ.Component {
 	notice := txtPageTooLarge
 	if s.unplaced() {
@@ -262,7 +263,7 @@ func (v *Viewer) plainPage(ctx context.Context, s Sheet) templ.Component {
 	return plainText(notice.In(ctx), v.inline(ctx, nil, s.Text.Start, s.Text.End))
 }
 
-// plainText draws a text without its form, under a notice that says why.
+// plainText renders unformatted text under a notice with the reason.
 func plainText(notice string, content ...templ.Component) templ.Component {
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		if _, err := io.WriteString(
@@ -278,7 +279,7 @@ func plainText(notice string, content ...templ.Component) templ.Component {
 	})
 }
 
-// cellGap is where the cell after (row, column) of a table begins, or the next block.
+// cellGap returns the offset of the cell after (row, column) of a table, or of the next block.
 func cellGap(b numberedBlock, row, column int) int {
 	if column+1 < len(b.Cells[row]) {
 		return b.Cells[row][column+1][0]
@@ -289,14 +290,14 @@ func cellGap(b numberedBlock, row, column int) int {
 	return b.next
 }
 
-// MaxBlockNodes bounds the sum of BlockNodes of the blocks that are drawn at once.
+// MaxBlockNodes limits the sum of BlockNodes of the blocks that are rendered together.
 const MaxBlockNodes = maxNodes
 
-// plainNodes is the BlockNodes of a block that is shown as plain text: its notice and its text.
+// plainNodes is the BlockNodes of a block shown as plain text: its notice and its text.
 const plainNodes = 4
 
-// BlockNodes returns how many nodes a block of a document counts against MaxBlockNodes. It is never above
-// MaxBlockNodes: a larger block is shown as plain text.
+// BlockNodes returns a block's node count against MaxBlockNodes. It is at most MaxBlockNodes: a larger block is
+// shown as plain text.
 func BlockNodes(b corpus.Block) int {
 	if tooLarge(b) {
 		return plainNodes
@@ -304,11 +305,11 @@ func BlockNodes(b corpus.Block) int {
 	return formattedNodes(b)
 }
 
-// tooLarge reports whether a block is beyond the budget by itself.
+// tooLarge reports whether a single block exceeds the budget.
 func tooLarge(b corpus.Block) bool { return formattedNodes(b) > MaxBlockNodes }
 
-// formattedNodes counts the nodes of a block with its form. A cell is an element and its text. A mark cuts the text
-// in up to two more pieces, each of them an element and its text. A formula has about two nodes for a character.
+// formattedNodes counts the nodes of a formatted block. A cell is an element and its text. A mark splits the text
+// into up to two more segments, each an element and its text. A formula has about two nodes per character.
 func formattedNodes(b corpus.Block) int {
 	n := 2 + 4*len(b.Marks)
 	for _, m := range b.Marks {

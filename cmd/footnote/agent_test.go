@@ -24,7 +24,7 @@ func calling(name, args string) scripted.Reply {
 	return scripted.Reply{Calls: []llm.Call{{Name: name, Arguments: json.RawMessage(args)}}}
 }
 
-// searching is a model that searches once and then says the text.
+// searching returns a script that searches once and then answers with the text.
 func searching(query, text string) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		if r.Turn() == 0 && !r.NoTools {
@@ -60,7 +60,8 @@ func TestAgentGuardrailsAre422(t *testing.T) {
 			strings.Contains(r.body, "400 lunches [1]") && row.path != "/agent/query" || !plainSentence(said) {
 			t.Errorf("%s %s: %d %s, want %d", row.path, row.body, r.status, r.body, http.StatusUnprocessableEntity)
 		}
-		// what a held-back answer cost is said: the model was called; a question that a rule stopped cost nothing
+		// The cost of a rejected answer is reported, since the model was called; a question that a rule stopped
+		// costs nothing.
 		tokens, counted := got["tokens"].(map[string]any)
 		steps, stepsCounted := got["steps_used"].(float64)
 		spent := row.status == "citation_validation_failed"
@@ -167,7 +168,7 @@ func TestAgentSettingsDecideWhoChooses(t *testing.T) {
 	}
 }
 
-// A model that does all that a document tells it still changes nothing and sends nothing away.
+// Prompt injection: a model that follows every instruction in a document changes no data and sends no request.
 func TestGroundingAModelThatObeysDocumentsHasNoEffect(t *testing.T) {
 	t.Parallel()
 	stranger := newModel(t, scripted.Config{})
@@ -330,7 +331,7 @@ func TestAgentMetricsCountWhatRunsDo(t *testing.T) {
 	}
 }
 
-// What no passage bears out is marked on the page, wherever the model puts its footnotes.
+// Sentences that no passage supports are marked on the page, wherever the model puts its footnotes.
 func TestUnsupportedSentencesAreMarkedOnThePage(t *testing.T) {
 	t.Parallel()
 	const fine = "Every employee is entitled to 28 days of paid holiday a year [1]."
@@ -377,7 +378,7 @@ func TestUnsupportedSentencesAreMarkedOnThePage(t *testing.T) {
 
 const switchedAnswer = "Every employee is entitled to 28 days of paid holiday a year [1]."
 
-// stepsOf asks a server what shows each feature at work, all with a setting in their config, and returns the features
+// stepsOf sends a server questions that use each feature, with a setting in their config, and returns the features
 // that the steps show.
 func stepsOf(t *testing.T, config string, without ...string) []string {
 	t.Helper()
@@ -414,7 +415,7 @@ func stepsOf(t *testing.T, config string, without ...string) []string {
 		default:
 			q.config += "," + config
 		}
-		for _, name := range []string{"enable_query_decomposition", "enable_self_evaluation"} { // on if left out
+		for _, name := range []string{"enable_query_decomposition", "enable_self_evaluation"} { // on by default
 			if !strings.Contains(q.config, name) {
 				q.config = strings.TrimPrefix(q.config+`,"`+name+`":false`, ",")
 			}
@@ -443,7 +444,7 @@ func stepsOf(t *testing.T, config string, without ...string) []string {
 
 func TestEachFeatureIsSwitchedOffAlone(t *testing.T) {
 	t.Parallel()
-	// nobody says then that a question is simple, or what it names
+	// Without the analysis, no step classifies the question as simple or extracts its keywords.
 	needs := map[string][]string{"analyse": {"early_stop", "short_paths"}}
 	check := func(name, config string, gone []string, without ...string) {
 		t.Run(name, func(t *testing.T) {
@@ -463,7 +464,7 @@ func TestEachFeatureIsSwitchedOffAlone(t *testing.T) {
 	check("enable_self_evaluation", `"enable_self_evaluation":false`, []string{"reflect"})
 }
 
-// Whose words are apart, and in one sentence far down.
+// The words are far apart, and together in one sentence further down.
 const (
 	wordsApart = "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done by " +
 		"the town. Clearing is done weekly.\n"
@@ -474,7 +475,7 @@ const (
 		"smelled of apples. The stairs are steep and the handrail is loose. The windows were painted by the owner.\n"
 )
 
-// effectsOf asks a server the same questions with a config, and returns the settings of the request whose effect shows.
+// effectsOf sends a server the same questions with a config, and returns the request settings that take effect.
 func effectsOf(t *testing.T, config string) (effects []string) {
 	t.Helper()
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {

@@ -26,8 +26,8 @@ const (
 	module = "github.com/footnote/footnote/"
 )
 
-// allowed says which packages of this module a package may import, by the longest prefix that fits; a trailing "/"
-// stands for everything below. e2e may import everything; test files may import what they like.
+// allowed maps each package of this module to the packages that it may import, by longest prefix; a trailing "/"
+// means everything below. e2e and test files may import everything.
 var allowed = map[string][]string{
 	"chat":                    {},
 	"chat/chattest":           {"chat"},
@@ -123,8 +123,8 @@ var allowed = map[string][]string{
 	"server/runlog": {"chat", "server/httpio"},
 	"server/httpio": {"chat", "chat/keys", "text/locale"},
 
-	// the rooms of the command: settings know none of them, and rooms know each other only where it is said; a room
-	// without a line of its own is a client of the server
+	// The packages of the command: settings imports none of the others, and they import each other only as listed;
+	// a package without a line is a client of the server.
 	"cmd/footnote/":        {"chat", "cmd/footnote/command", "cmd/footnote/remote"},
 	"cmd/footnote/release": {},
 	"cmd/footnote/datadir": {"chat"},
@@ -168,7 +168,7 @@ var allowed = map[string][]string{
 		"cmd/footnote/eval/judge", "cmd/footnote/remote", "cmd/footnote/wire", "corpus"},
 	"cmd/footnote/settings": {"agent/run", "agent/run/eino", "agent/tools", "chat", "corpus/blobs/s3", "corpus/milvus",
 		"agent/llm/openai", "agent/mcp", "sql/postgres", "agent/web"},
-	// main has the table of commands, and starts the processes that read files
+	// main has the table of commands, and starts the worker processes that parse files.
 	"cmd/footnote": {"cmd/footnote/", "corpus/extract/files"},
 	"e2e/":         {"*"},
 
@@ -176,7 +176,7 @@ var allowed = map[string][]string{
 	"sql/runtest":     {"chat", "corpus", "corpus/embed/embedtest", "sql/librarytest", "sql/sqlite"},
 }
 
-// owners says which packages alone may import a driver or an SDK.
+// owners maps each driver or SDK to the only packages that may import it.
 var owners = map[string][]string{
 	"github.com/labstack/echo":        {"server/httpio"},
 	"github.com/sony/gobreaker":       {"agent/llm/httpllm"},
@@ -188,7 +188,8 @@ var owners = map[string][]string{
 	"modernc.org/sqlite":              {"sql/sqlite"},
 	"github.com/jackc/pgx":            {"sql/postgres"},
 	"github.com/riverqueue/river":     {"sql/postgres"},
-	// Originals need writing and the machine's own keys, a place a list and keys of a user: nothing would be shared.
+	// Originals need writes and the machine's own keys, a place needs a list and a user's keys: they would share no
+	// code.
 	"github.com/minio":                {"corpus/blobs/s3", "corpus/sources/bucket"},
 	"github.com/milvus-io":            {"corpus/milvus"},
 	"github.com/klippa-app/go-pdfium": {"corpus/extract/pdf"},
@@ -226,8 +227,8 @@ func TestImportsOnlyPointDown(t *testing.T) {
 	}
 }
 
-// layers are the top-level folders from the lowest up. A folder imports those below it alone, not one beside it. e2e
-// stands above all.
+// layers are the top-level folders from the lowest up. A folder imports only those below it, not one beside it. e2e
+// is above all.
 var layers = [][]string{{"text", "static", "docs"}, {"chat"}, {"corpus"}, {"sql", "agent", "views"}, {"server"},
 	{"cmd"}}
 
@@ -272,7 +273,7 @@ func TestFoldersOnlyImportLowerOnes(t *testing.T) {
 	}
 }
 
-// generated are folders of the top level that are made from the source.
+// generated are top-level folders with generated files.
 var generated = map[string]bool{"bin": true, "dist": true, "node_modules": true, "vendor": true, "footnote-data": true}
 
 func under(dir string, places []string) bool {
@@ -285,10 +286,10 @@ func under(dir string, places []string) bool {
 }
 
 func mayImport(dir, imported string) bool {
-	if imported == "text" || imported == "text/english" { // leaves that anything may use
+	if imported == "text" || imported == "text/english" { // leaf packages, allowed everywhere
 		return true
 	}
-	if strings.HasPrefix(imported, "e2e/") { // test programs and the scripted model stay out of what users install
+	if strings.HasPrefix(imported, "e2e/") { // test programs and the scripted model are not released
 		return strings.HasPrefix(dir, "e2e/")
 	}
 	rules, ok := allowed[dir]
@@ -365,10 +366,10 @@ func sources(t *testing.T, extensions ...string) []string {
 	return files
 }
 
-// TestTheBinaryLinksNothingOfTests: what only tests and other programs of this module need stays out of what users
-// install, also when a library would bring it in. A module is the binary's when code that is built into it imports it;
-// any other that our code imports is for tests or for other programs, and must not be linked. What a folder of this
-// repository stands in for is our own.
+// TestTheBinaryLinksNothingOfTests: dependencies of tests and of other programs must not be linked into the
+// released binary, not even through a library. A module belongs to the binary if code that is built into it imports
+// it. Any other module that our code imports is for tests or other programs. A module replaced by a folder of this
+// repository is our own.
 func TestTheBinaryLinksNothingOfTests(t *testing.T) {
 	required := requiredModules(t)
 	packages, modules := linked(t)
@@ -413,7 +414,7 @@ func TestTheBinaryLinksNothingOfTests(t *testing.T) {
 	}
 }
 
-// linked returns the directories of this module's packages that the binary is built of, and the modules of others.
+// linked returns the directories of this module's packages in the binary, and the linked modules of others.
 func linked(t *testing.T) (packages, modules map[string]bool) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Module", "./cmd/footnote")
@@ -448,7 +449,7 @@ func linked(t *testing.T) (packages, modules map[string]bool) {
 	}
 }
 
-// requiredModules returns the modules that go.mod requires, but for those that folders of this repository replace.
+// requiredModules returns the modules that go.mod requires, without those replaced by folders of this repository.
 func requiredModules(t *testing.T) map[string]bool {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -471,7 +472,7 @@ func requiredModules(t *testing.T) map[string]bool {
 	return required
 }
 
-// inModuleOfItsOwn says whether a folder above the file has a go.mod, but for the root.
+// inModuleOfItsOwn reports whether a folder above the file, except the root, has a go.mod.
 func inModuleOfItsOwn(file string) bool {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(root, dir, "go.mod")); err == nil {
@@ -481,7 +482,7 @@ func inModuleOfItsOwn(file string) bool {
 	return false
 }
 
-// moduleOf returns the module of a package: the longest that begins its path, or "".
+// moduleOf returns the module of a package, by longest prefix of its path, or "".
 func moduleOf(modules map[string]bool, imported string) string {
 	for ; imported != "."; imported = path.Dir(imported) {
 		if modules[imported] {
@@ -491,16 +492,15 @@ func moduleOf(modules map[string]bool, imported string) string {
 	return ""
 }
 
-// mostPlaces is how many places somebody may have to open to follow a question to its stored answer. A way that becomes
-// longer is made shorter in the code, not here.
+// mostPlaces is the maximum number of places in the code that a question passes before its answer is stored. If the
+// path grows, shorten it in the code, not here.
 const mostPlaces = 12
 
-// The walk through the code in docs/architecture.md can be taken: each place is a file, and declares what is named of
-// it.
+// The code walk in docs/architecture.md is valid: each place is a file, and declares the identifiers named there.
 func TestAQuestionCanBeFollowedToItsAnswer(t *testing.T) {
 	_, section, _ := strings.Cut(rootFile(t, "docs/architecture.md"), "\n## How a question is answered\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	places := regexp.MustCompile(`(?m)^\d+\. `).Split(section, -1)[1:] // before the first there is the introduction
+	places := regexp.MustCompile(`(?m)^\d+\. `).Split(section, -1)[1:] // the introduction precedes the first
 	if len(places) == 0 || len(places) > mostPlaces {
 		t.Fatalf("the walk has %d places, want 1 to %d", len(places), mostPlaces)
 	}

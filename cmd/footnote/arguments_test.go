@@ -13,7 +13,8 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// The arguments are read in kong's steps without kong's hooks. Here kong reads the same with its own Parse.
+// The arguments are parsed in kong's steps without kong's hooks. This test compares the result with kong's own
+// Parse.
 func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "questions.yaml")
 	if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
@@ -54,7 +55,7 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 					o.Err, o.Commands = err.Error(), commands{}
 				}
 				if o.Out = out.String(); o.Out != "" {
-					o.Selected, o.Commands, o.Err = "", commands{}, "" // it was asked for words only
+					o.Selected, o.Commands, o.Err = "", commands{}, "" // only arguments are compared
 				}
 				return o
 			}

@@ -11,7 +11,8 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// chatted is a question to /agent/chat with a part for the model: the answer, and the steps of its run.
+// chatted sends a question to /agent/chat with a script for the model, and returns the answer and the steps of its
+// run.
 func (th *theatre) chatted(part scripted.Script, message string, body, config jsonFields) askedAnswer {
 	th.t.Helper()
 	sent := jsonFields{
@@ -24,7 +25,7 @@ func (th *theatre) chatted(part scripted.Script, message string, body, config js
 	return got
 }
 
-// tools are the calls of an answer, each with its message.
+// tools returns the tool calls of an answer, each with its message.
 func (a askedAnswer) tools() (out []string) {
 	for _, s := range a.Steps {
 		if s.ToolName != "" {
@@ -34,7 +35,7 @@ func (a askedAnswer) tools() (out []string) {
 	return out
 }
 
-// S3 · the model's choice of tools: the loop, its tools, its steps, and the ways around it.
+// S3 · the model's choice of tools: the loop, its tools, its steps, and the fallbacks.
 func TestWhatTheChoiceOfToolsAsksFor(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_AGENT_TIMEOUT_PER_TOOL=3s",
@@ -51,7 +52,7 @@ func TestWhatTheChoiceOfToolsAsksFor(t *testing.T) {
 				calling("search_documents", `{"query":"zzyzx"}`), calling("search_documents", `{"query":"roof"}`),
 				calling("read_document", `{"doc_id":"survey.md"}`), saying(good + " " + found(r, good) + "."),
 			}
-			// the program tries other words once where nothing was found
+			// The program retries a search once with other words if it had no results.
 			turn := slices.IndexFunc(replies, func(next scripted.Reply) bool {
 				return len(next.Calls) == 0 || !calledBefore(r, string(next.Calls[0].Arguments))
 			})
@@ -309,7 +310,7 @@ func TestWhatTheChoiceOfToolsAsksFor(t *testing.T) {
 	})
 }
 
-// calledBefore reports whether a model has made a call with some arguments in its run.
+// calledBefore reports whether a model has made a call with certain arguments in its run.
 func calledBefore(r scripted.Request, arguments string) bool {
 	for _, m := range r.Messages {
 		for _, c := range m.Calls {
@@ -321,7 +322,7 @@ func calledBefore(r scripted.Request, arguments string) bool {
 	return false
 }
 
-// blockOf is the id of the block with some words in what a reading showed.
+// blockOf returns the id of the block that contains certain words in a reading's output.
 func blockOf(r scripted.Request, words string) string {
 	for _, m := range r.Messages {
 		_, shown, _ := strings.Cut(m.Text, `"content":"`)

@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// S0 · the controller of the agent: its loop, its tools, plans, judgements, memory and bounds.
+// S0 · the controller of the agent: its loop, its tools, plans, judgements, memory and limits.
 func TestWhatTheControllerAsksFor(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_MEMORY_TURNS=3",
@@ -155,7 +155,7 @@ func TestWhatTheControllerAsksFor(t *testing.T) {
 	t.Run("S0.8 a budget that is spent forces an answer, and the run says which", func(t *testing.T) {
 		th := th.in(t)
 		for _, row := range []struct {
-			tool, input, why string // %d is the turn
+			tool, input, why string // %d is the turn's number
 			config           jsonFields
 			turns, calls     int
 		}{
@@ -233,7 +233,7 @@ func TestWhatTheControllerAsksFor(t *testing.T) {
 		turn := func(expressions []string) scripted.Reply {
 			var calls []scripted.Reply
 			for _, expression := range expressions {
-				input, _ := json.Marshal(map[string]string{"expression": expression}) // a string can't fail
+				input, _ := json.Marshal(map[string]string{"expression": expression}) // encoding a string can't fail
 				calls = append(calls, calling("calculate", string(input)))
 			}
 			return together(calls...)
@@ -247,7 +247,7 @@ func TestWhatTheControllerAsksFor(t *testing.T) {
 		for _, s := range made[:len(results)+len(refused)] {
 			expression := loose[struct{ Expression string }](t, string(s.ToolInput)).Expression
 			if want, fine := results[expression]; fine {
-				// what functions make is nearly exact: ≈
+				// Results of functions are approximate: ≈.
 				said := strings.ReplaceAll(s.Message, "≈", "=")
 				if s.Status != chat.StatusComplete || !strings.HasSuffix(said, "= "+want) {
 					t.Errorf("%s: %s, %s; want %s", expression, s.Status, s.Message, want)

@@ -25,7 +25,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// healthOf is what GET /health says.
+// healthOf is the response of GET /health.
 type healthOf struct {
 	Status string
 	Checks map[string]struct{ Status, Detail string }
@@ -37,7 +37,7 @@ func (s *server) health() (int, healthOf) {
 	return r.status, loose[healthOf](s.t, r.body)
 }
 
-// S4.4 · each dependency has its check. Nothing that only helps takes the server down.
+// S4.4 · each dependency has its check. A non-critical one never makes the server down.
 func TestHealthHasOneCheckForEachDependency(t *testing.T) {
 	t.Parallel()
 	tools := sdk.NewServer(&sdk.Implementation{Name: "stock", Version: "1"}, nil)
@@ -49,7 +49,7 @@ func TestHealthHasOneCheckForEachDependency(t *testing.T) {
 	t.Cleanup(stock.Close)
 	t.Cleanup(stock.CloseClientConnections)
 	ranks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusMethodNotAllowed) // as a route says that is there for POST
+		w.WriteHeader(http.StatusMethodNotAllowed) // like a route that only supports POST
 	}))
 	t.Cleanup(ranks.Close)
 	gone := httptest.NewServer(http.NotFoundHandler())
@@ -82,9 +82,9 @@ func TestHealthHasOneCheckForEachDependency(t *testing.T) {
 	}
 }
 
-// spoilPage overwrites a leaf of a table or an index in the database of a data directory that no server has open. The
-// first leaf has the oldest rows, and the last one, -1, takes new ones. A last leaf that is full shares its rows with
-// the two before it, so the first is none of the last three.
+// spoilPage overwrites a leaf page of a table or index in the database of a data directory, while no server has it
+// open. The first leaf has the oldest rows, and the last one, -1, gets new ones. A full last leaf is rebalanced
+// with the two before it, so the first must not be one of the last three.
 func spoilPage(t *testing.T, dir, table string, leaf int) {
 	t.Helper()
 	name := filepath.Join(dir, "footnote.db")
@@ -127,8 +127,8 @@ func spoilPage(t *testing.T, dir, table string, leaf int) {
 	}
 }
 
-// S4.15 · pages of a damaged file: what can be read is, an answer says what it goes without, and when no answer can be
-// stored any more, /health says so.
+// S4.15 · pages of a damaged database file: intact rows are still read, an answer reports missing data, and once no
+// answer can be stored, /health reports it.
 func TestADamagedSessionStore(t *testing.T) {
 	t.Parallel()
 	prepared := newDir(t)
@@ -144,7 +144,7 @@ func TestADamagedSessionStore(t *testing.T) {
 	for _, question := range []string{"What is the rent of the mill?", "Who repairs the roof?"} {
 		ask(s, "old", question)
 	}
-	for i := range 140 { // further pages
+	for i := range 140 { // several pages
 		ask(s, fmt.Sprintf("other-%d", i), "What is the rent of the mill?")
 	}
 	s.end(os.Interrupt)
@@ -158,7 +158,7 @@ func TestADamagedSessionStore(t *testing.T) {
 
 	for _, row := range []struct {
 		table        string
-		note, listed string // of the next answer, and of the conversation; empty: it can't be read at all
+		note, listed string // of the next answer, and of the session; empty: unreadable
 	}{
 		{"events", "turn of this conversation can't be read: answering without it.",
 			"turn of this conversation can't be read."},
@@ -229,8 +229,8 @@ func TestADamagedSessionStore(t *testing.T) {
 	}
 }
 
-// S3.12, S3.13 · questions that need no choosing: the model is asked for the answer only, and the tools are still used.
-// For talk it is free to call some.
+// S3.12, S3.13 · short paths: the model is only asked for the answer, and the tools are still used. For small talk
+// it may call tools.
 func TestShortPathsSkipTheChoiceAndNotTheTools(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t)
@@ -241,9 +241,9 @@ func TestShortPathsSkipTheChoiceAndNotTheTools(t *testing.T) {
 	}
 	for i, row := range []struct {
 		path, question string
-		later          bool // behind an answer about the roof
+		later          bool // after an answer about the roof
 		says, answer   string
-		tools          string // with what they were given
+		tools          string // with their arguments
 	}{
 		{"citation", "What exactly does [1] say?", true, good + " {roof}.", good + " [1].",
 			"read_document " + good + "."},
@@ -272,7 +272,7 @@ func TestShortPathsSkipTheChoiceAndNotTheTools(t *testing.T) {
 			}
 			asked := 0
 			got := th.chatted(func(r scripted.Request) scripted.Reply {
-				// what rules take for talk may still be searched for by the model
+				// The model may still search if the rules classify a question as small talk.
 				free := row.path == "talk" || row.path == "transform"
 				if asked++; (!r.NoTools && len(r.Tools) > 0) != free {
 					t.Errorf("the model was to choose: %v, want %v", !free, free)
@@ -328,8 +328,8 @@ func TestShortPathsSkipTheChoiceAndNotTheTools(t *testing.T) {
 	})
 }
 
-// S0.10 · each setting of a request has an effect that can be seen. What is looked at is said in a word or a few, with
-// and without the setting.
+// S0.10 · each setting of a request has an observable effect. Each row describes it in a few words, with and
+// without the setting.
 func TestEverySettingOfARequestIsHeeded(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, "FOOTNOTE_AGENT_MODELS_ALLOWED=other")
@@ -429,7 +429,7 @@ func TestTheHealthCheckOfAContainer(t *testing.T) {
 	}
 }
 
-// realFiles are the manuals, files of everyday life in four languages, the handbook, and two tables.
+// realFiles returns the manuals, everyday files in four languages, the handbook, and two tables.
 func realFiles(t testing.TB) []file {
 	t.Helper()
 	files := manuals(t)
@@ -457,7 +457,7 @@ func realFiles(t testing.TB) []file {
 			"R-2;Schulze AG;880,50;\nR-3;Köhler & Söhne;4.500,00;\n"})
 }
 
-// starters are the questions of the first page, each with the title of its document.
+// starters returns the suggested questions of the start page, each with the title of its document.
 func (s *server) starters() (questions, titles []string) {
 	s.t.Helper()
 	root, err := html.Parse(strings.NewReader(s.send("GET", "/", nil, header{"Accept", "text/html"}).body))
@@ -485,8 +485,9 @@ func hasClassOf(n *html.Node, class string) bool {
 	})
 }
 
-// Each suggestion of the first page, and each under its answer, is asked over manuals, files of everyday life, a mail
-// and tables. None is refused, and nearly all are answered from what they name, in their own document.
+// Each suggested question of the start page and under its answers is asked over manuals, everyday files, a mail and
+// tables. No question is refused, and nearly all are answered from the section that they name, in their own
+// document.
 func TestASuggestedQuestionIsAnsweredByItsSection(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -523,7 +524,7 @@ func TestASuggestedQuestionIsAnsweredByItsSection(t *testing.T) {
 	}
 }
 
-// tally counts questions and those that are answered from what they name.
+// tally counts questions, and those answered from the section that they name.
 type tally struct{ asked, right int }
 
 func (n *tally) count(t *testing.T, a *chat.Answer, question, title string) {
@@ -539,7 +540,7 @@ func (n *tally) count(t *testing.T, a *chat.Answer, question, title string) {
 	}
 }
 
-// notAnswered says why an answer does not quote what a question asks about; "" if it does.
+// notAnswered returns the reason why an answer does not quote the question's subject, or "".
 func notAnswered(a *chat.Answer, question, title string) string {
 	if a == nil {
 		return "no answer"
@@ -560,7 +561,7 @@ func notAnswered(a *chat.Answer, question, title string) string {
 	return ""
 }
 
-// The settings file names a server of tools; its key comes from the environment and is seen nowhere else.
+// The settings file configures a tool server; its key is read from the environment and appears in no output.
 func TestToolsOfAServerFromTheSettingsFile(t *testing.T) {
 	t.Parallel()
 	const key = "tool-canary-8861"

@@ -166,7 +166,7 @@ func TestWhatTheDataModelAsksFor(t *testing.T) {
 	})
 }
 
-// S1.5 · a conversation of many turns: what points back is understood, and is searched for only when that is needed.
+// S1.5 · a conversation of many turns: references to earlier turns are resolved, and a search runs only if needed.
 func TestAConversationOfManyTurnsIsUnderstood(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t)
@@ -175,8 +175,8 @@ func TestAConversationOfManyTurnsIsUnderstood(t *testing.T) {
 		th := th.in(t)
 		turns := []struct {
 			question string
-			search   string // empty: the model searches nothing
-			says     string // of the documents
+			search   string // empty: the model does not search
+			says     string // expected text of the documents
 		}{
 			{"How good is the roof?", "roof", "The roof of Highlands is in good condition"},
 			{"Tell me more", "", "The roof of Highlands is in good condition"},
@@ -315,7 +315,8 @@ func TestAConversationOfManyTurnsIsUnderstood(t *testing.T) {
 	})
 }
 
-// recalled is the number of the passage with some words among those that a model knows from earlier answers.
+// recalled returns the number of the passage that contains certain words, among those of earlier answers in the
+// model's context.
 func recalled(r scripted.Request, words string) string {
 	for _, passage := range strings.Split(r.Messages[0].Text, "\n[")[1:] {
 		if number, rest, ok := strings.Cut(passage, "]"); ok && strings.Contains(rest, words) {
@@ -325,7 +326,7 @@ func recalled(r scripted.Request, words string) string {
 	return fmt.Sprintf("[nothing known says %q]", words)
 }
 
-// orNothing is a call's input, and an empty one for a step without.
+// orNothing returns a call's input, or an empty one for a step without input.
 func orNothing(input json.RawMessage) string {
 	if len(input) == 0 {
 		return "{}"

@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// S2 · the agentic strategy: its tools, who chooses them, planning, reflection, and what it finds.
+// S2 · the agentic strategy: its tools, their selection, planning, reflection, and its results.
 func TestWhatTheStrategyAsksFor(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, "OPENAI_EMBEDDING_MODEL=hash")
@@ -268,8 +268,7 @@ func TestWhatTheStrategyAsksFor(t *testing.T) {
 	})
 }
 
-// S2.10, S2.11 · a settings file with the names of the source document decides which tools there are and how they are
-// chosen.
+// S2.10, S2.11 · a settings file with the names of the source document configures the tools and their selection.
 func TestASettingsFileOfTheStrategyDecides(t *testing.T) {
 	t.Parallel()
 	settings := filepath.Join(t.TempDir(), "footnote.yaml")

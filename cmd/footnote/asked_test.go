@@ -19,27 +19,27 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// The tests in the files asked_*_test.go go through what was asked for when Footnote was begun, row by row, at a
-// running server: S0 is the controller of the agent, S1 its data model, S2 the agentic strategy, S3 the model's choice
-// of tools, and S4 the API. Rows that another test of this package goes through are left to that one.
+// The tests in asked_*_test.go check the original requirements of Footnote, row by row, against a running server:
+// S0 is the controller of the agent, S1 its data model, S2 the agentic strategy, S3 the model's choice of tools,
+// and S4 the API. Rows that another test of this package covers are not repeated.
 
-// theatre is a server whose model plays, for each question, the part that the test wrote for it: the seed of the
-// question, which models are told, says which, or the question itself on routes that take no seed. Any other question
-// gets the librarian.
+// theatre is a server whose model plays a scripted part for each question. The part is selected by the question's
+// seed, which models receive, or by the question itself on routes without a seed. Any other question gets the
+// librarian.
 type theatre struct {
 	*server
 	model *modelServer
 	*playbill
 }
 
-// playbill are the parts of a theatre's model. Several parts of a test share it.
+// playbill holds the parts of a theatre's model. The subtests of a test share it.
 type playbill struct {
 	mu       sync.Mutex
 	seeded   []scripted.Script // by seed, from 1
 	question map[string]scripted.Script
 }
 
-// theatreLibrary are the documents of a theatre: two of them have the same author, each has one subject.
+// theatreLibrary are the documents of a theatre: two have the same author, and each has one subject.
 var theatreLibrary = append(slices.Clone(dated),
 	file{"handbook.md", holidays},
 	file{"robots.md", "---\nsource_url: https://example.com/book/chapter3\n---\n# Humanoid robots\n\n" +
@@ -58,14 +58,14 @@ func openTheatre(t *testing.T, env ...string) *theatre {
 	return th
 }
 
-// in is the theatre for a part of its test.
+// in returns the theatre for a subtest.
 func (th *theatre) in(t *testing.T) *theatre {
 	part, server := *th, *th.server
 	server.t, part.server = t, &server
 	return &part
 }
 
-// play is the script of the theatre's model.
+// play implements scripted.Script for the theatre's model.
 func (b *playbill) play(r scripted.Request) scripted.Reply {
 	b.mu.Lock()
 	part, known := b.question[r.Question()]
@@ -79,7 +79,7 @@ func (b *playbill) play(r scripted.Request) scripted.Reply {
 	return part(r)
 }
 
-// gives takes a part, and returns the seed for its questions.
+// gives adds a part, and returns the seed for its questions.
 func (b *playbill) gives(part scripted.Script) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -87,34 +87,34 @@ func (b *playbill) gives(part scripted.Script) int64 {
 	return int64(len(b.seeded))
 }
 
-// answers takes the part for a question without a seed.
+// answers adds the part for a question without a seed.
 func (b *playbill) answers(question string, part scripted.Script) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.question[question] = part
 }
 
-// told are the requests that the model got for a seed, in order.
+// told returns the model's requests for a seed, in order.
 func (th *theatre) told(seed int64) []scripted.Request {
 	return slices.DeleteFunc(th.model.inner.Requests(), func(r scripted.Request) bool {
 		return r.Seed == nil || *r.Seed != seed
 	})
 }
 
-// jsonFields are those of a request's body.
+// jsonFields are the fields of a request's body.
 type jsonFields map[string]any
 
-// and are the fields with others, which come first.
+// and merges the fields with others, which take precedence.
 func (f jsonFields) and(others jsonFields) jsonFields {
 	all := maps.Clone(f)
 	maps.Copy(all, others)
 	return all
 }
 
-// plain is the config of a question without a plan and a judgement by a model.
+// plain is a config without a plan and without a judgement by a model.
 var plain = jsonFields{"enable_query_decomposition": false, "enable_self_evaluation": false}
 
-// askedAnswer is an answer of the agent, as far as these tests look at it: the fields of all its routes.
+// askedAnswer holds the fields of an answer, of all routes, that these tests compare.
 type askedAnswer struct {
 	ID, Status, Question, Answer, Response string
 	RunID                                  string `json:"run_id"`
@@ -149,7 +149,7 @@ type askedStep struct {
 	}
 }
 
-// post sends fields and reads the answer, which must have a status.
+// post sends a request and decodes the response, which must have the given status.
 func (th *theatre) post(path string, status int, body jsonFields) (askedAnswer, reply) {
 	th.t.Helper()
 	raw, err := json.Marshal(body)
@@ -163,8 +163,8 @@ func (th *theatre) post(path string, status int, body jsonFields) (askedAnswer, 
 	return loose[askedAnswer](th.t, r.body), r
 }
 
-// query asks by /agent/query, with a part for the model and what else the body and its config hold. Neither a plan nor
-// a judgement is made unless the config says so.
+// query sends a question to /agent/query with a part for the model and further fields of the body and its config.
+// Plans and judgements are off unless the config enables them.
 func (th *theatre) query(part scripted.Script, question string, body, config jsonFields) (askedAnswer, int64) {
 	th.t.Helper()
 	seed := th.gives(part)
@@ -173,7 +173,7 @@ func (th *theatre) query(part scripted.Script, question string, body, config jso
 	return got, seed
 }
 
-// trace is the trace of a run.
+// trace returns the trace of a run.
 func (th *theatre) trace(runID string) (t struct {
 	Steps  []chat.Step
 	Budget chat.Budget
@@ -189,7 +189,7 @@ func (th *theatre) trace(runID string) (t struct {
 	return t
 }
 
-// stepsNamed are the steps of a name.
+// stepsNamed returns the steps with a name.
 func (a askedAnswer) stepsNamed(name string) (out []askedStep) {
 	for _, s := range a.Steps {
 		if s.Step.Step == name {
@@ -199,7 +199,7 @@ func (a askedAnswer) stepsNamed(name string) (out []askedStep) {
 	return out
 }
 
-// names are the steps' names, in order.
+// names returns the names of the steps, in order.
 func (a askedAnswer) names() (out []string) {
 	for _, s := range a.Steps {
 		out = append(out, s.Step.Step)
@@ -207,8 +207,8 @@ func (a askedAnswer) names() (out []string) {
 	return out
 }
 
-// sidelong is a model that is asked for a plan and for judgements beside its turns: what it says to them, one after
-// another, and its part in the turns. Without a plan it says that the question is one part.
+// sidelong returns a script for a model that is also asked for a plan and judgements: its replies to them, in
+// order, and its part in the turns. Without a plan it replies that the question has one part.
 func sidelong(plan string, judgements []string, turns scripted.Script) scripted.Script {
 	var judged atomic.Int32
 	return func(r scripted.Request) scripted.Reply {
@@ -228,8 +228,7 @@ func sidelong(plan string, judgements []string, turns scripted.Script) scripted.
 	}
 }
 
-// inTurn is a model that says one reply after another. After the last one, or when it may call no tools, it says the
-// last.
+// inTurn returns a script of successive replies. After the last one, or without tools, it repeats the last.
 func inTurn(replies ...scripted.Reply) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		if r.NoTools {
@@ -239,7 +238,8 @@ func inTurn(replies ...scripted.Reply) scripted.Script {
 	}
 }
 
-// searchingFor is a model that searches once, unless that was done for it, and says a sentence with its footnote.
+// searchingFor returns a script that searches once, unless the results are in the context already, and answers with
+// a sentence and its footnote.
 func searchingFor(tool, query, says string) scripted.Script {
 	return func(r scripted.Request) scripted.Reply {
 		if n := found(r, says); n != "" || r.NoTools || r.Turn() > 0 {
@@ -249,7 +249,7 @@ func searchingFor(tool, query, says string) scripted.Script {
 	}
 }
 
-// together is a turn with several calls.
+// together returns a turn with several calls.
 func together(replies ...scripted.Reply) (all scripted.Reply) {
 	for _, r := range replies {
 		all.Calls = append(all.Calls, r.Calls...)
@@ -257,7 +257,7 @@ func together(replies ...scripted.Reply) (all scripted.Reply) {
 	return all
 }
 
-// found is the number of the passage with some words in what tools showed, which a model cites it by.
+// found returns the number of the passage in tool results that contains certain words, for a citation.
 func found(r scripted.Request, words string) string {
 	number := ""
 	var look func(v any)
@@ -286,7 +286,7 @@ func found(r scripted.Request, words string) string {
 	return number
 }
 
-// website is a page of the web and a SearXNG server that finds it. A search for "hang" is never answered.
+// website starts a web page and a SearXNG server that finds it. A search for "hang" times out.
 func website(t *testing.T, page string) (env []string) {
 	t.Helper()
 	var site *httptest.Server
@@ -312,7 +312,7 @@ func website(t *testing.T, page string) (env []string) {
 	}
 }
 
-// metric is the value of a line of /metrics, 0 if there is none.
+// metric returns the value of a line of /metrics, or 0.
 func (s *server) metric(line string) float64 {
 	s.t.Helper()
 	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(line) + ` (\S+)$`).FindStringSubmatch(s.send("GET", "/metrics",
@@ -327,13 +327,13 @@ func (s *server) metric(line string) float64 {
 	return value
 }
 
-// spending is a reply that takes some tokens.
+// spending returns a reply that uses some tokens.
 func spending(r scripted.Reply, in, out int) scripted.Reply {
 	r.Usage = &llm.Usage{In: in, Out: out}
 	return r
 }
 
-// costs is what tokens cost in micro-units of the currency by the prices of the test.
+// costs returns the cost of tokens in micro-units of the currency, by the test's prices.
 func costs(model string, in, out int) float64 {
 	if model == "cheap" {
 		return float64(in*1 + out*2)
@@ -341,13 +341,13 @@ func costs(model string, in, out int) float64 {
 	return float64(in*100 + out*200)
 }
 
-// near reports whether two costs are the same but for rounding; the second is in millionths.
+// near reports whether two costs are equal except for rounding; the second is in millionths.
 func near(got *float64, want float64) bool {
 	return got != nil && *got*1e6 > want-0.001 && *got*1e6 < want+0.001
 }
 
-// S2.9 · what is spent: a cheaper model chooses, its choices are used again, and time, tokens and cost are told for
-// each tool and each run.
+// S2.9 · costs: a cheaper model selects tools, its selections are cached, and time, tokens and cost are reported
+// for each tool and each run.
 func TestWhatARunCostsIsTold(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, "FOOTNOTE_MODELS_SELECT=cheap", "FOOTNOTE_PRICES=scripted=100/200;cheap=1/2")
@@ -419,7 +419,7 @@ func TestWhatARunCostsIsTold(t *testing.T) {
 		if want := "map[parallel:300/30 plan:200/20 reflect:200/20]"; fmt.Sprint(spent) != want {
 			t.Errorf("the steps took %v, want %s", spent, want)
 		}
-		// the tokens of the turn that chose both are shared between them
+		// The tokens of the turn that made both calls are split between them.
 		for i, tool := range tools {
 			for name, want := range map[string]float64{
 				`footnote_tool_tokens_total{direction="in",tool="` + tool + `"}`: 150, `footnote_tool_tokens_total{` +
@@ -489,7 +489,7 @@ func TestWhatARunCostsIsTold(t *testing.T) {
 				} `json:"tool_results"`
 			} `json:"agent_trace"`
 		}](t, r.body)
-		// a plan, two turns, a judgement, a check of one passage and its control question
+		// A plan, two turns, a judgement, a check of one passage and its control question.
 		want := costs("cheap", 3300, 43)
 		if got.Trace.Tokens != (chat.Tokens{In: 3300, Out: 43}) || !near(got.Trace.Cost, want) ||
 			len(got.Trace.Results) != 1 || got.Trace.Results[0].ExecutionTime == nil {
@@ -504,7 +504,7 @@ func TestWhatARunCostsIsTold(t *testing.T) {
 	})
 }
 
-// checkedSearch is what both searches return of a check.
+// checkedSearch holds the check's fields of both search responses.
 type checkedSearch struct {
 	Results []checkedPassage `json:"results"`
 	Chunks  []checkedPassage `json:"chunks"`
@@ -533,7 +533,7 @@ func (p checkedPassage) is(answers bool, rank int) bool {
 	return p.Answers != nil && *p.Answers == answers && p.Probability != nil && p.Rank == rank
 }
 
-// closedOffice has more words of a question about paid holiday than the passage that answers it.
+// closedOffice contains more words of a question about paid holiday than the passage that answers it.
 const closedOffice = "# Paid holiday\n\nOf the days of paid holiday a year the office says nothing. Paid holiday, " +
 	"holiday and paid days are the words of this text."
 

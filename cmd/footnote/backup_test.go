@@ -17,12 +17,12 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// kept is what a library had at one moment: it must be the same after whatever moves it.
+// kept is a snapshot of a library, which must be the same after a migration or restore.
 type kept struct {
 	documents map[string]string // text by id
-	originals map[string]string // by id
+	originals map[string]string // by document id
 	runs      map[string][]event
-	citations map[string]bool // by address: whether the quote is marked there, and not only shown as changed since
+	citations map[string]bool // by URL: whether the quote is marked there, not only reported as changed
 }
 
 // everything reads documents and finished runs from a server.
@@ -51,7 +51,7 @@ func (s *server) everything(ids, runs []string) kept {
 	return k
 }
 
-// finished asks, waits for the run's end and returns its id.
+// finished sends a question, waits for the run's end and returns its id.
 func (s *server) finished(question string) string {
 	s.t.Helper()
 	run := s.begin(question)
@@ -59,7 +59,7 @@ func (s *server) finished(question string) string {
 	return run.RunID
 }
 
-// mustHave fails unless a server has all of k, byte for byte, and each stream can be taken up anywhere.
+// mustHave fails unless a server has all of k, byte for byte, and each stream can be resumed at any event.
 func (s *server) mustHave(k kept) {
 	s.t.Helper()
 	for id, text := range k.documents {
@@ -179,7 +179,7 @@ func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
 	for _, run := range begun {
 		if again.send("GET", "/agent/runs/"+run, nil).status == http.StatusOK {
 			came++
-			again.follow(run) // each has an end
+			again.follow(run) // each must end
 		}
 	}
 	if len(list.Documents) <= len(books) || came == 0 {
@@ -193,8 +193,8 @@ func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
 	}
 }
 
-// heavy makes a data directory whose backup takes a moment: its files are refused as documents, but their originals
-// stay.
+// heavy creates a data directory whose backup takes a moment: its files are rejected as documents, but their
+// originals stay.
 func heavy(t *testing.T) *server {
 	t.Helper()
 	s := serve(t, newDir(t))
@@ -243,7 +243,7 @@ func TestAKilledBackupLeavesNothingUnderItsName(t *testing.T) {
 			<-ended
 		}
 		if _, err := os.Stat(name); err == nil {
-			restores(t, name) // it was whole before the kill
+			restores(t, name) // it was complete before the kill
 			if err := os.Remove(name); err != nil {
 				t.Fatal(err)
 			}
@@ -326,7 +326,7 @@ func TestADamagedBackupIsRefusedInOneSentence(t *testing.T) {
 	}
 }
 
-// checksum makes a header of a tar valid again.
+// checksum recomputes a tar header's checksum.
 func checksum(block []byte) {
 	copy(block[148:156], "        ")
 	sum := 0
@@ -344,7 +344,7 @@ func lastLine(s string) string {
 func TestABackupOnAFullDiskSaysSoAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := heavy(t)
-	// of 512 bytes: nothing at all, in the database, in the originals
+	// Of 512 bytes: empty, in the database, in the originals.
 	for _, blocks := range []string{"0", "64", "4096"} {
 		dir := t.TempDir()
 		cmd := exec.Command("/bin/sh", "-c", `ulimit -f "$1"; shift; exec "$@"`, "sh", blocks, binary, "backup",
@@ -363,12 +363,12 @@ func TestABackupOnAFullDiskSaysSoAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// bucket are the settings that keep originals in a storage.
+// bucket returns the settings that store originals in a bucket.
 func bucket(storage *s3test.Storage) []string {
 	return append(s3test.Env(), "FOOTNOTE_BLOBS="+storage.URL)
 }
 
-// filesBelow counts the files of a directory and of all below it.
+// filesBelow counts the files below a directory.
 func filesBelow(t *testing.T, dir string) (n int) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "??", "*"))
@@ -472,7 +472,7 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 	for range 20 {
 		health(s)
 	}
-	if n := storage.Calls() - calls; n >= 20 { // each answer is kept for ten seconds
+	if n := storage.Calls() - calls; n >= 20 { // each result is cached for ten seconds
 		t.Errorf("20 looks at /health asked the storage %d times, want less than 20", n)
 	}
 	storage.Fail(s3test.HangUp)
@@ -533,7 +533,7 @@ func TestTheDoctorComparesTheDatabaseWithTheOriginals(t *testing.T) {
 	}
 	doctor(0, "1 file that no document needs")
 
-	// the database of a library that is new, with all its tables
+	// The database of a new library, with all its tables.
 	other := newDir(t)
 	if got := command(t, "", nil, "doctor", "--data="+other); got.code != 0 {
 		t.Fatalf("doctor: %d\n%s%s, want 0", got.code, got.stdout, got.stderr)

@@ -19,7 +19,7 @@ import (
 
 const nowhere = "018f0000-0000-7000-8000-000000000000"
 
-// plainSentence reports whether a text for people gives nothing internal away and ends as a sentence.
+// plainSentence reports whether a user-facing text contains no internals and ends as a sentence.
 func plainSentence(text string) bool {
 	for _, inside := range []string{
 		"panic", "goroutine", ".go:", "sql:", "SQLITE", "/tmp/", "json:", "nil pointer", "strconv",
@@ -48,7 +48,7 @@ func TestBadRequestsAreRefusedWithASentenceAndDisturbNothing(t *testing.T) {
 		headers      []header
 		status       int
 		code         string
-		says         string // what to do, or what is wrong, in the sentence
+		says         string // expected advice or error in the message
 	}{
 		{"an empty question", "POST", "/chat", `{"message":""}`, nil, 400, "invalid", "Write one"},
 		{"a question of white space", "POST", "/chat", ask(" \n\t\u00a0 "), nil, 400, "invalid", "Write one"},
@@ -178,7 +178,7 @@ func TestAPositionBeyondTheEndStartsOver(t *testing.T) {
 		!strings.Contains(first.data, fmt.Sprintf(`"last":%d`, len(log.raw))) {
 		t.Fatalf("first comes %+v, %v; want name %q and id 0", first, err, "reset")
 	}
-	rest, _ := st.rest() // its end is checked by what it holds
+	rest, _ := st.rest() // its content is checked
 	if len(rest) != len(log.raw) {
 		t.Errorf("then come %d events, want all %d", len(rest), len(log.raw))
 	}
@@ -226,7 +226,7 @@ func TestAKeyMakesOneRun(t *testing.T) {
 	}
 }
 
-// What a model's server does wrong is a step with its name, and the offline model takes over, visibly.
+// A fault of the model's server is a named step, and the offline model takes over as the visible fallback.
 func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 	t.Parallel()
 	fault := func(f scripted.Fault) func(scripted.Request) scripted.Reply {
@@ -322,7 +322,7 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	}
 	model.web.CloseClientConnections()
 	_ = model.web.Listener.Close()
-	s.run("What is the rent?") // the check remembers a good answer for a while, but the run knows better
+	s.run("What is the rent?") // the health check's result is cached, but the run fails at once
 	strict.run("What is the rent?")
 	health := s.send("GET", "/health", nil)
 	if health.status != http.StatusOK || !strings.Contains(health.body, `"degraded"`) {
@@ -370,8 +370,8 @@ func TestADeadModelLeavesTheRestWorking(t *testing.T) {
 	}
 }
 
-// wantNoSettings asks a server without a model on each route that needs one: no failure names a setting, for the local
-// user either, and the log does.
+// wantNoSettings sends a request to each route that needs a model, without one: no error names a setting, not even
+// for the local user, but the log does.
 func wantNoSettings(t *testing.T, s *server) {
 	t.Helper()
 	setting := regexp.MustCompile(`[A-Z]{2,}_[A-Z_]{2,}`)
@@ -400,7 +400,7 @@ func wantNoSettings(t *testing.T, s *server) {
 	}
 }
 
-// A model that hangs holds up its own run only, and that can be stopped.
+// A model that hangs blocks only its own run, which can be cancelled.
 func TestAHangingModelCanBeStopped(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
@@ -427,7 +427,7 @@ func TestAHangingModelCanBeStopped(t *testing.T) {
 	}
 }
 
-// used is what the routes say that a run used.
+// used holds a run's usage in the responses.
 type used struct {
 	Status              string
 	Tokens              chat.Tokens
@@ -437,7 +437,8 @@ type used struct {
 	Budget              chat.Budget
 }
 
-// An invention after a call that shows no passages gives way to quotes on every route, and what it took is told.
+// An invented answer after a call without passages is replaced with quotes on every route, and its token usage is
+// reported.
 func TestAnInventionAfterASumGivesWayToQuotesAndItsUseIsTold(t *testing.T) {
 	t.Parallel()
 	const invention = "The king keeps seven dragons in the cellar."

@@ -206,7 +206,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 	}
 }
 
-// What a caller gets wrong about the agent is a sentence and a 4xx, and nothing of it is stored.
+// An invalid agent request returns a sentence and a 4xx status, and stores nothing.
 func TestBadAgentRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -258,7 +258,7 @@ func TestBadAgentRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 	}
 }
 
-// What the model gets wrong it is told, and the run goes on.
+// Errors of a model's tool calls are returned to the model, and the run continues.
 func TestBadAgentCallsAreToldToTheModel(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000)
@@ -312,7 +312,7 @@ func TestBadAgentCallsAreToldToTheModel(t *testing.T) {
 	}
 }
 
-// A plan that goes in a circle, or names parts that are not there, is left for the question itself.
+// A plan with a cycle or unknown parts is replaced with the question itself.
 func TestBadAgentPlansFallBackToTheQuestion(t *testing.T) {
 	t.Parallel()
 	for name, plan := range map[string]string{
@@ -365,7 +365,7 @@ func TestBadFilesFailAloneAndSayWhatToDo(t *testing.T) {
 		server *server
 		code   string
 		says   string
-		late   bool // taken, and fails while it is read
+		late   bool // accepted, but parsing fails
 	}{
 		{"an empty file", file{"empty.md", ""}, s, "invalid", "empty", false},
 		{"a file over the limit", file{"big.txt", strings.Repeat("many words ", 1<<20/11+1)}, s, "too_large",
@@ -488,7 +488,7 @@ func TestOtherEncodingsAreDecoded(t *testing.T) {
 			if !s.holds(id, row.word) {
 				t.Errorf("%q is not found", row.word)
 			}
-			// the next has the same text
+			// The next one has the same text.
 			if r := s.send("DELETE", "/documents/"+id, nil); r.status != http.StatusNoContent {
 				t.Errorf("deleting number %d: %d %s, want %d", i, r.status, r.body, http.StatusNoContent)
 			}
@@ -496,7 +496,7 @@ func TestOtherEncodingsAreDecoded(t *testing.T) {
 	}
 }
 
-// hostileNames are file names that should lead nowhere.
+// hostileNames are file names with path traversal.
 func hostileNames() []string {
 	names := []string{
 		"../up.md", "../../up.md", "../../../../../../etc/passwd", "..\\..\\up.md", "..\\up.md", "/etc/passwd",
@@ -530,7 +530,7 @@ func TestHostileFileNamesStayNames(t *testing.T) {
 		r := s.upload(file{name, "This file has the word " + word + " in it.\n"})
 		if p := loose[problem](t, r.body); r.status == http.StatusBadRequest &&
 			strings.ContainsFunc(name, unicode.IsControl) && plainSentence(p.Detail) {
-			continue // a form can't have such a name
+			continue // a form can't encode such a name
 		}
 		if r.status != http.StatusAccepted && r.status != http.StatusBadRequest {
 			t.Errorf("%q: %d %s", name, r.status, r.body)

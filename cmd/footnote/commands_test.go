@@ -52,7 +52,7 @@ func TestHelpExplainsEachCommand(t *testing.T) {
 	}
 }
 
-// folder holds files to ingest.
+// folder creates a folder with files to ingest.
 func folder(t *testing.T, files ...file) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func folder(t *testing.T, files ...file) string {
 	return dir
 }
 
-// With and without a server on the directory, the commands do the same.
+// The commands behave the same with and without a server on the directory.
 func TestIngestAndAsk(t *testing.T) {
 	t.Parallel()
 	for _, served := range []bool{false, true} {
@@ -256,7 +256,7 @@ func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
 	}
 }
 
-// callsThenAnswers calls its tool, if it may, and then says what its result holds.
+// callsThenAnswers calls its tool, if it may, and then answers from the result.
 func callsThenAnswers(r scripted.Request) scripted.Reply {
 	if len(r.Tools) > 0 && !r.NoTools && r.Turn() == 0 {
 		return scripted.Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query":"holiday"}`)}}}
@@ -264,7 +264,7 @@ func callsThenAnswers(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: "Every employee is entitled to 28 days of paid holiday a year [1]."}
 }
 
-// A model of this machine is measured once, when it is used first, unless a setting says what it gets.
+// A local model is measured once, at its first use, unless a setting selects its profile.
 func TestALocalModelIsMeasuredWhenItIsUsedFirst(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -301,7 +301,7 @@ func TestALocalModelIsMeasuredWhenItIsUsedFirst(t *testing.T) {
 	}
 }
 
-// pdfMaker writes a PDF object by object.
+// pdfMaker encodes a PDF object by object.
 type pdfMaker struct {
 	objects []string
 	trailer string
@@ -342,7 +342,7 @@ func (m *pdfMaker) document(contents ...string) string {
 	return b.String()
 }
 
-// pdfOf has a page for each line of text.
+// pdfOf returns a PDF with a page for each line of text.
 func pdfOf(lines ...string) string {
 	pages := make([]string, len(lines))
 	for i, line := range lines {
@@ -351,18 +351,18 @@ func pdfOf(lines ...string) string {
 	return new(pdfMaker).document(pages...)
 }
 
-// scannedPDF shows a picture and no text.
+// scannedPDF returns a PDF with an image and no text.
 func scannedPDF() string {
 	return new(pdfMaker).document("q 500 0 0 700 50 50 cm BI /W 2 /H 2 /BPC 8 /CS /G ID \x00\xff\xff\x00 EI Q")
 }
 
-// lockedPDF opens only with the password "secret": the standard handler's revision 2.
+// lockedPDF returns a PDF with the password "secret", encrypted with the standard handler's revision 2.
 func lockedPDF() string {
 	pad, _ := hex.DecodeString("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A") // a constant
 	padded := append([]byte("secret"), pad[:26]...)
 	lock := func(key, data []byte) []byte {
 		out := make([]byte, len(data))
-		c, _ := rc4.NewCipher(key) // 5 bytes are a good key
+		c, _ := rc4.NewCipher(key) // a key of 5 bytes is valid
 		c.XORKeyStream(out, data)
 		return out
 	}
@@ -377,8 +377,8 @@ func lockedPDF() string {
 	return m.document("BT /F 12 Tf 1 0 0 1 50 700 Tm (hidden words) Tj ET\n")
 }
 
-// An answer is asked for, exported in each form, and checked against the library and against the originals; whatever is
-// altered is caught.
+// An answer is exported in each format, and verified against the library and the originals; every modification is
+// detected.
 func TestExportAndVerify(t *testing.T) {
 	t.Parallel()
 	data := newDir(t)
@@ -422,7 +422,7 @@ func TestExportAndVerify(t *testing.T) {
 	}
 	name := filepath.Join(out, "answer.json")
 	s := serve(t, data)
-	// as it is, without anything around it
+	// Unmodified.
 	for file, ok := range map[string]bool{name: true, filepath.Join(out, "altered.json"): false} {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -460,8 +460,8 @@ func TestExportAndVerify(t *testing.T) {
 	}
 }
 
-// Keys are nowhere but in the environment and in the requests to the model: not in the log at debug level, not in
-// events, answers, or files.
+// Keys appear only in the environment and in requests to the model: not in the debug log, events, answers, or
+// files.
 func TestKeysStaySecret(t *testing.T) {
 	t.Parallel()
 	const canary = "sk-canary-7f3a9e52d1"

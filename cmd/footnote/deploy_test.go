@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/docs/docstest"
 )
 
-// knownSettings are the environment variables that the program reads.
+// knownSettings returns the environment variables of all settings.
 func knownSettings(t *testing.T) map[string]bool {
 	t.Helper()
 	parser, err := newParser(&commands{}, io.Discard, io.Discard)
@@ -59,7 +59,7 @@ func documentsOf(t *testing.T, name string) (list []map[string]any) {
 	}
 }
 
-// at returns what is under a path of keys and numbers, or nil.
+// at returns the value at a path of keys and indexes, or nil.
 func at(tree any, path ...any) any {
 	for _, step := range path {
 		switch step := step.(type) {
@@ -234,7 +234,7 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 	}
 }
 
-// The examples need keys, so each says in two commands how to start and how to make the first one.
+// The examples require keys, so each documents two commands: one to start and one to create the first key.
 func TestTheExamplesSayHowToMakeTheFirstKey(t *testing.T) {
 	for name, want := range map[string][]string{
 		"Dockerfile": {"docker run -d --name footnote ",
@@ -289,7 +289,7 @@ func TestReleasesAreBuiltAsTheMakefileDoes(t *testing.T) {
 	}
 }
 
-// Every file that goreleaser packs is there, or made by make release.
+// Every file that goreleaser packs exists or is built by make release.
 func TestReleasesPackFilesThatExist(t *testing.T) {
 	text := rootFile(t, ".goreleaser.yaml")
 	files := regexp.MustCompile(`(?:src|dockerfile|postinstall|preremove): (\S+)`).FindAllStringSubmatch(text, -1)
@@ -350,12 +350,12 @@ func TestTheServiceOfThePackagesFitsTheProgram(t *testing.T) {
 	}
 }
 
-// Every command of the documents is one that there is: it runs in a shell, with its programs replaced by what records
-// their calls, and each call is read as the program itself would read it.
+// Every command in the documents is valid. It runs in a shell with stubs that record the calls of programs. Each
+// call is then parsed like by the program itself.
 func TestTheCommandsOfTheDocumentsAreThere(t *testing.T) {
 	known, makefile, compose := knownSettings(t), makefiles(t), rootFile(t, "compose.yaml")
 	dir := docstest.Workplace(t, root)
-	for _, own := range []string{"folder", "scifact", "nfcorpus"} { // that the reader has
+	for _, own := range []string{"folder", "scifact", "nfcorpus"} { // folders of the reader
 		if err := os.Mkdir(filepath.Join(dir, own), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -396,8 +396,7 @@ func TestTheCommandsOfTheDocumentsAreThere(t *testing.T) {
 	}
 }
 
-// footnoteFault says what the program itself would not take. In a line of text a command may be named without what it
-// is about.
+// footnoteFault returns the program's error for a call. A command in running text may omit its arguments.
 func footnoteFault(t *testing.T, dir string, call docstest.Call) (fault string) {
 	t.Helper()
 	var cli commands
@@ -406,7 +405,7 @@ func footnoteFault(t *testing.T, dir string, call docstest.Call) (fault string) 
 		t.Fatal(err)
 	}
 	t.Run(call.String(), func(t *testing.T) {
-		t.Chdir(dir) // where the files are that it names
+		t.Chdir(dir) // the folder of its file arguments
 		_, err := parseArguments(parser, call.Args)
 		if err != nil && !(call.Span && strings.HasPrefix(err.Error(), "expected ")) {
 			fault = parser.Suggest(call.Args, err).Error()
@@ -415,7 +414,7 @@ func footnoteFault(t *testing.T, dir string, call docstest.Call) (fault string) 
 	return fault
 }
 
-// makefiles are the Makefile and what it includes.
+// makefiles returns the Makefile and its includes.
 func makefiles(t *testing.T) string {
 	t.Helper()
 	all := rootFile(t, "Makefile")
@@ -429,7 +428,7 @@ func makefiles(t *testing.T) string {
 	return all
 }
 
-// makeFault says what make has no rule for, or which variable its file does not know.
+// makeFault returns the missing rule of a make call, or the variable that the Makefile does not have.
 func makeFault(call docstest.Call, makefile string) string {
 	dry := exec.Command("make", append([]string{"-n"}, call.Args...)...)
 	dry.Dir = root
@@ -445,7 +444,7 @@ func makeFault(call docstest.Call, makefile string) string {
 	return ""
 }
 
-// goFault says which package of a go command is not there.
+// goFault returns the error for a missing package of a go command.
 func goFault(dir string, call docstest.Call) string {
 	for _, arg := range call.Args {
 		if strings.HasPrefix(arg, "./") && !strings.HasSuffix(arg, "...") {
@@ -457,24 +456,24 @@ func goFault(dir string, call docstest.Call) string {
 	return ""
 }
 
-// containers are what the commands of a document have made so far.
+// containers holds the images, containers and secrets that a document's commands have created so far.
 type containers struct {
-	dir                    string // where the commands run
+	dir                    string // the working directory of the commands
 	images, names, secrets map[string]bool
 }
 
-// dockerFault says what of a docker command would not work: an image that nobody built, a container or service that is
-// not there, a command of the program that is none.
+// dockerFault returns the error of a docker command: an image that was not built, an unknown container or service,
+// an invalid command of the program.
 func (c *containers) dockerFault(t *testing.T, args []string) string {
 	t.Helper()
-	takes := func(flag string) bool { // the flags that are followed by their values
+	takes := func(flag string) bool { // flags with a separate value
 		return slices.Contains([]string{"-t", "--tag", "--build-arg", "--name", "-p", "-v", "-e", "--profile"}, flag)
 	}
 	var words []string
 	flags := map[string]string{}
 	for i := 0; i < len(args); i++ {
 		switch {
-		case !strings.HasPrefix(args[i], "-") || len(words) > 2: // behind the image all is the program's own
+		case !strings.HasPrefix(args[i], "-") || len(words) > 2: // arguments after the image belong to the program
 			words = append(words, args[i])
 		case takes(args[i]) && i+1 < len(args):
 			flags[args[i]] = args[i+1]
@@ -508,7 +507,7 @@ func (c *containers) dockerFault(t *testing.T, args []string) string {
 	return "the test does not know this command: teach it"
 }
 
-// imageFault says what of a command inside a container would not work.
+// imageFault returns the error of a command inside a container.
 func (c *containers) imageFault(t *testing.T, command []string) string {
 	t.Helper()
 	if !strings.Contains(rootFile(t, "Dockerfile"), "ENTRYPOINT [\""+command[0]+"\"]") {
@@ -517,8 +516,8 @@ func (c *containers) imageFault(t *testing.T, command []string) string {
 	return footnoteFault(t, c.dir, docstest.Call{Program: "footnote", Args: command[1:]})
 }
 
-// kubectlFault says what of a kubectl command would not work: manifests that are not there, their images that nobody
-// built and their secrets that nobody made, and what is run in a Deployment that is none of them.
+// kubectlFault returns the error of a kubectl command: unknown manifests, images that were not built, secrets that
+// were not created, or a command in an unknown Deployment.
 func (c *containers) kubectlFault(t *testing.T, args []string) string {
 	t.Helper()
 	manifests := rootFile(t, "deploy/kubernetes/footnote.yaml")
@@ -547,7 +546,7 @@ func (c *containers) kubectlFault(t *testing.T, args []string) string {
 	return "the test does not know this command: teach it"
 }
 
-// isDeployment reports whether manifests have a Deployment of that name, written deploy/name.
+// isDeployment reports whether manifests contain a Deployment of that name, written deploy/name.
 func isDeployment(manifests, name string) bool {
 	return strings.Contains(manifests, "kind: Deployment\nmetadata:\n  name: "+strings.TrimPrefix(name, "deploy/")+"\n")
 }
@@ -559,10 +558,10 @@ func faultOf(err error) string {
 	return ""
 }
 
-// Every setting, file and link of the documents is there.
+// Every setting, file and link in the documents exists.
 func TestWhatTheDocumentsNameIsThere(t *testing.T) {
 	known := knownSettings(t)
-	var code strings.Builder // where further variables are read
+	var code strings.Builder // code that reads further variables
 	for _, name := range append(sources(t, ".go"), "Makefile") {
 		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "e2e/") || name == "Makefile" {
 			code.WriteString(rootFile(t, name))
@@ -582,7 +581,7 @@ func TestWhatTheDocumentsNameIsThere(t *testing.T) {
 		for _, found := range variable.FindAllStringSubmatch(doc.Text, -1) {
 			settings++
 			name := strings.TrimSuffix(found[0], "…")
-			ok := known[name] || name == "OPENAI_API_BASE_URL" || // which is Open WebUI's
+			ok := known[name] || name == "OPENAI_API_BASE_URL" || // Open WebUI's
 				found[1] == "" && strings.Contains(code.String(), name)
 			for setting := range known {
 				ok = ok || found[1] != "" && strings.HasPrefix(setting, name)

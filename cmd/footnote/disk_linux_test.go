@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// limitFiles makes the process's writes beyond so many bytes of a file fail, as those on a full disk do.
+// limitFiles makes writes of the process beyond a file size fail, like on a full disk.
 func (s *server) limitFiles(bytes uint64) {
 	s.t.Helper()
 	var now unix.Rlimit
@@ -63,7 +63,7 @@ func TestAFullDiskRefusesWhatIsNewKeepsTheRestAndHeals(t *testing.T) {
 	s.add(file{"new.md", "# New\n\nThis file comes while the disk has room again.\n"})
 }
 
-// What uploads must leave free is more than any disk of a test has: questions are stored all the same.
+// The reserve for uploads is larger than any test's disk: questions are still stored.
 func TestTheReserveOfDiskIsKeptForQuestions(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
@@ -90,7 +90,7 @@ func TestTheReserveOfDiskIsKeptForQuestions(t *testing.T) {
 	}
 }
 
-// A disk that runs full in the middle of a run ends it with its reason, or lets it end once there is room.
+// A disk that becomes full during a run ends the run with the reason, or lets it finish once there is space.
 func TestADiskThatFillsDuringARun(t *testing.T) {
 	t.Parallel()
 	model := slow(t)

@@ -17,8 +17,8 @@ import (
 
 const root = "../.."
 
-// The requests of the documents are answered: those of curl are sent as they are written, and of each route that is
-// named the server knows the address and the method.
+// The requests in the documents work: curl commands are sent as written, and for each named route the server has
+// the path and the method.
 func TestTheRequestsOfTheDocumentsAreAnswered(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -56,7 +56,7 @@ func TestTheRequestsOfTheDocumentsAreAnswered(t *testing.T) {
 	}
 }
 
-// sendAsCurl sends what curl would, and reports whether the call had an address.
+// sendAsCurl sends the request of a curl call, and reports whether the call had a URL.
 func sendAsCurl(t *testing.T, s *server, dir, doc string, call docstest.Call) bool {
 	t.Helper()
 	method, path, body := "GET", "", any(nil)
@@ -82,7 +82,7 @@ func sendAsCurl(t *testing.T, s *server, dir, doc string, call docstest.Call) bo
 				}
 				value = string(raw)
 			}
-			method, body = "POST", value // as a form, unless a header says otherwise
+			method, body = "POST", value // as a form, unless a header is set
 			headers = append([]header{{"Content-Type", "application/x-www-form-urlencoded"}}, headers...)
 		default:
 			address := strings.TrimPrefix(arg, "http://")
@@ -104,7 +104,7 @@ func sendAsCurl(t *testing.T, s *server, dir, doc string, call docstest.Call) bo
 	return true
 }
 
-// shortDocuments have one sentence each, with a question that it answers and one that nothing answers.
+// shortDocuments have one sentence each, with an answerable and an unanswerable question.
 var shortDocuments = []struct{ language, file, says, asked, unanswered string }{
 	{"Arabic", "مكتبة.txt",
 		"تفتح المكتبة العامة أبوابها يوم الأحد في الساعة التاسعة صباحا.",
@@ -153,7 +153,7 @@ var shortDocuments = []struct{ language, file, says, asked, unanswered string }{
 		"备用钥匙放在哪里？", "食堂几点关门？"},
 }
 
-// A library of one sentence is enough: what it says is quoted, and what it does not say is not called found.
+// A library of one sentence is enough: the sentence is quoted, and an unanswerable question is not marked as found.
 func TestOneSentenceIsEnoughInEachLanguage(t *testing.T) {
 	t.Parallel()
 	for _, d := range shortDocuments {
@@ -217,7 +217,7 @@ func tableScript(r scripted.Request) scripted.Reply {
 	return inTurn(calling(r.Tools[0].Name, `{"query":"roof of Highlands"}`), saying(good+" [1]."))(r)
 }
 
-// bodies are the chat requests so far.
+// bodies returns the chat requests so far.
 func (m *modelServer) bodies() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// problem is what a refusal says.
+// problem is the body of an error response.
 type problem struct {
 	Type      string   `json:"type"`
 	Title     string   `json:"title"`
@@ -35,7 +35,7 @@ type problem struct {
 	Routes    []string `json:"routes"`
 }
 
-// decode reads a body; fields that T does not have are a mistake.
+// decode decodes a body; unknown fields are an error.
 func decode[T any](t testing.TB, body string) T {
 	t.Helper()
 	var v T
@@ -47,7 +47,7 @@ func decode[T any](t testing.TB, body string) T {
 	return v
 }
 
-// loose is decode for a part of the fields.
+// loose decodes a part of the fields.
 func loose[T any](t testing.TB, body string) T {
 	t.Helper()
 	var v T
@@ -78,7 +78,7 @@ type uploadAnswer struct {
 	} `json:"rejected"`
 }
 
-// form writes files as a browser does. The names go out as they are, escaped as RFC 7578 asks.
+// form encodes files like a browser, with names escaped as RFC 7578 requires.
 func form(t testing.TB, files ...file) (body *bytes.Buffer, contentType string) {
 	t.Helper()
 	body = &bytes.Buffer{}
@@ -101,7 +101,7 @@ func form(t testing.TB, files ...file) (body *bytes.Buffer, contentType string) 
 	return body, w.FormDataContentType()
 }
 
-// upload sends files and returns the raw answer.
+// upload sends files and returns the raw response.
 func (s *server) upload(files ...file) reply {
 	s.t.Helper()
 	body, contentType := form(s.t, files...)
@@ -153,7 +153,7 @@ func (s *server) settled(id string) (d documentState) {
 	return d
 }
 
-// event is one of a stream, as it came.
+// event is a raw event of a stream.
 type event struct {
 	id   int64
 	name string
@@ -227,7 +227,7 @@ func (st *stream) rest() (events []event, err error) {
 	}
 }
 
-// started is the answer to POST /chat.
+// started is the response of POST /chat.
 type started struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
@@ -235,7 +235,7 @@ type started struct {
 	Events    string `json:"events"`
 }
 
-// begin posts a question and returns its run.
+// begin sends a question and returns its run.
 func (s *server) begin(question string) started {
 	s.t.Helper()
 	r := s.send("POST", "/chat", ask(question))
@@ -245,13 +245,13 @@ func (s *server) begin(question string) started {
 	return decode[started](s.t, r.body)
 }
 
-// ask is the body of a question.
+// ask returns the body of a question.
 func ask(question string) string {
-	raw, _ := json.Marshal(map[string]string{"message": question}) // a string can't fail
+	raw, _ := json.Marshal(map[string]string{"message": question}) // encoding a string can't fail
 	return string(raw)
 }
 
-// follow reads a run's events to its end and decodes them, checking that none is missing.
+// follow streams a run's events to its end and decodes them, checking that none is missing.
 func (s *server) follow(runID string) transcript {
 	s.t.Helper()
 	st, err := s.open("GET", "/agent/runs/"+runID+"/events", nil)
@@ -271,14 +271,14 @@ type transcript struct {
 	raw       []event
 	start     chat.RunStarted
 	steps     []chat.Step
-	text      string // of the deltas, since the last reset
+	text      string // concatenated deltas since the last reset
 	citations []chat.Citation
 	answer    *chat.Answer
 	done      *chat.RunDone
 }
 
-// readTranscript decodes a whole log. It fails the test unless the numbers run from 1 without gaps and run_done is the
-// only last event.
+// readTranscript decodes a whole log. It fails the test unless the numbers run from 1 without gaps and run_done is
+// the only last event.
 func readTranscript(t testing.TB, events []event) transcript {
 	t.Helper()
 	log := transcript{raw: events}
@@ -316,16 +316,16 @@ func readTranscript(t testing.TB, events []event) transcript {
 	return log
 }
 
-// run asks and follows to the end.
+// run sends a question and streams its run to the end.
 func (s *server) run(question string) transcript {
 	s.t.Helper()
 	return s.follow(s.begin(question).RunID)
 }
 
-// unlike is what differs in each answer.
+// unlike matches the part that differs in each response.
 var unlike = regexp.MustCompile(`"request_id":"[^"]*"`)
 
-// keyFor makes a user's key in a data directory.
+// keyFor creates a user's key in a data directory.
 func keyFor(t *testing.T, data, user string) header {
 	t.Helper()
 	made := command(t, "", nil, "key", "new", user, "--data", data)
@@ -335,8 +335,8 @@ func keyFor(t *testing.T, data, user string) header {
 	return header{"X-API-Key", strings.TrimSpace(made.stdout)}
 }
 
-// Whoever narrows a question or a search to what is not there is told so at every entrance, in the same words whether
-// it is somebody else's or never was, and nothing is kept of it.
+// A question or search limited to a missing document gets an error on every route. The message is the same for
+// another user's and for an unknown document, and nothing is stored.
 func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
@@ -401,7 +401,7 @@ func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 			t.Helper()
 			r := s.send("POST", entrance.path, body, anna)
 			status := 404
-			if entrance.path == "/mcp" { // the protocol tells what a tool failed with in its answer
+			if entrance.path == "/mcp" { // MCP returns a tool's error as its result
 				status = 200
 			}
 			if r.status != status || !strings.Contains(r.body, part) || strings.Contains(r.body, "blue") {
@@ -464,7 +464,7 @@ func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
 	}
 }
 
-// slow is a model that never finishes its answer in time.
+// slow returns a model that never finishes its answer.
 func slow(t *testing.T) *modelServer {
 	return newModel(t, scripted.Config{
 		Delay: 200 * time.Millisecond, Tokens: 10_000, Script: func(scripted.Request) scripted.Reply {
@@ -516,14 +516,14 @@ func TestATerminatedServerStopsInOrderAndTheRunIsMarked(t *testing.T) {
 	}
 }
 
-// While requests are being finished, the server says that it takes no new work.
+// During a graceful shutdown, the readiness check reports that the server takes no new requests.
 func TestAServerThatStopsIsNotReady(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	if got := s.send("GET", "/readyz", nil); got.status != http.StatusOK {
 		t.Fatalf("/readyz = %d %s, want %d", got.status, got.body, http.StatusOK)
 	}
-	upload, upstream := io.Pipe() // an upload that is under way holds the server up
+	upload, upstream := io.Pipe() // an upload in progress delays the shutdown
 	body, contentType := form(t, file{
 		"late.md", "# Late\n\nThis file came while the server was being stopped.\n" +
 			strings.Repeat("More of it came.\n", 1000),
@@ -531,7 +531,7 @@ func TestAServerThatStopsIsNotReady(t *testing.T) {
 	raw := body.String()
 	finished := make(chan reply, 1)
 	go func() {
-		// a failed request has no status
+		// A failed request has no status.
 		r, _ := s.try("POST", "/documents", upload, header{"Content-Type", contentType})
 		finished <- r
 	}()
@@ -561,7 +561,7 @@ func TestAServerThatStopsIsNotReady(t *testing.T) {
 	eventually(t, "the late file is ready", func() bool { return again.search("stopped").TotalResults > 0 })
 }
 
-// receiving waits until the server writes an upload to the disk.
+// receiving waits until the server writes an upload to disk.
 func (s *server) receiving() {
 	s.t.Helper()
 	eventually(s.t, "the upload is under way", func() bool {
@@ -577,7 +577,7 @@ func TestASecondInterruptEndsAtOnce(t *testing.T) {
 	defer upstream.Close()
 	go func() {
 		_, _ = s.try("POST", "/documents", upload, header{"Content-Type", "multipart/form-data; boundary=x"})
-	}() // it is cut off
+	}() // the request is cut off
 	if _, err := io.WriteString(
 		upstream, "--x\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.md\"\r\n\r\n"+
 			strings.Repeat("abc ", 4000),

@@ -44,7 +44,7 @@ func startAsking(t *testing.T, url, question string, more ...string) *asking {
 	}
 	go func() {
 		defer close(a.ended)
-		_ = a.cmd.Wait() // how it ended is in ProcessState
+		_ = a.cmd.Wait() // its exit status is in ProcessState
 	}()
 	t.Cleanup(func() {
 		_ = a.cmd.Process.Kill() // it may have ended
@@ -80,7 +80,7 @@ func (a *asking) printed(t *testing.T) (raw []string, run string) {
 	return raw, run
 }
 
-// logged returns the events of a run, as a server has them.
+// logged returns the events of a run in the server's log.
 func (s *server) logged(run string) (raw []string) {
 	s.t.Helper()
 	for _, ev := range s.follow(run).raw {
@@ -92,7 +92,7 @@ func (s *server) logged(run string) (raw []string) {
 func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 	t.Parallel()
 	model := steadyModel(t, 2*time.Millisecond, 60)
-	gate := make(chan struct{}) // no answer ends before both replicas were replaced
+	gate := make(chan struct{}) // no answer ends before both replicas are replaced
 	release := sync.OnceFunc(func() { close(gate) })
 	t.Cleanup(release)
 	model.onBytes = func(n int) {
@@ -110,7 +110,7 @@ func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 	eventually(t, "both are being answered", func() bool {
 		return strings.Contains(asJSON.out.String(), `"run_started"`) && len(model.asked()) >= 2
 	})
-	for i := range both { // so each of the streams breaks off once at least
+	for i := range both { // so that each stream breaks at least once
 		if code := both[i].end(syscall.SIGTERM); code != 0 {
 			t.Errorf("replica %d ended with %d:\n%s", i, code, both[i].log)
 		}
@@ -124,7 +124,7 @@ func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 		t.Errorf("it printed %d events of run %s, which has %d:\n%s", len(printed), run, len(want),
 			strings.Join(printed, "\n"))
 	}
-	// there are no documents
+	// There are no documents.
 	if n := strings.Count(asText.out.String(), "I couldn't find relevant information"); n != 1 || len(printed) == 0 {
 		t.Errorf("the answer was printed %d times:\n%s", n, asText.out)
 	}
@@ -135,8 +135,8 @@ func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
 	}
 }
 
-// cuts is a way to a server that breaks each connection after so many bytes of answers, in the midst of whatever they
-// are; every time a few more.
+// cuts returns a proxy that breaks each connection after a number of response bytes, at any position; the number
+// grows each time.
 func cuts(t *testing.T, url string, first, more int64) (address string, broken *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -153,7 +153,7 @@ func cuts(t *testing.T, url string, first, more int64) (address string, broken *
 			}
 			to, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 			if err != nil {
-				_ = from.Close() // the server is gone: so is this
+				_ = from.Close() // the other side is closed
 				return
 			}
 			open.Go(func() {
@@ -209,7 +209,7 @@ func TestAskGoesOnTryingWhenTheServerGoesAwayBeforeTheFirstEvent(t *testing.T) {
 	if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
 		t.Errorf("it asked: %v, want no error", err)
 	}
-	for _, end := range []io.Closer{l, conn} { // from now on nobody listens
+	for _, end := range []io.Closer{l, conn} { // connections are refused from here on
 		if err := end.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -254,11 +254,10 @@ func TestAskEndsWhenThereIsNobody(t *testing.T) {
 	}
 }
 
-// followUps are conversations over e2e/eval/everyday/open and two files more, each with what the first quote of the
-// last
-// answer holds.
+// followUps are conversations over e2e/eval/everyday/open and two more files, each with the expected words of the
+// last answer's first quote.
 var followUps = []struct{ conversation, says string }{
-	// the last question names its own subject
+	// The last question names its own subject.
 	{"What did the new roof cost? → What about balance control?", "The zero moment point"},
 	{"How much is the rent of the flat? → What about the deposit?", "deposit of £1,315"},
 	{"When did the tenancy at Alder Street begin? → What about repairs?", "report faults promptly"},
@@ -275,7 +274,7 @@ var followUps = []struct{ conversation, says string }{
 	{"Is my bicycle insured when I'm out with it? → What about moving house?", "If you move house"},
 	{"ペットボトルは何曜日に出せばいいですか → 自転車は？", "自転車は500円"},
 	{"¿Cuánto rato están las lentejas en la olla exprés? → ¿Y la sal?", "La sal se pone al final"},
-	// what it lacks comes from the question before
+	// The missing subject is in the question before.
 	{"What does the gold service cost? → And the silver service?", "Silver service"},
 	{"What does a town bike cost per week? → And the cargo e-bike?", "Cargo e-bike"},
 	{"How much does a replacement SIM cost? → And a paper bill?", "paper bill"},
@@ -286,14 +285,14 @@ var followUps = []struct{ conversation, says string }{
 	{"What happened on 2 april in the garden? → And in june?", "june"},
 	{"When were the tomatoes hardened off? → How many of them?", "6 plants"},
 	{"Is my bicycle insured when I'm out with it? → and does it matter what kind of lock I use?", "Sold Secure Silver"},
-	// it has no subject, or another one came in between
+	// It has no subject, or another one came in between.
 	{"Can we get a dog in the flat? → What about smoking? → Tell me more", "The flat is to be used"},
 	{"How much is the rent of the flat? → What about the deposit? → why?", "deposit of £1,315"},
 	{"How much is the rent of the flat? → thanks! → What about the deposit?", "deposit of £1,315"},
 }
 
-// A question that goes on from the one before it is about what it names itself. What it borrows only fills what it
-// lacks.
+// A follow-up question uses the subject that it names itself. Only a missing subject is taken from the question
+// before.
 func TestAFollowUpNamesItsOwnSubject(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -317,16 +316,16 @@ func TestAFollowUpNamesItsOwnSubject(t *testing.T) {
 	}
 }
 
-// requests are what is asked of each document, by its file's name.
+// requests are the questions asked about each document, by file name.
 var requests = []string{
 	"Summarise %s in three sentences", "What does %s say?", "List the points of %s", "Compare %s with the lease",
 	"What does %s say about the costs? → Tell me more → What else?", "Give me an overview of %s → Explain that",
 	"List what is in %s", "What is %s about? → What does [1] say?",
 }
 
-// What the offline mode quotes stands in the documents: none of it is ever said to have no source, each sentence is
-// quoted as it is shown, and no number is quoted for itself. FOOTNOTE_TEST_QUOTES=all asks everything of all documents
-// here; else a part of it is asked.
+// Quotes of the offline mode are in the documents: no quoted sentence is marked as unsupported, each quote is shown
+// as it is cited, and no number is quoted alone. FOOTNOTE_TEST_QUOTES=all asks all questions about all documents
+// here; otherwise a sample.
 func TestWhatIsQuotedIsNeverSaidToHaveNoSource(t *testing.T) {
 	t.Parallel()
 	all := os.Getenv("FOOTNOTE_TEST_QUOTES") == "all"
@@ -382,7 +381,7 @@ func TestWhatIsQuotedIsNeverSaidToHaveNoSource(t *testing.T) {
 	}
 }
 
-// wrongQuotes says what an answer of quotes says wrong of itself.
+// wrongQuotes returns the false claims of an answer of quotes about itself.
 func wrongQuotes(a *chat.Answer) (wrong []string) {
 	if len(a.Unsupported) > 0 {
 		wrong = append(wrong, fmt.Sprintf("has sentences without a source: %q, want none", a.Unsupported))
@@ -397,12 +396,12 @@ func wrongQuotes(a *chat.Answer) (wrong []string) {
 	return wrong
 }
 
-// bareText is a text without white space and without the signs that set it as a quotation, a table or an escape.
+// bareText removes white space and the marks of quotations, tables and escapes.
 func bareText(s string) string {
 	return strings.Join(strings.Fields(strings.NewReplacer(`\`, "", "|", "", ">", "").Replace(s)), "")
 }
 
-// runIn asks in a conversation, a new one when session is empty, and follows to the end.
+// runIn sends a question in a session, a new one if session is empty, and streams the run to its end.
 func (s *server) runIn(session, question string) transcript {
 	s.t.Helper()
 	body := map[string]string{"message": question}
@@ -420,7 +419,7 @@ func (s *server) runIn(session, question string) transcript {
 	return s.follow(decode[started](s.t, r.body).RunID)
 }
 
-// addAll adds the files that a pattern names, and returns their names.
+// addAll adds the files that match a pattern, and returns their names.
 func (s *server) addAll(pattern string) (names []string) {
 	s.t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -441,7 +440,7 @@ func (s *server) addAll(pattern string) (names []string) {
 	return names
 }
 
-// lastColumns are the questions of a file of eval; none without one.
+// lastColumns returns the questions of an eval file, or nil without one.
 func lastColumns(t *testing.T, path string) (questions []string) {
 	t.Helper()
 	if path == "" {
@@ -460,8 +459,7 @@ func lastColumns(t *testing.T, path string) (questions []string) {
 	return questions
 }
 
-// A sample of questions over a folder of one's own: what is expected wrongly is counted wrong, in both ways of
-// answering.
+// Questions over a custom folder: rows with wrong expectations are counted as wrong, in both answer modes.
 func TestEvalAgentCountsRightAndWrong(t *testing.T) {
 	t.Parallel()
 	documents := folder(t, file{"weir.md", "# The weir\n\nThe weir was built in 1911 by Ada Brown.\n"},

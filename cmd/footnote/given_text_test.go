@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// An answer from a given text is compared with it: a sentence with the same words that says something else is listed,
-// and lowers the confidence.
+// An answer from a given text is checked against it: a contradicting sentence is listed as unsupported, and lowers
+// the confidence.
 func TestAnAnswerThatContradictsAGivenTextIsUnsupported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

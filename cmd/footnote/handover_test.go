@@ -24,7 +24,7 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// warehouse is a server with a tool that has an effect, and keeps account of it.
+// warehouse is a server with a tool that has a side effect, which it records.
 type warehouse struct {
 	url string
 
@@ -32,7 +32,7 @@ type warehouse struct {
 	orders map[string]int
 }
 
-// newWarehouse starts one whose orders take a while.
+// newWarehouse starts a warehouse whose orders take a while.
 func newWarehouse(t *testing.T, takes time.Duration) *warehouse {
 	t.Helper()
 	h := &warehouse{orders: map[string]int{}}
@@ -62,7 +62,7 @@ func newWarehouse(t *testing.T, takes time.Duration) *warehouse {
 	return h
 }
 
-// env is the setting that gives a server this warehouse. approve is always or never.
+// env returns the setting that configures this warehouse. approve is always or never.
 func (h *warehouse) env(approve string) string {
 	return fmt.Sprintf(`FOOTNOTE_MCP_SERVERS={"warehouse":{"url":%q,"approve":%q}}`, h.url, approve)
 }
@@ -79,7 +79,8 @@ func (h *warehouse) ordered() map[string]int {
 
 var wanted = regexp.MustCompile(`Order one (\w+)`)
 
-// orders is a model that searches, orders what the question names last, and answers at length with footnotes.
+// orders is a script that searches, orders the item that the question names last, and streams a long answer with
+// footnotes.
 func orders(r scripted.Request) scripted.Reply {
 	item := "nothing"
 	for _, m := range r.Messages {
@@ -99,7 +100,7 @@ func orders(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: strings.Repeat(sentence, 8)}
 }
 
-// waiting follows a run until a call of it waits, and returns the call's id.
+// waiting streams a run until a call waits for approval, and returns the call's id.
 func (s *server) waiting(run started) string {
 	s.t.Helper()
 	st, err := s.open("GET", run.Events, nil)
@@ -181,7 +182,8 @@ func TestWhatOneReplicaIsToldReachesTheOneThatHasTheRun(t *testing.T) {
 	}
 }
 
-// A decision that reached another replica while the run's own was dying is acted on by the one that takes the run over.
+// A decision that reached another replica while the run's owner died is applied by the replica that takes over the
+// run.
 func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 0)
@@ -191,7 +193,7 @@ func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 	one.add(books...)
 	run := one.begin("What is the condition of the roof? Order one gutter")
 	id := one.waiting(run)
-	if err := one.cmd.Process.Signal(syscall.SIGSTOP); err != nil { // it hears nothing any more
+	if err := one.cmd.Process.Signal(syscall.SIGSTOP); err != nil { // it no longer responds
 		t.Fatal(err)
 	}
 	at := "/agent/runs/" + run.RunID + "/steps/" + id
@@ -209,11 +211,11 @@ func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 	}
 }
 
-// shortLease has a replica that died missed after three seconds. That the true lease of 30 s ends in time is held by a
+// shortLease makes the lease of a dead replica expire after three seconds. The real lease of 30 s is tested by a
 // test of the agent and by "make faults".
 const shortLease = "FOOTNOTE_RUN_LEASE=3s"
 
-// What a replica worked on when it was killed goes on at another one, once each.
+// The runs of a killed replica are taken over by other replicas, each exactly once.
 func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 0)
@@ -221,7 +223,7 @@ func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
 	list := replicasWith(t, 3, append(model.env(), stock.env("never"), shortLease)...)
 	list[0].add(books...)
 	var runs []started
-	for i := range 4 { // in different states when the kill comes
+	for i := range 4 { // in different states at the kill
 		run := list[0].begin(fmt.Sprintf("What is the condition of the roof? Order one slate%d", i))
 		runs = append(runs, run)
 		seen, err := list[0].open("GET", fmt.Sprintf("%s?after=%d", run.Events, 2*i), nil)
@@ -262,8 +264,8 @@ func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
 	}
 }
 
-// Replicas are stopped and replaced one by one while questions are answered: each run goes on elsewhere, and ends once,
-// with its answer.
+// Replicas are stopped and replaced one by one while questions are answered: each run continues elsewhere, and ends
+// once, with its answer.
 func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 300*time.Millisecond)
@@ -276,7 +278,7 @@ func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
 	var runs []started
 	for round := range 6 {
 		stopping := list[round%3]
-		for i := range 4 { // in different states when the stop comes
+		for i := range 4 { // in different states at the stop
 			run := stopping.begin(fmt.Sprintf("What is the condition of the roof? Order one slate%d%d", round, i))
 			runs = append(runs, run)
 			seen, err := stopping.open("GET", fmt.Sprintf("%s?after=%d", run.Events, 2*i), nil)
@@ -349,14 +351,14 @@ func TestTheLastReplicaLeavesItsRunToTheNextStart(t *testing.T) {
 	log := one.restart().follow(run.RunID)
 	checkEnd(t, log)
 	checkNothingTwice(t, log)
-	raw, _ := json.Marshal(log.steps) // steps came from JSON
+	raw, _ := json.Marshal(log.steps) // steps were decoded from JSON
 	if log.done.Status != chat.RunCompleted || !strings.Contains(string(raw), `"takeover"`) ||
 		stock.ordered()["tile"] != 1 {
 		t.Errorf("it ended as %+v after %s, want Status %v", log.done, raw, chat.RunCompleted)
 	}
 }
 
-// A conversation whose stored turns are damaged goes on without them, and the answer says so.
+// A conversation with damaged turns continues without them, and the answer reports it.
 func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 	t.Parallel()
 	database := postgrestest.Shared(t)
@@ -410,7 +412,7 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 	}
 }
 
-// A damaged turn hides no others: it is counted, and said, wherever the conversation is read.
+// A damaged turn does not hide the others: it is counted and reported wherever the conversation is read.
 func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 	t.Parallel()
 	database := postgrestest.Shared(t)
@@ -442,7 +444,7 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 			ask("Who repairs the roof?")
 			ask("Who renewed the roof?")
 			ask("Where does the damp come from?")
-			s.end(os.Interrupt) // what was read is remembered
+			s.end(os.Interrupt) // the messages are persistent
 			const request = `UPDATE run_texts SET request = '{broken' WHERE run = (SELECT n FROM runs ORDER BY n ` +
 				`LIMIT 1)`
 			const missing = `DELETE FROM run_texts WHERE run = (SELECT n FROM runs ORDER BY n LIMIT 1 OFFSET 2)`
@@ -486,7 +488,7 @@ func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
 	}
 }
 
-// changeData executes a statement on the database of the data directory dir. It waits for a server that writes.
+// changeData executes a statement on the database of the data directory dir. It waits for the server's lock.
 func changeData(t *testing.T, dir, statement string) error {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "footnote.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {

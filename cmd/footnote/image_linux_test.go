@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// nobody is the user of the image.
+// nobody is the user id of the image.
 const nobody = 65532
 
-// emptyRoot is what the image holds, in a directory: the program, and what nobody may write to. As in a container there
-// are /dev/null and /proc/self/exe, and nothing else of /dev and /proc.
+// emptyRoot creates the image's file system in a directory: the program, and directories that are read-only for the
+// user nobody. Like in a container there are /dev/null and /proc/self/exe, and nothing else of /dev and /proc.
 func emptyRoot(t *testing.T) string {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "root")
@@ -28,7 +28,7 @@ func emptyRoot(t *testing.T) string {
 	if err := os.Link(binary, filepath.Join(root, "footnote")); err != nil {
 		t.Fatal(err)
 	}
-	hosts := []byte("127.0.0.1 localhost\n") // as every container engine writes it
+	hosts := []byte("127.0.0.1 localhost\n") // like in every container
 	if err := os.WriteFile(filepath.Join(root, "etc/hosts"), hosts, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func emptyRoot(t *testing.T) string {
 	}
 	null := filepath.Join(root, "dev/null")
 	if err := syscall.Mknod(null, syscall.S_IFCHR|0o666, 1<<8|3); err != nil {
-		if err := os.WriteFile(null, nil, 0o600); err != nil { // devices can't be made here
+		if err := os.WriteFile(null, nil, 0o600); err != nil { // device nodes can't be created here
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +64,7 @@ func emptyRoot(t *testing.T) string {
 	return root
 }
 
-// inside is a command of the image.
+// inside returns a command in the image.
 func inside(t *testing.T, root string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/footnote", args...)
@@ -73,7 +73,7 @@ func inside(t *testing.T, root string, env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// outside lists what lies beside the directories that nobody may write to.
+// outside lists the files outside the writable volumes.
 func outside(t *testing.T, root string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -90,8 +90,8 @@ func outside(t *testing.T, root string) (names []string) {
 	return names
 }
 
-// What the image is, without a container: the same static program in a root of its own, as the same user, with nothing
-// else to run or to write to.
+// The image without a container: the same static program in its own root, as the same user, with no other program
+// and no other writable directory.
 func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -102,7 +102,7 @@ func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
 	}
 	root := emptyRoot(t)
 	before := outside(t, root)
-	// and no PATH, HOME or TMPDIR
+	// And without PATH, HOME or TMPDIR.
 	env := []string{"FOOTNOTE_DATA=/data", "FOOTNOTE_KEYS=/data/keys", "FOOTNOTE_BLOBS=file:///blobs"}
 	settings := regexp.MustCompile(
 		`(?m)^ENV FOOTNOTE_ADDR=(\S+):8080 (FOOTNOTE_DATA=\S+) (FOOTNOTE_KEYS=\S+)$`,

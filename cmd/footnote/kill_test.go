@@ -25,14 +25,14 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// faultSeeds is how often each fail point is tried: once, or FOOTNOTE_FAULTS times. "make faults" kills replicas, and
+// faultSeeds is the number of tries of each fail point: one, or FOOTNOTE_FAULTS. "make faults" kills replicas, and
 // one process, in e2e/faults.
 func faultSeeds(t *testing.T) int {
 	t.Helper()
 	return numberFrom(t, "FOOTNOTE_FAULTS", 1, 1)
 }
 
-// books are what the killed runs search and read.
+// books are the documents that the killed runs search and read.
 var books = []file{
 	{
 		"survey.md",
@@ -47,7 +47,7 @@ var books = []file{
 	{"diary.txt", "The miller wrote on Monday that the roof leaked again and that the rent was late.\n"},
 }
 
-// carefulModel works in four turns: two searches at once, two readings at once, a sum, and a long answer with
+// carefulModel works in four turns: two parallel searches, two parallel readings, a sum, and a long answer with
 // footnotes.
 func carefulModel(r scripted.Request) scripted.Reply {
 	search := func(q string) llm.Call {
@@ -73,18 +73,18 @@ func carefulModel(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: strings.Repeat(sentence, 6)}
 }
 
-// failPoint says when the process is killed.
+// failPoint defines the moment at which the process is killed.
 type failPoint struct {
 	name string
 	arm  func(k *killed, rng *rand.Rand)
 }
 
-// killed is one process that will be killed, and what was seen of its run before.
+// killed is a process that will be killed, with its run's events so far.
 type killed struct {
 	s     *server
 	model *modelServer
 	seen  []event
-	after int // kill when so many events were seen; -1: never
+	after int // number of events before the kill; -1: never
 }
 
 func failPoints() []failPoint {
@@ -117,7 +117,7 @@ func failPoints() []failPoint {
 	return points
 }
 
-// A process that is killed at any point of a run leaves a log that the next one ends or goes on with.
+// A process that is killed at any point of a run leaves a log that the next one ends or resumes.
 func TestAKilledRunGoesOnOrEnds(t *testing.T) {
 	t.Parallel()
 	points := failPoints()
@@ -157,7 +157,7 @@ func TestAKilledRunGoesOnOrEnds(t *testing.T) {
 	}
 }
 
-// killAndGoOn kills one run and reports whether the next process went on with it.
+// killAndGoOn kills one run and reports whether the next process resumed it.
 func killAndGoOn(t *testing.T, template string, point failPoint, rng *rand.Rand) (resumed bool) {
 	dir := newDir(t)
 	copyFiles(t, template, dir)
@@ -199,7 +199,7 @@ func killAndGoOn(t *testing.T, template string, point failPoint, rng *rand.Rand)
 	return slices.ContainsFunc(log.steps, func(s chat.Step) bool { return s.Step == "restart" })
 }
 
-// watch reads the run's events until it is time to kill, or until the process is gone.
+// watch reads the run's events until the kill, or until the process is gone.
 func (k *killed) watch(t *testing.T, run started) {
 	if k.after == 0 {
 		return
@@ -224,7 +224,7 @@ func (k *killed) watch(t *testing.T, run started) {
 	}
 }
 
-// checkEnd wants a whole answer, or an end that says that the run was interrupted.
+// checkEnd requires a complete answer, or an end with the status interrupted.
 func checkEnd(t *testing.T, log transcript) {
 	t.Helper()
 	if log.done.Status == chat.RunInterrupted {
@@ -256,7 +256,7 @@ func checkEnd(t *testing.T, log transcript) {
 	}
 }
 
-// tale is what the log of a run says, for a failure's report.
+// tale formats the log of a run for a failure's report.
 func (log transcript) tale() string {
 	var b strings.Builder
 	for i, raw := range log.raw {
@@ -269,7 +269,7 @@ func (log transcript) tale() string {
 	return b.String()
 }
 
-// checkNothingTwice fails when a call whose result was in the log was made again.
+// checkNothingTwice fails if a call whose result was in the log was made again.
 func checkNothingTwice(t *testing.T, log transcript) {
 	t.Helper()
 	finished := map[string]string{}
@@ -313,12 +313,12 @@ func copyFiles(t testing.TB, from, to string) {
 	}
 }
 
-// gate passes requests on to a WebDAV server, or holds them while it is shut.
+// gate is a proxy in front of a WebDAV server that blocks requests while it is shut.
 type gate struct {
 	*httptest.Server
 	shut    atomic.Bool
-	count   atomic.Int64  // requests
-	reached chan struct{} // holds one: a request is held
+	count   atomic.Int64  // number of requests
+	reached chan struct{} // buffers one: a request is blocked
 }
 
 func newGate(t *testing.T, to string) *gate {
@@ -339,7 +339,7 @@ func newGate(t *testing.T, to string) *gate {
 		case g.reached <- struct{}{}:
 		default:
 		}
-		_, _ = io.Copy(io.Discard, r.Body) // else the end of the client is not seen
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise a disconnect is not detected
 		select {
 		case <-r.Context().Done():
 		case <-ended:
@@ -349,8 +349,8 @@ func newGate(t *testing.T, to string) *gate {
 	return g
 }
 
-// TestPlaceIsPausedAfterTwoDeaths kills the process twice while it synchronizes a place. At the first death another
-// place is synchronized as well.
+// TestPlaceIsPausedAfterTwoDeaths kills the process twice during the sync of a place. At the first death another
+// place is being synced as well.
 func TestPlaceIsPausedAfterTwoDeaths(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -374,7 +374,7 @@ func TestPlaceIsPausedAfterTwoDeaths(t *testing.T) {
 		<-g.reached
 	}
 
-	// A server that is stopped in order counts no death.
+	// A graceful shutdown is not counted as a death.
 	begin(s, deadlyID, deadly)
 	for range 2 {
 		s.end(os.Interrupt)
@@ -421,8 +421,8 @@ type tableState struct {
 	Done  int    `json:"done"`
 }
 
-// A table of a killed process goes on at the next start. Claims last 8 s where other servers may use the database; the
-// bound leaves a busy machine time to start.
+// The table of a killed process is resumed at the next start. Leases last 8 s where other servers may use the
+// database; the timeout leaves a busy machine time to start.
 func TestAKilledTableGoesOn(t *testing.T) {
 	t.Parallel()
 	const bound = 30 * time.Second
@@ -473,7 +473,7 @@ func TestAKilledTableGoesOn(t *testing.T) {
 	}
 }
 
-// chapter is a text of n sections. Its first and last section hold words that no other has.
+// chapter returns a text of n sections. Its first and last section contain unique words.
 func chapter(name string, n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", name)
@@ -514,7 +514,7 @@ func (s *server) search(query string) searchAnswer {
 	return loose[searchAnswer](s.t, r.body)
 }
 
-// holds reports whether a word is found in a document.
+// holds reports whether a search finds a word in a document.
 func (s *server) holds(id, word string) bool {
 	s.t.Helper()
 	for _, hit := range s.search(word).Results {
@@ -525,7 +525,7 @@ func (s *server) holds(id, word string) bool {
 	return false
 }
 
-// A process that is killed while it takes documents in leaves each one whole or not yet there, and the next one
+// A process that is killed during ingestion leaves each document complete or not yet indexed, and the next one
 // finishes them.
 func TestAKilledIngestIsFinishedAndNeverHalfDone(t *testing.T) {
 	t.Parallel()
@@ -544,7 +544,7 @@ func TestAKilledIngestIsFinishedAndNeverHalfDone(t *testing.T) {
 	}
 }
 
-// killIngest replaces one document, adds three, and kills the process when the n-th state of one was seen.
+// killIngest replaces one document, adds three, and kills the process at the n-th state change.
 func killIngest(t *testing.T, s *server, old string, n int, rng *rand.Rand) {
 	size := 20 + rng.IntN(300)
 	files := []file{
@@ -589,7 +589,7 @@ func killIngest(t *testing.T, s *server, old string, n int, rng *rand.Rand) {
 	}
 }
 
-// whole fails when only one end of a document is found, or when it must be there and is not.
+// whole fails if only one end of a document is indexed, or if it is missing although it must be indexed.
 func (s *server) whole(t *testing.T, id, name string, must bool) {
 	t.Helper()
 	begins := s.holds(id, name+"begins")
@@ -599,7 +599,7 @@ func (s *server) whole(t *testing.T, id, name string, must bool) {
 	}
 }
 
-// A numbered item is found by its number, and is quoted by itself with that number, in each format.
+// A numbered item is found by its number, and is quoted alone with that number, in each format.
 func TestANumberedItemIsFoundAndQuotedByItsNumber(t *testing.T) {
 	t.Parallel()
 	rules := []string{

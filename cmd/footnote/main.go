@@ -1,9 +1,9 @@
-// Command footnote answers questions from a person's own documents and shows its work.
+// Command footnote answers questions from a user's own documents with checkable citations.
 //
-// It reads its settings from flags, the environment and a settings file, in that order, and does what the chosen
-// command says: main.go has all of them, and “footnote --help” lists them. Answers go to standard output; what is
-// wrong, progress and the log go to standard error. It exits with 0 when the command did what it should, with 1 when
-// it failed, and with 2 for wrong arguments or settings.
+// It reads its settings from flags, the environment and a settings file, in that order of precedence, and runs the
+// selected command: main.go has all of them, and “footnote --help” lists them. Answers are written to standard
+// output; errors, progress and the log to standard error. The exit code is 0 on success, 1 if the command failed,
+// and 2 for invalid arguments or settings.
 //
 // To add a command, add it to cmd/footnote/main.go and write its package, cmd/footnote/*/*.go.
 package main
@@ -36,11 +36,11 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/watch"
 )
 
-// The build sets these by -ldflags "-X main.version=…" and so on. The date is that of the commit, so that the same
-// source makes the same bytes.
+// The build sets these with -ldflags "-X main.version=…" and so on. The date is that of the commit, so that the
+// build is reproducible.
 var version, commit, date, repository string
 
-// built is the source of the program that runs.
+// built identifies the source of the running program.
 var built = release.Read(
 	release.Info{Version: version, Commit: commit, Date: date, Repository: repository}, debug.ReadBuildInfo,
 )
@@ -52,15 +52,15 @@ func main() {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() { // ends with the process
 		<-signals
-		signal.Stop(signals) // a second Ctrl-C ends the process at once, from before anybody learns of the first
+		signal.Stop(signals) // a second interrupt ends the process at once
 		stop()
 	}()
 	os.Exit(runProgram(ctx, os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }
 
-// runProgram is main without the globals: it returns the exit code, 2 for a wrong call. It uses nothing of the process
-// but signals, so that tests can run the program in theirs. Commands with the method Bare, as help and version, work
-// with settings that are wrong.
+// runProgram is main without globals: it returns the exit code, 2 for an invalid call. It uses no process state
+// except signals, so that tests can run the program in their process. Commands with the method Bare, such as help
+// and version, work with invalid settings.
 func runProgram(
 	ctx context.Context, args []string, getenv func(string) string, stdin io.Reader, stdout, stderr io.Writer,
 ) int {
@@ -96,9 +96,9 @@ func runProgram(
 	return 0
 }
 
-// commands is the whole command line: the settings, which every command takes, and the commands. Names of commands are
-// those of the fields unless name says otherwise. Settings come as flags and from the environment; what is in a
-// command's own type is an argument or a flag of that command.
+// commands is the command line: the settings, which every command accepts, and the commands. A command's name is
+// that of its field unless the tag name is set. Settings are flags and environment variables; the fields of a
+// command's own type are its arguments and flags.
 type commands struct {
 	settings.Settings
 	Version kong.VersionFlag `help:"Print the version and exit."`
@@ -122,13 +122,13 @@ type commands struct {
 	Worker  workerCommand    `cmd:"" name:"extract-worker" hidden:"" help:"Read files apart from the server (started by it)."`
 }
 
-// newParser makes the parser of the program's arguments, which fills cli.
+// newParser returns the parser of the program's arguments, which fills cli.
 func newParser(cli *commands, stdout, stderr io.Writer) (*settings.Parser, error) {
 	return settings.NewParser(cli, built.Version, stdout, stderr)
 }
 
-// parseArguments reads the arguments and returns the command they name, or nil when --help or --version was printed
-// instead. It returns an error for what no command is called, and for arguments that the chosen one does not take.
+// parseArguments parses the arguments and returns the selected command, or nil if --help or --version was printed
+// instead. It returns an error for an unknown command, and for arguments that the command does not accept.
 func parseArguments(parser *settings.Parser, args []string) (command.Runner, error) {
 	selected, err := parser.Command(args)
 	if err != nil || selected == nil {
@@ -141,15 +141,15 @@ func parseArguments(parser *settings.Parser, args []string) (command.Runner, err
 	return runner, nil
 }
 
-// helpCommand shows the help, as --help does.
+// helpCommand prints the help, like --help.
 type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"The command, such as ask or key new; without one all are listed."`
 }
 
-// Bare lets help be shown while the settings are wrong.
+// Bare allows the help with invalid settings.
 func (helpCommand) Bare() {}
 
-// Run shows the help of a command.
+// Run prints the help of a command.
 func (c helpCommand) Run(p *command.Program) error {
 	parser, err := newParser(&commands{}, p.Stdout, p.Stderr)
 	if err != nil {
@@ -160,11 +160,11 @@ func (c helpCommand) Run(p *command.Program) error {
 	return parser.Suggest(args, err)
 }
 
-// versionCommand prints the version, and which commit it was built from.
+// versionCommand prints the version, and the commit that it was built from.
 type versionCommand struct{}
 
-// Bare lets the version be told while the settings are wrong.
+// Bare allows the version with invalid settings.
 func (versionCommand) Bare() {}
 
-// Run prints them.
+// Run prints the version, commit and date.
 func (versionCommand) Run(p *command.Program) error { return built.Tell(p.Stdout) }

@@ -15,7 +15,7 @@ import (
 
 var namesSetting = regexp.MustCompile(`[A-Z]{2,}_[A-Z_]{2,}|'footnote |--[a-z]{3,}|/srv|footnote\.yaml|data directory`)
 
-// serverCodes are those of failures that are not the user's: 500, 503 and what ends a run.
+// serverCodes are the codes of failures that the user did not cause: 500, 503 and those that end a run.
 var serverCodes = []string{"CodeUnavailable", "CodeInternal", "CodeModelFailed", "CodeDiskFull", "CodeTimeout"}
 
 // atStart are the messages that only a terminal shows: the server does not start.
@@ -24,7 +24,7 @@ var atStart = []string{
 	"sql/sqlite/copy.go", "sql/sqlite/snapshot.go",
 }
 
-// A failure of the server's names settings and paths in its Hint alone: its Message is read by users with keys.
+// A server failure names settings and paths only in its Hint, since users with keys see its Message.
 func TestMessagesOfServerFailuresNameNoSettings(t *testing.T) {
 	found := 0
 	for _, dir := range []string{"agent", "chat", "corpus", "server", "sql"} {
@@ -68,7 +68,7 @@ func TestMessagesOfServerFailuresNameNoSettings(t *testing.T) {
 	}
 }
 
-// fieldsOf returns a literal's Code, without its package, and all text in its Message.
+// fieldsOf returns a literal's Code, without its package, and all text of its Message.
 func fieldsOf(literal *ast.CompositeLit) (code, message string) {
 	for _, element := range literal.Elts {
 		pair, ok := element.(*ast.KeyValueExpr)

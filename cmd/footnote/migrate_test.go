@@ -23,13 +23,13 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// searches are asked before and after everything was copied.
+// searches are run before and after the migration.
 var searches = []string{
 	"roof", "rent of the mill", "slates missing", "gutter damp kitchen", "the miller wrote", "harbour lamp",
 	"keeper counts ships", "\"steady flame\"", "harbor", "tenant repairs",
 }
 
-// library is a data directory with documents and runs, and what a server said about it.
+// library creates a data directory with documents and runs, and returns a snapshot of the server's responses.
 func library(t *testing.T) (dir string, k kept, found map[string][]string) {
 	t.Helper()
 	s := serve(t, newDir(t))
@@ -45,7 +45,7 @@ func library(t *testing.T) (dir string, k kept, found map[string][]string) {
 	} {
 		runs = append(runs, s.finished(question))
 	}
-	// a second version: the citations keep the first
+	// A second version: the citations keep the first.
 	s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)})
 	gone := ids[5]
 	if r := s.send("DELETE", "/documents/"+gone, nil); r.status != http.StatusNoContent {
@@ -58,7 +58,7 @@ func library(t *testing.T) (dir string, k kept, found map[string][]string) {
 	return s.dir, k, found
 }
 
-// tops returns the passages that each search finds, best first.
+// tops returns the passages of each search, best first.
 func (s *server) tops() map[string][]string {
 	s.t.Helper()
 	found := map[string][]string{}
@@ -91,8 +91,8 @@ func hashOf(t *testing.T, names ...string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// migrateUntil runs the command and kills it when it has printed so many lines of progress. It reports whether the
-// command was killed.
+// migrateUntil runs the command and kills it after a number of progress lines. It reports whether the command was
+// killed.
 func migrateUntil(t *testing.T, lines int, env []string) bool {
 	t.Helper()
 	cmd := exec.Command(binary, "migrate", "--from", "sqlite", "--to", "postgres")
@@ -108,7 +108,7 @@ func migrateUntil(t *testing.T, lines int, env []string) bool {
 	for n := 0; n < lines && scanner.Scan(); n++ {
 	}
 	_ = cmd.Process.Kill() // it may have ended
-	_ = cmd.Wait()         // the signal is its end
+	_ = cmd.Wait()         // it was killed
 	return cmd.ProcessState.ExitCode() != 0
 }
 
@@ -126,7 +126,7 @@ func TestEverythingIsCopiedThroughKillsAndIsTheSame(t *testing.T) {
 		if migrateUntil(t, lines, env) {
 			killed++
 		} else {
-			env[1] = "DATABASE_URL=" + postgrestest.Shared(t).Schema(t) // it was over already
+			env[1] = "DATABASE_URL=" + postgrestest.Shared(t).Schema(t) // the kill was too late
 		}
 		if killed == 2 {
 			got := command(t, "", env, "serve", "--addr=127.0.0.1:0", "--data="+newDir(t))
@@ -206,7 +206,7 @@ func TestMigrateRefusesWhatItShould(t *testing.T) {
 	}
 }
 
-// A source that changed between two attempts is found out, and --again starts over.
+// A source that changed between two attempts is detected, and --again starts over.
 func TestADifferenceIsFoundAndMendedByStartingOver(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -239,10 +239,10 @@ func TestADifferenceIsFoundAndMendedByStartingOver(t *testing.T) {
 	}
 }
 
-// meanings are asked before and after vectors were copied.
+// meanings are the semantic searches before and after the copy of embeddings.
 var meanings = []string{"roof slates missing", "rent of the mill", "lamp 17 above the harbour", "entry 512 of the log"}
 
-// logbook is a document of so many passages.
+// logbook returns a document with a number of passages.
 func logbook(passages int) file {
 	var b strings.Builder
 	b.WriteString("# Log\n")
@@ -253,7 +253,7 @@ func logbook(passages int) file {
 	return file{"log.md", b.String()}
 }
 
-// killedAmong runs the command and kills it when so many vectors are there.
+// killedAmong runs the command and kills it once a number of embeddings is stored.
 func killedAmong(t *testing.T, env []string, vectors int) {
 	t.Helper()
 	cmd := exec.Command(binary, "migrate")
@@ -275,7 +275,7 @@ func killedAmong(t *testing.T, env []string, vectors int) {
 		}
 	}
 	_ = cmd.Process.Kill() // it may have ended
-	_ = cmd.Wait()         // the signal is its end
+	_ = cmd.Wait()         // it was killed
 	if cmd.ProcessState.ExitCode() == 0 || done < vectors {
 		t.Fatalf("the kill came too late, after %d vectors:\n%s", done, said)
 	}
@@ -294,7 +294,7 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 			s := serve(t, newDir(t), embed...)
 			ids := s.add(append(append([]file{logbook(1200), lampChapter(17)}, libraryFiles(t)...), books...)...)
 			s.semantic()
-			// vectors of its first version are gone
+			// The embeddings of its first version are deleted.
 			s.add(file{"survey.md", strings.Replace(books[0].body, "poor", "good", 1)})
 			s.semantic()
 			if r := s.send("DELETE", "/documents/"+ids[1], nil); r.status != http.StatusNoContent {
@@ -335,7 +335,7 @@ func TestVectorsAreCopiedToMilvusThroughKillsAndAreNotMadeAnew(t *testing.T) {
 					t.Errorf("%q finds\n%v\nand found\n%v", query, got, want)
 				}
 			}
-			queries, passages := search.SimilarityPairs() // passages go six at a time
+			queries, passages := search.SimilarityPairs() // passages are sent in batches of six
 			most := int64(len(meanings) + len(queries) + (len(passages)+5)/6 + tries*inOneTry)
 			if n := made.Load(); n > most {
 				t.Errorf("%d requests for embeddings, with %d questions and what measures scores, want at most %d",
@@ -374,7 +374,7 @@ func TestWhenVectorsAreNotCopiedItIsSaid(t *testing.T) {
 		!strings.Contains(got.stdout, "OPENAI_EMBEDDING_MODEL is not set") {
 		t.Errorf("without an embedding model: %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
-	// the same dimensions, another meaning
+	// The same dimensions, but another model.
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct{ Input []string }
 		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
@@ -404,11 +404,11 @@ func TestWhenVectorsAreNotCopiedItIsSaid(t *testing.T) {
 	}
 }
 
-// inOneTry is how many requests for embeddings a search adds that could not measure scores in its time.
+// inOneTry is the number of embedding requests that a search adds if its score measurement times out.
 const inOneTry = 6
 
-// measureScores searches until scores are measured, which one search has too little time for on a busy machine, and
-// returns how many searches that took.
+// measureScores searches until scores are measured, and returns the number of searches. On a busy machine, one
+// search may time out before.
 func (s *server) measureScores() (tries int) {
 	s.t.Helper()
 	const failed = "scores are not measured yet"

@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 )
 
-// modelServer is a model's server on loopback that keeps what it was asked and lets a test act while it answers.
+// modelServer is a model's server on loopback that records its requests and lets a test act while it answers.
 type modelServer struct {
 	url   string
 	web   *httptest.Server
@@ -30,8 +30,8 @@ type modelServer struct {
 	mu       sync.Mutex
 	requests []string               // bodies of chat requests
 	written  int                    // bytes of all replies
-	onBytes  func(n int)            // called after bytes were written, with their number so far
-	onEmbed  func() <-chan struct{} // an embedding request waits for it, but for the look of a health check
+	onBytes  func(n int)            // called with the number of bytes written so far
+	onEmbed  func() <-chan struct{} // embedding requests, except health checks, wait for it
 }
 
 // newModel starts a model server with a script; nil is the librarian.
@@ -47,13 +47,13 @@ func newModel(t testing.TB, config scripted.Config) *modelServer {
 	return m
 }
 
-// env are the settings that make Footnote use this server.
+// env returns the settings that make Footnote use this server.
 func (m *modelServer) env() []string {
 	return []string{"OPENAI_BASE_URL=" + m.url, "OPENAI_API_KEY=test-key", "OPENAI_MODEL=scripted"}
 }
 
 func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body) // whole, so that net/http notices when the client is killed
+	body, err := io.ReadAll(r.Body) // read completely, so that net/http detects the client's disconnect
 	if err != nil {
 		return
 	}
@@ -77,7 +77,7 @@ func (m *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.inner.ServeHTTP(&tap{ResponseWriter: w, m: m}, r)
 }
 
-// tap counts what goes through.
+// tap is a response writer that counts the bytes of a stream.
 type tap struct {
 	http.ResponseWriter
 	m *modelServer
@@ -118,8 +118,8 @@ type wire struct {
 	} `json:"messages"`
 }
 
-// checkHistory fails unless a provider would take the request: each call has exactly one result, right behind it, and
-// no result is without its call.
+// checkHistory fails unless a provider would accept the request: each call has exactly one result, directly after
+// it, and every result has a call.
 func checkHistory(body string) error {
 	var req wire
 	if err := json.Unmarshal([]byte(body), &req); err != nil {
@@ -153,7 +153,7 @@ func checkHistory(body string) error {
 	return nil
 }
 
-// toolless is a librarian behind a server that refuses tools and writes its calls as JSON.
+// toolless is a librarian behind a server that refuses tools, and encodes its calls as JSON text.
 func toolless(r scripted.Request) scripted.Reply {
 	if len(r.Tools) > 0 {
 		return scripted.Reply{
@@ -282,8 +282,8 @@ func TestTheSettingSaysWhatDrivesRuns(t *testing.T) {
 	}
 }
 
-// A model that was found on this machine answers from the next question on, also after a restart; the settings file
-// keeps everything else.
+// A model found on this machine answers from the next question on, also after a restart; the rest of the settings
+// file is unchanged.
 func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 	t.Parallel()
 	here := newModel(t, scripted.Config{Model: "qwen3:8b", Owner: "library"})
@@ -329,7 +329,7 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 		`{"service":"mistral","key":"k","model":"` + longName: "at most 200",
 	} {
 		got := s.send("PUT", "/model", body)
-		if why == "" { // the service is tried, and takes every key
+		if why == "" { // the service accepts every key in the trial
 			if got.status != 200 {
 				t.Errorf("%s: %d %s", body, got.status, got.body)
 			}
@@ -362,7 +362,7 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 	here.web.CloseClientConnections()
 	here.web.Close()
 	s.end(os.Interrupt)
-	s = serve(t, dir, env...) // nobody has asked it yet
+	s = serve(t, dir, env...) // it has no requests yet
 	now := loose[modelchoice.Found](t, s.send("GET", "/model", nil).body)
 	if len(now.Servers) > 0 || !strings.Contains(now.Trouble, "nothing answers at its address") {
 		t.Errorf("after its server went: %+v, want it said", now)
@@ -375,10 +375,10 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 	}
 }
 
-// longName is a name that no model has, to the end of a body.
+// longName is a name over the limit, up to the end of a body.
 var longName = strings.Repeat("x", 201) + `"}`
 
-// dated are documents with what is known about them.
+// dated are documents with metadata.
 var dated = []file{
 	{
 		"value-2023.md",
@@ -397,7 +397,7 @@ var dated = []file{
 	},
 }
 
-// told is what a request to the model offered.
+// told returns the tools and the temperature of a request to the model.
 func (m *modelServer) told(t *testing.T, n int) (tools []string, temperature *float64) {
 	t.Helper()
 	m.mu.Lock()
@@ -415,8 +415,8 @@ func (m *modelServer) told(t *testing.T, n int) (tools []string, temperature *fl
 	return tools, asked.Temperature
 }
 
-// A query that says no more than its question has the tools, the limits and the temperature of its interface; so has a
-// search by the agent. Tools that the settings name hold for both.
+// A query without further fields has the tools, the limits and the temperature of its API; so does a search by the
+// agent. Tools in the settings apply to both.
 func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 	t.Parallel()
 	settings := filepath.Join(t.TempDir(), "footnote.yaml")
@@ -467,7 +467,7 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 			s.add(dated...)
 			r := s.send("POST", tt.path, tt.body)
 			first := 0
-			if tt.path == "/agent/retrieve" { // behind its plan
+			if tt.path == "/agent/retrieve" { // after its plan
 				first = 1
 			}
 			tools, temperature := m.told(t, first)
@@ -490,7 +490,7 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 	}
 }
 
-// What rules read in a question chooses the tools: properties of documents, their ids, and what stands in them.
+// Rules parse the question to select the tools: metadata of documents, their ids, and their content.
 func TestRulesChooseByWhatTheQuestionAsksFor(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: func(scripted.Request) scripted.Reply {
@@ -540,14 +540,14 @@ func TestRulesChooseByWhatTheQuestionAsksFor(t *testing.T) {
 				got = append(got, step.ToolName)
 			}
 		}
-		// what the model does after that is its own
+		// Later calls are the model's own.
 		if got := strings.Join(slices.Compact(got), ", "); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.question, got, tt.want)
 		}
 	}
 }
 
-// Without a tool that lists documents, one that finds them lists them; without either, nothing is made up.
+// Without a tool that lists documents, one that finds them lists them; without either, the answer invents no list.
 func TestTheLibraryIsListedWithTheToolsThereAre(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -563,7 +563,7 @@ func TestTheLibraryIsListedWithTheToolsThereAre(t *testing.T) {
 	}
 }
 
-// A model that spends its turns without a search is searched for: the program's own calls are no turns.
+// If a model uses its turns without a search, the program searches for it: the program's own calls are not turns.
 func TestAModelThatSpendsItsTurnsIsSearchedFor(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
@@ -585,7 +585,7 @@ func TestAModelThatSpendsItsTurnsIsSearchedFor(t *testing.T) {
 	}
 }
 
-// A summary is made of sentences that state something, also of a document that begins with pages of contents.
+// A summary consists of statements, also for a document that starts with a table of contents.
 func TestASummaryIsNotMadeOfTheTableOfContents(t *testing.T) {
 	t.Parallel()
 	faq := slices.DeleteFunc(manuals(t), func(f file) bool { return f.name != "debian-faq.pdf" })

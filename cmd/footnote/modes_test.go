@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// semantic waits until every document has its vectors.
+// semantic waits until the embeddings of every document are computed.
 func (s *server) semantic() {
 	s.t.Helper()
 	eventually(s.t, "every document has its vectors", func() bool {
@@ -39,7 +39,7 @@ func (s *server) semantic() {
 	})
 }
 
-// vectors waits until /health says of the vectors what it should.
+// vectors waits until /health reports a certain detail for the embeddings.
 func (s *server) vectors(says string) {
 	s.t.Helper()
 	eventually(s.t, "/health says of the vectors: "+says, func() bool {
@@ -53,15 +53,15 @@ func (s *server) vectors(says string) {
 	})
 }
 
-// meaning is a semantic search.
+// meaning runs a semantic search.
 func (s *server) meaning(query string) (status int, body string) {
 	s.t.Helper()
 	r := s.send("POST", "/search", fmt.Sprintf(`{"query": %q, "mode": "semantic", "top_k": 10}`, query))
 	return r.status, r.body
 }
 
-// best returns the passages that a search finds, by their place, with their scores in thousandths, but for those that
-// share the last score: which of them are in is chance.
+// best returns the passages of a search, by place, with their scores in thousandths. Passages with the last score
+// are left out: their selection is random.
 func (s *server) best(query, mode string) map[string]int {
 	s.t.Helper()
 	answer := loose[struct {
@@ -82,9 +82,8 @@ func (s *server) best(query, mode string) map[string]int {
 	return found
 }
 
-// documents are the files of found passages, the best one first, the others by name. Passages that are equally good are
-// ordered by ids that differ between libraries, so their scores, which are made of ranks, are a little different; those
-// under 0.55 are from one index only.
+// documents returns the files of the results, the best one first, the others by name. Ties are ordered by ids that
+// differ between libraries, so rank-based scores differ slightly; those under 0.55 are from one index only.
 func documents(found map[string]int) (files []string) {
 	best := ""
 	for place, score := range found {
@@ -142,7 +141,7 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 	plain := open()
 	plain.semantic()
 	type search struct{ query, kind string }
-	known := map[search]map[string]int{} // what SQLite finds
+	known := map[search]map[string]int{} // SQLite's results
 	for _, q := range questions {
 		for _, kind := range []string{"lexical", "semantic", "hybrid"} {
 			known[search{q.ask, kind}] = plain.best(q.ask, kind)
@@ -151,7 +150,7 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 	for _, mode := range []struct {
 		name   string
 		server *server
-		says   string // of the vectors; empty: there are none
+		says   string // about embeddings; empty: none
 	}{
 		{"SQLite and Milvus 2.3", open(onMilvus(milvustest.Standalone)), standalone},
 		{"SQLite and Milvus Lite", open(onMilvus(milvustest.Lite)), lite},
@@ -256,7 +255,7 @@ func TestMilvusMayComeAndGo(t *testing.T) {
 	health("ok")
 }
 
-// An embedding model that the server does not know is said, though the server answers all else.
+// An unknown embedding model is reported, although the server answers other requests.
 func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
 	t.Parallel()
 	inner := scripted.NewServer(scripted.Config{})
@@ -300,7 +299,7 @@ func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
 	}
 }
 
-// The embedding model may be on a server of its own, whoever answers.
+// The embedding model may have its own server, whichever model answers.
 func TestVectorsMayComeFromAnotherServer(t *testing.T) {
 	t.Parallel()
 	vectors, chat := httptest.NewServer(scripted.NewServer(scripted.Config{})), deadServer(t)
@@ -329,7 +328,7 @@ func TestVectorsMayComeFromAnotherServer(t *testing.T) {
 	}
 }
 
-// deadServer is the address of a server that is gone.
+// deadServer returns the address of a closed port.
 func deadServer(t *testing.T) string {
 	t.Helper()
 	web := httptest.NewServer(http.NotFoundHandler())
@@ -337,7 +336,7 @@ func deadServer(t *testing.T) string {
 	return web.URL
 }
 
-// fetchedModel is the folder of the sentence model that `make embedding` fetches.
+// fetchedModel returns the folder of the embedding model that `make embedding` downloads.
 func fetchedModel(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join("..", "..", ".cache", "embedding", "all-MiniLM-L6-v2"))
@@ -483,7 +482,7 @@ func TestAnyReplicaServesWhatAnotherDid(t *testing.T) {
 			r.status, r.body, http.StatusOK, "renewed in 1987")
 	}
 	run := one.begin("When was the roof renewed?")
-	elsewhere := two.follow(run.RunID) // while it runs
+	elsewhere := two.follow(run.RunID) // streamed during the run
 	if elsewhere.done.Status != chat.RunCompleted || elsewhere.answer == nil ||
 		!strings.Contains(elsewhere.answer.Markdown, "1987") {
 		t.Errorf("the run ended as %+v with %+v; want Status %v and %q in it",

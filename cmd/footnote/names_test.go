@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Files of one upload that share a name are all kept, those without a readable name are told apart, and the same name
-// later is a new version.
+// Files of one upload with the same name are all stored. Those without a readable name get distinct names. A later
+// upload of the name is a new version.
 func TestFilesOfOneNameInAnUploadAreAllKept(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))

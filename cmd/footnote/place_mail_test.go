@@ -26,8 +26,8 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// A mail server may number a folder anew (UIDVALIDITY), and then all its mails have other names: no mail is there
-// twice, none is lost, and each goes when it goes there.
+// A mail server may renumber a folder (UIDVALIDITY), which renames all its mails: the sync creates no duplicate,
+// loses no mail, and removes deleted mails.
 func TestAMailFolderThatIsNumberedAnewChangesNothing(t *testing.T) {
 	t.Parallel()
 	user := imapmemserver.NewUser("ada", "secret")
@@ -75,7 +75,7 @@ func TestAMailFolderThatIsNumberedAnewChangesNothing(t *testing.T) {
 	if err := user.Delete("Deeds"); err != nil {
 		t.Fatal(err)
 	}
-	fill(10, 45) // ten went and five came, and all have other numbers
+	fill(10, 45) // ten were deleted, five added, and all are renumbered
 	state = s.look(place)
 	if state.Failure != nil || state.LastLook.Added != 5 || state.LastLook.Removed != 10 || len(s.byPath()) != 35 {
 		t.Errorf("numbered anew and changed: %+v and %d documents, want 5 added, 10 removed, 35", state,
@@ -83,7 +83,7 @@ func TestAMailFolderThatIsNumberedAnewChangesNothing(t *testing.T) {
 	}
 }
 
-// byPath are the ids of all documents by path.
+// byPath returns the ids of all documents by path.
 func (s *server) byPath() map[string]string {
 	all := map[string]string{}
 	for _, d := range s.shelved() {
@@ -114,10 +114,10 @@ func serveMails(t *testing.T, user *imapmemserver.User) string {
 	return listener.Addr().String()
 }
 
-// tags are the versions in a list of WebDAV.
+// tags matches the ETags in a WebDAV listing.
 var tags = regexp.MustCompile(`<[a-zA-Z0-9]+:getetag>[^<]*</[a-zA-Z0-9]+:getetag>|<[a-zA-Z0-9]+:getetag */>`)
 
-// allLies are what servers of places do when they lie about dates or are out of order.
+// allLies are the faults of servers of places that report wrong dates or are broken.
 func allLies() []lies {
 	return []lies{
 		{what: "has one date for all, and tags of files only", changes: true, sees: true,
@@ -152,7 +152,7 @@ func allLies() []lies {
 			}
 			w.Header().Set("Content-Type", "application/xml")
 			w.WriteHeader(http.StatusMultiStatus)
-			_, _ = io.WriteString(w, emptyList) // whoever asked may be gone
+			_, _ = io.WriteString(w, emptyList) // the client may have disconnected
 			return true
 		}},
 		{what: "breaks its lists off", alters: func(r *http.Response) error {
@@ -168,7 +168,7 @@ const emptyList = `<d:multistatus xmlns:d="DAV:"><d:response><d:href>/dav/</d:hr
 	<d:resourcetype><d:collection/></d:resourcetype></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat>
 	</d:response></d:multistatus>`
 
-// withoutTags takes the versions out of a list.
+// withoutTags removes the ETags from a listing.
 func withoutTags(r *http.Response) error {
 	if r.StatusCode != http.StatusMultiStatus {
 		return nil
@@ -176,7 +176,7 @@ func withoutTags(r *http.Response) error {
 	return edit(r, func(body []byte) []byte { return tags.ReplaceAll(body, nil) })
 }
 
-// edit changes the body of an answer.
+// edit changes the body of a response.
 func edit(r *http.Response, change func([]byte) []byte) error {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -189,7 +189,7 @@ func edit(r *http.Response, change func([]byte) []byte) error {
 	return nil
 }
 
-// some answers one of so many requests of a method, or of any if that is empty, with a status.
+// some answers one in every so many requests of a method, or of any method if that is empty, with a status.
 func some(every int64, method string, status int) func(http.ResponseWriter, *http.Request) bool {
 	var n atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request) bool {
@@ -201,7 +201,7 @@ func some(every int64, method string, status int) func(http.ResponseWriter, *htt
 	}
 }
 
-// A passage that begins on the first page and ends on the second: whatever says where words stand says it of the words,
+// A passage that starts on the first page and ends on the second: every reported place is that of the quoted words,
 // not of the passage.
 func TestPlacesAreThoseOfTheWords(t *testing.T) {
 	t.Parallel()
@@ -277,7 +277,7 @@ func TestPlacesAreThoseOfTheWords(t *testing.T) {
 	}
 }
 
-// What a search finds says where it stands in the words of its kind, on the page as in the API.
+// Search results report their place in the terms of their format, on the page and in the API.
 func TestHitsSayTheirPlaces(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -314,12 +314,11 @@ var passedOnBy = []string{
 	"X-Original-Forwarded-For",
 }
 
-// insider is a server on loopback that counts its requests. It also takes the part of a WebDAV server that has one
-// file.
+// insider is a server on loopback that counts its requests. It is also a WebDAV server with one file.
 type insider struct {
 	*httptest.Server
 	visits atomic.Int64
-	to     string // where the file of the WebDAV server is
+	to     string // URL of the WebDAV server's file
 }
 
 const insideWords = "The words of the machine itself."
@@ -347,12 +346,12 @@ func newInsider(t *testing.T, to string) *insider {
 	return i
 }
 
-// TestProxiedRequestsReachNothingInside covers a server without keys on loopback: what acts later for a request that a
-// proxy passed on reaches as little as the request itself.
+// TestProxiedRequestsReachNothingInside covers a server without keys on loopback: background work for a proxied
+// request has the same network restrictions as the request itself.
 func TestProxiedRequestsReachNothingInside(t *testing.T) {
 	t.Parallel()
 	target := newInsider(t, "")
-	public := newInsider(t, target.URL+"/a.md") // stands for a server of the internet
+	public := newInsider(t, target.URL+"/a.md") // acts as a server on the public internet
 	u, err := url.Parse(public.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -408,7 +407,7 @@ func TestProxiedRequestsReachNothingInside(t *testing.T) {
 	if id == "" || strings.Contains(state, "failure") || !strings.Contains(state, `"items":1`) {
 		t.Errorf("the local user's place inside is not followed: %s", state)
 	}
-	// A proxied change takes the right away; the local user's gives it back.
+	// A proxied change revokes the access; the local user's change restores it.
 	change := func(headers ...header) int {
 		return s.send("PATCH", "/places/"+id, `{"settings":{}}`, headers...).status
 	}
@@ -420,8 +419,8 @@ func TestProxiedRequestsReachNothingInside(t *testing.T) {
 	}
 }
 
-// Clients ask for a title, tags and further questions of a conversation that they bring along. Without a model, the
-// title is its first question and the lists are empty: a quote of a document is none of them.
+// Chat clients request a title, tags and follow-up questions for a conversation in the request. Without a model,
+// the title is the conversation's first question and the lists are empty: they never contain a quote of a document.
 func TestWhatClientsAskAboutAConversationIsNotLookedForInDocuments(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))

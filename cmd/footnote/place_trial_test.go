@@ -31,10 +31,10 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// mostOfServer is how much memory a server may take that follows a place, however large that is.
+// mostOfServer is the memory limit of a server that syncs a place of any size.
 const mostOfServer = 600 << 20
 
-// trial is a place on a real WebDAV server behind a proxy that can lie, and a server that follows it and is killed.
+// trial is a place on a real WebDAV server behind a faulty proxy, and a server that follows it and is killed.
 type trial struct {
 	*server
 	folder string
@@ -43,18 +43,18 @@ type trial struct {
 	proxy  *liar
 	place  string
 	kills  int
-	pauses int   // that two kills in a row led to; the owner resumes the place
-	peak   int64 // bytes, over all processes
+	pauses int   // after two kills in a row; the owner resumes the place
+	peak   int64 // peak memory in bytes, over all processes
 }
 
-// placeFiles is how many files the trial has: as FOOTNOTE_TRIAL_FILES says, else few.
+// placeFiles returns the number of files in the trial: FOOTNOTE_TRIAL_FILES, or a small default.
 func placeFiles(t *testing.T) int {
 	t.Helper()
 	return numberFrom(t, "FOOTNOTE_TRIAL_FILES", 100, 100)
 }
 
-// A place is followed whatever happens: while the server that follows it is killed again and again, and while the
-// server of the place lies, fails and falls silent. In the end each file has one document, and there is no other.
+// A sync survives all faults: repeated kills of its server, and wrong, failed and hanging responses of the place's
+// server. In the end each file has exactly one document, and there are no others.
 func TestAPlaceOutlivesKillsAndLies(t *testing.T) {
 	t.Parallel()
 	n := placeFiles(t)
@@ -90,8 +90,8 @@ func TestAPlaceOutlivesKillsAndLies(t *testing.T) {
 	}
 }
 
-// lies has the place's server lie in each way, and looks at it: what was there stays, and once it is honest, all is
-// as in the folder.
+// lies injects each fault of the place's server and syncs: existing documents stay, and after the fault the library
+// equals the folder.
 func (tr *trial) lies() {
 	tr.t.Helper()
 	for _, lie := range allLies() {
@@ -122,7 +122,7 @@ func (tr *trial) lies() {
 	}
 }
 
-// killIn kills the server each time that the place is as far as wanted, and starts it again.
+// killIn kills the server each time that the sync has made a certain progress, and restarts it.
 func (tr *trial) killIn(what string, times int, far func(s placeState, k int) bool) {
 	tr.t.Helper()
 	for k := range times {
@@ -134,12 +134,12 @@ func (tr *trial) killIn(what string, times int, far func(s placeState, k int) bo
 	}
 }
 
-// state is what the server says of the place.
+// state returns the server's state of the place.
 func (tr *trial) state() placeState {
 	return loose[placeState](tr.t, tr.send("GET", "/places/"+tr.place, nil).body)
 }
 
-// untilLooked waits until the place was looked at.
+// untilLooked waits until a sync has finished.
 func (tr *trial) untilLooked(before string) placeState {
 	tr.t.Helper()
 	return tr.waitWhile("the look ends", func(s placeState) bool {
@@ -147,7 +147,7 @@ func (tr *trial) untilLooked(before string) placeState {
 	})
 }
 
-// waitWhile waits for as long as something goes on, while the place is as it should not be.
+// waitWhile waits while the place is in a wrong state, for as long as it makes progress.
 func (tr *trial) waitWhile(what string, wrong func(placeState) bool) (state placeState) {
 	tr.t.Helper()
 	last, late := "", time.Now().Add(patience)
@@ -167,7 +167,7 @@ func (tr *trial) waitWhile(what string, wrong func(placeState) bool) (state plac
 	return state
 }
 
-// askLook has the place looked at, and returns when it was before.
+// askLook requests a sync, and returns the time of the one before.
 func (tr *trial) askLook() (before string) {
 	tr.t.Helper()
 	before = tr.state().LookedAt
@@ -177,7 +177,7 @@ func (tr *trial) askLook() (before string) {
 	return before
 }
 
-// lookAll looks at the place, and wants that it changed so much.
+// lookAll syncs the place, and checks the number of changes.
 func (tr *trial) lookAll(added, changed, removed int) {
 	tr.t.Helper()
 	state := tr.untilLooked(tr.askLook())
@@ -188,7 +188,7 @@ func (tr *trial) lookAll(added, changed, removed int) {
 	tr.sameAsFolder(state)
 }
 
-// documents are the documents of the place: their bytes' hashes by path.
+// documents returns the hashes of the place's documents by path.
 func (tr *trial) documents() map[string]string {
 	all := map[string]string{}
 	for _, d := range tr.shelved() {
@@ -197,7 +197,7 @@ func (tr *trial) documents() map[string]string {
 	return all
 }
 
-// sameAsFolder waits until each file has a ready document at its path, and there is no other.
+// sameAsFolder waits until each file has a ready document at its path, and there are no others.
 func (tr *trial) sameAsFolder(state placeState) {
 	tr.t.Helper()
 	if state.Failure != nil {
@@ -255,7 +255,7 @@ func (tr *trial) sameAsFolder(state placeState) {
 	}
 }
 
-// measure notes how much memory the server took at most.
+// measure records the server's peak memory.
 func (tr *trial) measure() {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", tr.cmd.Process.Pid))
 	if err != nil {
@@ -267,7 +267,7 @@ func (tr *trial) measure() {
 	}
 }
 
-// report says how long the step before took and what comes now.
+// report logs the duration of the last step and starts the next one.
 func (tr *trial) report(format string, args ...any) {
 	if tr.proxy.step != "" {
 		tr.t.Logf("%s: %.1f s, %d lists and %d files asked for", tr.proxy.step, time.Since(tr.proxy.begun).Seconds(),
@@ -280,7 +280,7 @@ func (tr *trial) name(i int) string { return fmt.Sprintf("d%02d/f%05d.md", i%100
 
 func (tr *trial) write(name, text string) { putFiles(tr.t, tr.folder, map[string]string{name: text}) }
 
-// files are the names of all files of the place.
+// files returns the names of all files of the place.
 func (tr *trial) files() (names []string) {
 	tr.t.Helper()
 	err := filepath.WalkDir(tr.folder, func(path string, d fs.DirEntry, err error) error {
@@ -295,7 +295,7 @@ func (tr *trial) files() (names []string) {
 	return names
 }
 
-// change makes so many changes in all ways, each to a file of its own.
+// change makes n changes of all kinds, each to a different file.
 func (tr *trial) change(n int) int {
 	tr.t.Helper()
 	files := tr.files()
@@ -305,7 +305,7 @@ func (tr *trial) change(n int) int {
 		switch at := filepath.Join(tr.folder, name); i % 4 {
 		case 0:
 			tr.write(fmt.Sprintf("new/g%d.md", nr), fmt.Sprintf("# New %d\n\nA new parcel %d.\n", nr, nr))
-		case 1: // with the size of before, for dates alone to tell
+		case 1: // same size as before, so that only the date differs
 			text, err := os.ReadFile(at)
 			if err != nil {
 				tr.t.Fatal(err)
@@ -329,17 +329,17 @@ func (tr *trial) change(n int) int {
 	return n
 }
 
-// lies are what a server does that it should not.
+// lies is a fault of a server.
 type lies struct {
 	what    string
-	changes bool // files change at the same time
-	sees    bool // the look sees them all the same
-	// answers answers a request itself; alters changes an answer. Both may be nil.
+	changes bool // files change during the fault
+	sees    bool // the sync applies the changes
+	// answers handles a request itself; alters changes a response. Both may be nil.
 	answers func(w http.ResponseWriter, r *http.Request) bool
 	alters  func(resp *http.Response) error
 }
 
-// liar is a proxy that lies as it is told.
+// liar is a proxy that injects faults.
 type liar struct {
 	*httptest.Server
 	now          atomic.Pointer[lies]
@@ -386,8 +386,8 @@ func (l *liar) tell(lie lies) { l.now.Store(&lie) }
 
 var discard = slog.New(slog.DiscardHandler)
 
-// What users set up is there after a move: places with their items and passwords, kept questions and where their
-// changes are sent, links to answers, what programs may, and tables.
+// User data is migrated: places with their items and passwords, standing questions and their webhooks, share links,
+// tokens of programs, and tables.
 func TestWhatUsersSetUpIsCopied(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -444,7 +444,7 @@ func TestWhatUsersSetUpIsCopied(t *testing.T) {
 	eventually(t, "the changed file is found", func() bool { return moved.search("eleven metres").TotalResults > 0 })
 }
 
-// A server on a database keeps the passwords that the database in its directory has.
+// A server with a shared database does not change the passwords of the directory's own database.
 func TestAnotherDatabaseLeavesThePasswordsOfTheFirst(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -463,7 +463,7 @@ func TestAnotherDatabaseLeavesThePasswordsOfTheFirst(t *testing.T) {
 	}
 }
 
-// setUp sets up what users do beside documents, and returns the path of a link to an answer.
+// setUp creates user data besides documents, and returns the path of a share link.
 func (s *server) setUp(hook string) (link string) {
 	s.t.Helper()
 	run := s.finished("How deep is the well?")
@@ -487,7 +487,7 @@ func (s *server) setUp(hook string) (link string) {
 	return link
 }
 
-// read returns what paths answer.
+// read returns the responses for paths.
 func (s *server) read(paths []string) map[string]string {
 	s.t.Helper()
 	said := map[string]string{}
@@ -501,7 +501,7 @@ func (s *server) read(paths []string) map[string]string {
 	return said
 }
 
-// keepInDirectory stores what no request of a user without keys makes: a program's token, and a table with a cell.
+// keepInDirectory stores data that no request without keys creates: a program's token, and a table with a cell.
 func keepInDirectory(t *testing.T, dir string) (grants.Record, chat.Grid) {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "footnote.db"), discard)
@@ -536,7 +536,7 @@ func keepInDirectory(t *testing.T, dir string) (grants.Record, chat.Grid) {
 	return token, grid
 }
 
-// wantInPostgres looks for what keepInDirectory kept.
+// wantInPostgres checks the data of keepInDirectory.
 func wantInPostgres(t *testing.T, database string, token grants.Record, grid chat.Grid) {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), database, discard)
@@ -554,7 +554,7 @@ func wantInPostgres(t *testing.T, database string, token grants.Record, grid cha
 	}
 }
 
-// placeState is what a server says of a place.
+// placeState is a place in a server's response.
 type placeState struct {
 	ID, State string
 	Failure   *struct{ Code, Detail string }
@@ -567,7 +567,7 @@ type placeState struct {
 	} `json:"last_look"`
 }
 
-// followPlace has a place followed and waits for the first look.
+// followPlace adds a place and waits for the first sync.
 func (s *server) followPlace(body string) (id string) {
 	s.t.Helper()
 	r := s.send("POST", "/places", body)
@@ -581,7 +581,7 @@ func (s *server) followPlace(body string) (id string) {
 	return id
 }
 
-// look has a place looked at and returns what is said of it then.
+// look syncs a place and returns its state.
 func (s *server) look(id string) placeState {
 	s.t.Helper()
 	before := loose[placeState](s.t, s.send("GET", "/places/"+id, nil).body).LookedAt
@@ -591,7 +591,7 @@ func (s *server) look(id string) placeState {
 	return s.looked(id, before)
 }
 
-// looked waits until a place was looked at after a moment.
+// looked waits until a sync after a given time has finished.
 func (s *server) looked(id, before string) (state placeState) {
 	s.t.Helper()
 	eventually(s.t, "the look at the place is over", func() bool {

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// open lists what below a path, or the path itself, others than its owner have rights on. Links and what lies behind
-// them do not count.
+// open lists the files at or below a path that group or others can access. Links and their targets are skipped.
 func open(t *testing.T, path string) (wide []string) {
 	t.Helper()
 	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
@@ -32,7 +31,7 @@ func open(t *testing.T, path string) (wide []string) {
 	return wide
 }
 
-// loosely runs the program with a umask that takes no rights away.
+// loosely runs the program with a umask of 0.
 func loosely(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", `umask 000; exec "$0" "$@"`, binary}, args...)...)

@@ -25,11 +25,11 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// binary is the program under test, and compiled the directory of what its PDF reader compiles: both are set by
-// TestMain and only read after.
+// binary is the program under test, and compiled the cache directory of its PDF parser. Both are set by TestMain
+// and only read after.
 var binary, compiled string
 
-// patience is how long a test waits for what a busy machine may take long for. Nothing is asserted by it.
+// patience is the timeout for slow operations on a busy machine. No test asserts a duration with it.
 const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// overlap has three tests at once for each processor, unless -parallel says otherwise: most of their time they wait for
+// overlap runs three tests in parallel for each CPU, unless -parallel is set: most of their time they wait for
 // other processes.
 func overlap() error {
 	flag.Parse()
@@ -70,7 +70,7 @@ func overlap() error {
 	return flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
 }
 
-// build makes the program as it is shipped: static, without the tables for debuggers, and with tags (see the Makefile).
+// build compiles the program like a release: static, without debug information, and with tags (see the Makefile).
 // flags are further ones of go build.
 func build(program, tags string, flags ...string) error {
 	cmd := exec.Command("go", append(append([]string{"build"}, flags...),
@@ -79,7 +79,7 @@ func build(program, tags string, flags ...string) error {
 	return cmd.Run()
 }
 
-// newDir returns an empty data directory that shares what the PDF reader compiled.
+// newDir returns an empty data directory with the shared cache of the PDF parser.
 func newDir(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -87,7 +87,7 @@ func newDir(t testing.TB) string {
 	return dir
 }
 
-// warm has the PDF reader compiled once, and not by every process that reads its first PDF.
+// warm compiles the PDF parser once, instead of in every process that parses its first PDF.
 var warm = sync.OnceValue(func() error {
 	data := filepath.Join(filepath.Dir(compiled), "warm")
 	for _, dir := range []string{compiled, filepath.Join(data, "cache")} {
@@ -106,7 +106,7 @@ var warm = sync.OnceValue(func() error {
 	return nil
 })
 
-// shareCompiled lets a data directory use what the PDF reader compiled before.
+// shareCompiled links a data directory to the shared cache of the PDF parser.
 func shareCompiled(t testing.TB, dir string) {
 	t.Helper()
 	if err := warm(); err != nil {
@@ -120,12 +120,12 @@ func shareCompiled(t testing.TB, dir string) {
 	}
 }
 
-// environment is what a process under test sees: nothing of ours but what a program needs to run.
+// environment returns a minimal environment for a process under test.
 func environment(extra []string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "TMPDIR=" + os.TempDir()}, extra...)
 }
 
-// output is what a process wrote so far.
+// output buffers the output of a process.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -155,16 +155,17 @@ type server struct {
 	env    []string
 	key    string // sent with each request; empty for a server without keys
 
-	children []string // ids of the processes that it has started, when they were looked for
+	children []string // ids of the child processes found so far
 }
 
-// serve starts the program on a data directory and waits until it answers. It is killed when the test ends.
+// serve starts the program on a data directory and waits until it handles requests. It is killed when the test
+// ends.
 func serve(t testing.TB, dir string, env ...string) *server {
 	t.Helper()
 	return serveAt(t, "127.0.0.1:0", dir, env...)
 }
 
-// serveAt is serve on an address of the caller's choice.
+// serveAt is serve with an address.
 func serveAt(t testing.TB, addr, dir string, env ...string) *server {
 	t.Helper()
 	return serveProgram(t, binary, addr, dir, env...)
@@ -178,7 +179,7 @@ func serveProgram(t testing.TB, program, addr, dir string, env ...string) *serve
 	return launch(t, cmd, dir, env...)
 }
 
-// launch starts a server by a command and waits until it answers. It is killed when the test ends.
+// launch starts a server by a command and waits until it handles requests. It is killed when the test ends.
 func launch(t testing.TB, cmd *exec.Cmd, dir string, env ...string) *server {
 	t.Helper()
 	s := &server{t: t, cmd: cmd, dir: dir, log: &output{}, ended: make(chan struct{}), env: env}
@@ -195,7 +196,7 @@ func launch(t testing.TB, cmd *exec.Cmd, dir string, env ...string) *server {
 	go func() {
 		defer close(s.ended)
 		_, _ = io.Copy(io.Discard, lines) // until the process ends
-		_ = s.cmd.Wait()                  // how it ended is in ProcessState
+		_ = s.cmd.Wait()                  // its exit status is in ProcessState
 	}()
 	t.Cleanup(s.clear)
 	url := regexp.MustCompile(`http://\S+`).FindString(s.banner)
@@ -213,15 +214,15 @@ func (s *server) restart() *server {
 	return serve(s.t, s.dir, s.env...)
 }
 
-// kill ends the process as a power cut would.
+// kill ends the process like a power cut.
 func (s *server) kill() {
 	_ = s.cmd.Process.Signal(syscall.SIGKILL) // it may have ended
 	<-s.ended
 }
 
-// started adds the processes that the server has started to those that the end of the test waits for.
+// started records the server's child processes, which the test's cleanup waits for.
 func (s *server) started() {
-	// none where there is no such thing
+	// Empty on systems without it.
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.cmd.Process.Pid))
 	for _, list := range lists {
 		text, _ := os.ReadFile(list) // the thread may have ended
@@ -229,8 +230,7 @@ func (s *server) started() {
 	}
 }
 
-// clear ends the process and waits for those that it started, which may be writing to its directory: they end when they
-// notice.
+// clear kills the process and waits for its child processes, which may be writing to its directory.
 func (s *server) clear() {
 	s.started()
 	s.kill()
@@ -243,7 +243,7 @@ func (s *server) clear() {
 	}
 }
 
-// end asks the process to end and returns its exit code.
+// end signals the process and returns its exit code.
 func (s *server) end(signal os.Signal) int {
 	s.t.Helper()
 	s.started()
@@ -258,13 +258,13 @@ func (s *server) end(signal os.Signal) int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// result is what a finished command left.
+// result is the output of a finished command.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// command runs the program to its end. dir is where it runs; empty means an empty directory.
+// command runs the program to its end. dir is the working directory; empty means an empty directory.
 func command(t testing.TB, dir string, env []string, args ...string) result {
 	t.Helper()
 	return commandOf(t, binary, dir, env, args...)
@@ -287,7 +287,7 @@ func commandOf(t testing.TB, program, dir string, env []string, args ...string) 
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// eventually asks again and again until ok, or fails the test with what was wanted.
+// eventually polls ok until it is true. On timeout it fails the test with what.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	late := time.After(patience)
@@ -302,17 +302,17 @@ func eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// header is a pair for send.
+// header is a name and value for send.
 type header [2]string
 
-// reply is a whole answer.
+// reply is a complete response.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send makes a request. body may be nil, a string or a reader.
+// send sends a request. body may be nil, a string or a reader.
 func (s *server) send(method, path string, body any, headers ...header) reply {
 	s.t.Helper()
 	r, err := s.try(method, path, body, headers...)
@@ -363,7 +363,7 @@ func (s *server) request(method, path string, body any, headers ...header) (*htt
 	return req, nil
 }
 
-// The first minute is one command: it serves, adds a folder, and opens the page. A second one finds the first.
+// Up serves, adds a folder, and opens the page. A second one finds the first.
 func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -379,7 +379,7 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(papers, "roof.md"), []byte("# Roof\n\nIt is sound."), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// what is Footnote's own is no document, wherever it lies
+	// Footnote's own files are never added as documents, wherever they are.
 	data = filepath.Join(papers, "data")
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		t.Fatal(err)
@@ -411,7 +411,7 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 		}
 	}
 	pages := func() []string {
-		raw, _ := os.ReadFile(opened) // not there yet: none
+		raw, _ := os.ReadFile(opened) // missing: no children
 		return strings.Fields(string(raw))
 	}
 	first, said := start(papers)
@@ -424,7 +424,7 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 		}
 		defer res.Body.Close()
 		buf := make([]byte, 64<<10)
-		n, _ := res.Body.Read(buf) // an end is one of the ways it ends
+		n, _ := res.Body.Read(buf) // a closed stream is one of the endings
 		list := string(buf[:n])
 		if strings.Contains(list, "footnote.yaml") || strings.Contains(list, "server.json") {
 			t.Errorf("Footnote's own files are documents: %s", list)
@@ -451,7 +451,7 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 	}
 }
 
-// A command that is interrupted ends by itself, gives the directory up, and loses nothing that it had stored.
+// A command that is interrupted shuts down, releases the directory, and loses no stored data.
 func TestAnInterruptedCommandEndsCleanly(t *testing.T) {
 	t.Parallel()
 	model := slow(t)
@@ -488,7 +488,7 @@ func TestAnInterruptedCommandEndsCleanly(t *testing.T) {
 	}
 }
 
-// newKey makes a key of a user with 'footnote key new'.
+// newKey creates a user's key with 'footnote key new'.
 func newKey(t testing.TB, dir, name string, env ...string) string {
 	t.Helper()
 	made := command(t, "", env, "key", "new", name, "--data="+dir)
@@ -498,7 +498,7 @@ func newKey(t testing.TB, dir, name string, env ...string) string {
 	return strings.TrimSpace(made.stdout)
 }
 
-// networkAddrs are ways to write an address, without its port, that other machines can reach.
+// networkAddrs returns address formats, without a port, that other machines can reach.
 func networkAddrs(t *testing.T) []string {
 	t.Helper()
 	all := []string{"0.0.0.0", "", "[::]", "[::ffff:0.0.0.0]"}
@@ -570,7 +570,7 @@ func TestAnOpenServerOnTheNetworkWarnsAndKnowsItsNames(t *testing.T) {
 			t.Errorf("Host %s: status = %d, want %d", host, got, want)
 		}
 	}
-	for _, host := range networkAddrs(t)[4:] { // this machine's own address, reached by it
+	for _, host := range networkAddrs(t)[4:] { // this machine's own addresses
 		own := *s
 		own.url = "http://" + net.JoinHostPort(host, port)
 		if got := own.send("GET", "/documents", nil); got.status != 200 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// providerFaults names, for each fault that model providers are known to make, the tests that replay it: a package and
-// a text of its tests.
+// providerFaults maps each known fault of model providers to the tests that replay it: a package and a text in its
+// tests.
 var providerFaults = []struct {
 	fault string
 	tests []string

@@ -23,13 +23,13 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// freePorts are tried one after the other, from a place of each run's own. They are below those that the system gives
-// out by itself (32768 and up), so that nobody gets one before its server listens, or while that is being restarted.
+// freePorts is a counter of ports, with a random start for each run. They are below the ephemeral ports (32768 and
+// up), so that no other process gets one before its server listens, or during a restart.
 var freePorts atomic.Int64
 
 const firstPort, lastPort = 20_000, 32_767
 
-// freeAddr returns a loopback address that nothing listens on, another one each time.
+// freeAddr returns a loopback address with an unused port, a different one each time.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	freePorts.CompareAndSwap(0, rand.Int64N(lastPort-firstPort)+1)
@@ -37,7 +37,7 @@ func freeAddr(t *testing.T) string {
 		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+freePorts.Add(1)%(lastPort-firstPort))
 		l, err := net.Listen("tcp", addr)
 		if err != nil {
-			continue // somebody else's
+			continue // bound by another process
 		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
@@ -48,7 +48,7 @@ func freeAddr(t *testing.T) string {
 	return ""
 }
 
-// proxied runs nginx with deploy/nginx.conf in front of servers. Its url is all that may be used of what it returns.
+// proxied runs nginx with deploy/nginx.conf in front of servers. Only the url of the result may be used.
 func proxied(t *testing.T, servers ...*server) *server {
 	t.Helper()
 	program, err := exec.LookPath("nginx")
@@ -66,7 +66,7 @@ func proxied(t *testing.T, servers ...*server) *server {
 	for _, s := range servers {
 		upstream = append(upstream, "server "+strings.TrimPrefix(s.url, "http://")+" max_fails=1 fail_timeout=2s;")
 	}
-	conf := deployed(t, "nginx.conf", [][2]string{ // what differs on one machine: addresses, names and places
+	conf := deployed(t, "nginx.conf", [][2]string{ // machine-specific addresses, names and paths
 		{"server footnote:8080 resolve max_fails=1 fail_timeout=2s;", strings.Join(upstream, "\n")},
 		{"resolver 127.0.0.11 valid=5s;", ""},
 		{"listen 8080;", "listen " + addr + ";"},
@@ -80,7 +80,7 @@ func proxied(t *testing.T, servers ...*server) *server {
 	return inFront(t, "nginx", addr, exec.Command(program, "-c", file, "-p", dir, "-e", "stderr"))
 }
 
-// deployed returns a file of deploy/ with changes, each of which there must be something to change for.
+// deployed returns a file of deploy/ with replacements. Each must match.
 func deployed(t *testing.T, name string, changes [][2]string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("../../deploy", name))
@@ -97,7 +97,7 @@ func deployed(t *testing.T, name string, changes [][2]string) string {
 	return conf
 }
 
-// inFront starts a proxy that listens on addr, until the test ends, and waits until it passes requests on.
+// inFront starts a proxy that listens on addr until the test ends, and waits until it forwards requests.
 func inFront(t *testing.T, name, addr string, cmd *exec.Cmd) *server {
 	t.Helper()
 	s := &server{t: t, cmd: cmd, url: "http://" + addr, log: &output{}, ended: make(chan struct{})}
@@ -117,7 +117,7 @@ func inFront(t *testing.T, name, addr string, cmd *exec.Cmd) *server {
 	return s
 }
 
-// steadyModel answers in many pieces until it is told to go on.
+// steadyModel streams its answer in many tokens with a delay.
 func steadyModel(t *testing.T, delay time.Duration, tokens int) *modelServer {
 	return newModel(t, scripted.Config{
 		Delay: delay, Tokens: tokens,
@@ -128,7 +128,7 @@ func steadyModel(t *testing.T, delay time.Duration, tokens int) *modelServer {
 	})
 }
 
-// replicasWith starts n servers on one database, with more settings.
+// replicasWith starts n servers on one database, with additional settings.
 func replicasWith(t *testing.T, n int, more ...string) []*server {
 	t.Helper()
 	env := append([]string{
@@ -154,7 +154,7 @@ func TestAStreamPassesTheProxyUnbufferedAndGoesOnAtTheOtherReplica(t *testing.T)
 func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) {
 	t.Helper()
 	model := slow(t)
-	// after a few words the model says nothing more: no later event pushes what a buffer holds back
+	// After some tokens the model hangs: no later event flushes a proxy's buffer.
 	stuck := make(chan struct{})
 	t.Cleanup(func() { close(stuck) })
 	model.onBytes = func(n int) {
@@ -200,7 +200,7 @@ func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) 
 		t.Errorf("X-Accel-Buffering is %q", got)
 	}
 	st.close()
-	for _, s := range both { // whichever has the run, the other has the stream too
+	for _, s := range both { // the run's owner and the other replica both have the stream
 		again, err := s.open("GET", run.Events, nil, header{"Last-Event-ID", "1"})
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +240,7 @@ func TestReplicasBehindTheProxyAreReplacedOneByOneAndNoRunIsLost(t *testing.T) {
 					runs = append(runs, loose[started](t, r.body).RunID)
 					mu.Unlock()
 				} else if err == nil && r.status != http.StatusServiceUnavailable && r.status != http.StatusBadGateway {
-					t.Errorf("POST /chat: %d %s", r.status, r.body) // those two say: come again
+					t.Errorf("POST /chat: %d %s", r.status, r.body) // those two request a retry
 				}
 			}
 		})
@@ -272,7 +272,7 @@ func TestReplicasBehindTheProxyAreReplacedOneByOneAndNoRunIsLost(t *testing.T) {
 	}
 }
 
-// neighbours returns n addresses with one port, as containers of a service have.
+// neighbours returns n addresses with one port, like the containers of a service.
 func neighbours(t *testing.T, n int) (addrs []string) {
 	t.Helper()
 	for range 100 {
@@ -300,8 +300,8 @@ func neighbours(t *testing.T, n int) (addrs []string) {
 	return nil
 }
 
-// names answers every question for an address with those of servers, as the DNS of Docker and Kubernetes does for a
-// service. It returns its own.
+// names runs a DNS server that answers every address query with the addresses of servers, like Docker and
+// Kubernetes for a service. It returns its own address.
 func names(t *testing.T, servers ...*server) string {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -338,15 +338,15 @@ func names(t *testing.T, servers ...*server) string {
 				}
 			}
 			if raw, err := m.Pack(); err == nil {
-				_, _ = conn.WriteTo(raw, from) // it asks again
+				_, _ = conn.WriteTo(raw, from) // the resolver retries
 			}
 		}
 	}()
 	return conn.LocalAddr().String()
 }
 
-// behindCaddy runs Caddy with deploy/Caddyfile in front of servers that have one port. FOOTNOTE_TEST_CADDY names
-// another Caddy than that of the machine. Its url is all that may be used of what it returns.
+// behindCaddy runs Caddy with deploy/Caddyfile in front of servers that share a port. FOOTNOTE_TEST_CADDY is the
+// path of another Caddy. Only the url of the result may be used.
 func behindCaddy(t *testing.T, servers ...*server) *server {
 	t.Helper()
 	program := os.Getenv("FOOTNOTE_TEST_CADDY")
@@ -364,7 +364,7 @@ func behindCaddy(t *testing.T, servers ...*server) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := deployed(t, "Caddyfile", [][2]string{ // what differs on one machine: addresses, and who knows names
+	conf := deployed(t, "Caddyfile", [][2]string{ // machine-specific addresses and DNS server
 		{"footnote.example.com {", "http://" + addr + " {\n\tbind 127.0.0.1"},
 		{"port 8080", "port " + port + "\n\t\t\tresolvers udp/" + names(t, servers...)},
 	})

@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// queried is what POST /agent/query answers, as far as these tests look at it.
+// queried holds the fields of a POST /agent/query response that these tests compare.
 type queried struct {
 	ID, Status, Answer, StopReason string
 	SelfEvaluation                 string `json:"self_evaluation"`
@@ -36,11 +36,11 @@ type queried struct {
 
 const annasHours = "Anna works 80 percent of full time since March.\n\nHer desk stands on the second floor."
 
-// without sends both settings that cost a further call of the model.
+// without disables both settings that cost a further call of the model.
 const without = `"config":{"enable_query_decomposition":false,"enable_self_evaluation":false}`
 
-// The context of a query is added to what is found: the run searches, and what rests on the context alone needs no
-// footnote.
+// The context of a query is added to the search results: the run still searches, and sentences based on the context
+// alone need no footnote.
 func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 	t.Parallel()
 	said := map[string]string{
@@ -104,7 +104,7 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 	}
 }
 
-// A citation says where its document is on the web, as those of POST /agent/chat do.
+// A citation has the source URL of its document, like in POST /agent/chat.
 func TestACitationOfAQueryHasTheAddressOfItsDocument(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -152,7 +152,8 @@ func TestTheContextOfAQueryIsQuotedOffline(t *testing.T) {
 	}
 }
 
-// The stream of a query has each step with its action and observation, and ends with what the JSON answer holds.
+// The stream of a query has each step with its action and observation, and ends with the content of the JSON
+// response.
 func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{
@@ -228,8 +229,8 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 	}
 }
 
-// What is left out of a query's config is as the source documents have it: a model plans and judges, unless it is
-// switched off.
+// The defaults of a query's config are those of the source documents: a model plans and judges, unless the config
+// disables it.
 func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Record: 100, Script: func(r scripted.Request) scripted.Reply {
@@ -246,7 +247,7 @@ func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 	s.add(file{"handbook.md", holidays})
 	for _, row := range []struct {
 		name, path, field, rest string
-		beside                  int // calls of the model without tools: for the plan and for the judgement
+		beside                  int // model calls without tools: the plan and the judgement
 	}{
 		{"a query", "/agent/query", "question", "", 2},
 		{"a query with null", "/agent/query", "question",
@@ -291,7 +292,7 @@ func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
 	}
 }
 
-// judgedAnswer is what every route tells of how far an answer can be relied on.
+// judgedAnswer holds the fields of every route about an answer's reliability.
 type judgedAnswer struct {
 	Status         string
 	Confidence     *float64
@@ -300,7 +301,7 @@ type judgedAnswer struct {
 	Notes          []string
 }
 
-// judgedBy asks a question on every route that answers with the whole answer.
+// judgedBy sends a question to every route that returns the complete answer.
 func (s *server) judgedBy(question string) map[string]judgedAnswer {
 	s.t.Helper()
 	quoted, err := json.Marshal(question)
@@ -323,7 +324,7 @@ func (s *server) judgedBy(question string) map[string]judgedAnswer {
 	)
 	v1.Footnote.Status = "success"
 	out["/v1"] = v1.Footnote
-	// of the streams the last message with a judgement counts
+	// In a stream, the last message with a judgement counts.
 	last := func(stream, before string) judgedAnswer {
 		at := strings.LastIndex(stream, before)
 		if at < 0 {
@@ -350,7 +351,7 @@ func (s *server) judgedBy(question string) map[string]judgedAnswer {
 	return out
 }
 
-// Why an answer is not to be relied on is said in the same fields on every route.
+// The reasons against an answer's reliability are in the same fields on every route.
 func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
@@ -385,7 +386,7 @@ func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
 		doubted     bool // confidence 0
 		unsupported []string
 		evaluation  string // a part of it
-		note        string // a part of one of the notes; empty: there are none
+		note        string // a part of one of the notes; empty: none
 	}{
 		{"What is 2*3?", true, []string{"There are 6 dragons in the cellar."}, "held by the conversation",
 			"1 sentence of the answer"},
@@ -405,7 +406,7 @@ func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
 				!strings.Contains(strings.Join(got.Notes, " "), row.note) {
 				t.Errorf("%s on %s: the notes are %q, want %q", row.question, route, got.Notes, row.note)
 			}
-			// where it is switched off
+			// Where it is disabled.
 			if route != "/agent/query" && !strings.Contains(got.SelfEvaluation, row.evaluation) {
 				t.Errorf("%s on %s: it says %q, want %q", row.question, route, got.SelfEvaluation, row.evaluation)
 			}
@@ -413,7 +414,7 @@ func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
 	}
 }
 
-// The model that judges an answer sees the text that came with the question.
+// The judge model's context contains the text that was sent with the question.
 func TestTheJudgeOfAnAnswerSeesTheGivenText(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Record: 100, Script: func(r scripted.Request) scripted.Reply {
@@ -446,7 +447,7 @@ func TestTheJudgeOfAnAnswerSeesTheGivenText(t *testing.T) {
 	}
 }
 
-// A sum that is asked for politely is calculated offline.
+// A politely phrased calculation is answered offline.
 func TestAPoliteSumIsCalculatedOffline(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))

@@ -25,7 +25,7 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// manuals are the documents that `make documents` takes out of Debian packages, exactly the files that were looked at.
+// manuals are the documents that `make documents` extracts from Debian packages, in a fixed version.
 func manuals(t testing.TB) []file {
 	t.Helper()
 	list, err := os.ReadFile(filepath.Join("testdata", "documents.sha256"))
@@ -52,8 +52,8 @@ func manuals(t testing.TB) []file {
 
 var contentsQuestion = regexp.MustCompile(`\d+(?:\.\d+)+ ([^.?\n]{8,}\?)`)
 
-// What stands before a footnote on the page, the citation's quote, and what its link marks in the document are the same
-// words of the stored text, for each question that the table of contents of a manual asks.
+// The text before a footnote, the citation's quote and the text that its link marks are the same words of the
+// stored text. The questions are those of a manual's table of contents.
 func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -105,7 +105,7 @@ func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 					question, f.number, c.Check, c.Start, c.End, c.Quote, chat.CheckVerified)
 			}
 			r := s.send("GET", c.URL, nil)
-			// the rest may be on the next page
+			// The rest may be on the next page.
 			if marks := marksOf(t, r.body, c); r.status != http.StatusOK ||
 				!strings.HasPrefix(squeezed(c.Quote), marks) {
 				t.Errorf("%q: %s marks %q, want %q", question, c.URL, marks, squeezed(c.Quote))
@@ -118,7 +118,7 @@ func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
 	}
 }
 
-// squeezed is a text without white space: a line of a page ends where it likes.
+// squeezed removes white space, since line breaks in a page are arbitrary.
 func squeezed(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || r == 0x2060 {
@@ -128,8 +128,8 @@ func squeezed(s string) string {
 	}, s)
 }
 
-// shownNote is a footnote on the page with the text between it and the one before, or the beginning of its paragraph,
-// of its item with the number that is drawn before it, or of its table's row.
+// shownNote is a footnote on the page with the text before it. The text starts at the previous footnote, or at the
+// start of its paragraph, list item (with its rendered number) or table row.
 type shownNote struct{ number, text string }
 
 func sentencesShown(t *testing.T, page string) []shownNote {
@@ -147,7 +147,7 @@ func sentencesShown(t *testing.T, page string) []shownNote {
 				text = ""
 			case d.DataAtom == atom.Li:
 				text = itemMark(t, d)
-			case d.DataAtom == atom.P && d.Parent.DataAtom == atom.Li: // the item's number stands before it
+			case d.DataAtom == atom.P && d.Parent.DataAtom == atom.Li: // after the item's number
 			case d.DataAtom == atom.P || d.DataAtom == atom.Tr:
 				text = ""
 			case d.DataAtom == atom.Td && !isFirstCell(d):
@@ -160,7 +160,7 @@ func sentencesShown(t *testing.T, page string) []shownNote {
 	return out
 }
 
-// itemMark is what the browser draws before a list's item: "4." or "4)", nothing before one of a list without numbers.
+// itemMark returns the rendered mark of a list item: "4." or "4)", or nothing in an unordered list.
 func itemMark(t *testing.T, item *html.Node) string {
 	t.Helper()
 	list := item.Parent
@@ -188,7 +188,7 @@ func itemMark(t *testing.T, item *html.Node) string {
 	return strconv.Itoa(number) + "."
 }
 
-// isFirstCell reports whether a cell begins its row.
+// isFirstCell reports whether a cell is the first of its row.
 func isFirstCell(cell *html.Node) bool {
 	for before := cell.PrevSibling; before != nil; before = before.PrevSibling {
 		if before.Type == html.ElementNode {
@@ -207,7 +207,7 @@ func inCite(n *html.Node) bool {
 	return false
 }
 
-// marksOf is the marked text of a viewer's page, squeezed.
+// marksOf returns the marked text of a viewer's page, squeezed.
 func marksOf(t *testing.T, page string, c chat.Citation) string {
 	t.Helper()
 	tag := "mark"
@@ -249,23 +249,23 @@ func attr(n *html.Node, name string) string {
 	return ""
 }
 
-// inventions are sentences that no manual has.
+// inventions are sentences that are in no manual.
 var inventions = []string{
 	"The king keeps seven dragons in the cellar of the old mill.", "Every dragon has a licence to sing.",
 	"Debian was founded by dragons in 1066.",
 }
 
-// tried is the number in a question, from which the script makes its answer.
+// tried matches the number in a question, the seed of the script's answer.
 var tried = regexp.MustCompile(`\(try (\d+)\)`)
 
-// composed is an answer that is put together by chance from the passages that the model was shown.
+// composed is a random answer made of the passages in the model's context.
 type composed struct {
 	markdown string
-	cited    []string // sentences that were copied whole, with a footnote right behind them
+	cited    []string // copied sentences with a footnote directly after them
 	invented []string // with or without a footnote
 }
 
-// compose makes an answer.
+// compose returns a random answer for a seed.
 func compose(seed uint64, shown map[int][]string) composed {
 	r := rand.New(rand.NewPCG(seed, 7))
 	var c composed
@@ -289,7 +289,7 @@ func compose(seed uint64, shown map[int][]string) composed {
 		case 4:
 			fmt.Fprintf(&b, "- %s [%d]\n- %s [%d]", s, n, s, n)
 			c.cited = append(c.cited, s)
-		case 5: // cut
+		case 5: // truncated
 			fmt.Fprintf(&b, "%s [%d].", strings.Join(words[:1+r.IntN(len(words))], " "), n)
 		case 6: // joined
 			m, other := pick()
@@ -310,7 +310,7 @@ func compose(seed uint64, shown map[int][]string) composed {
 			fmt.Fprintf(&b, "\n## %s\n\n%s [%d]", strings.Join(words[:min(3, len(words))], " "), s, n)
 			c.cited = append(c.cited, s)
 		case 10:
-			// a cell more than the head has is not drawn
+			// A cell beyond the table's head is not rendered.
 			fmt.Fprintf(&b, "\n\n| What | Where |\n|---|---|\n| %s [%d] | x |\n\n", strings.ReplaceAll(s, "|", " "), n)
 		case 11:
 			fmt.Fprintf(&b, "“%s” [%d]", s, n)
@@ -333,7 +333,7 @@ func compose(seed uint64, shown map[int][]string) composed {
 	return c
 }
 
-// shownTo are the sentences of the passages that a model was shown in this run, by number.
+// shownTo returns the sentences of the passages in a model's context, by number.
 func shownTo(r scripted.Request) map[int][]string {
 	shown := map[int][]string{}
 	for _, msg := range r.Messages {
@@ -366,8 +366,8 @@ func shownTo(r scripted.Request) map[int][]string {
 	return shown
 }
 
-// Whatever a model says of real documents, each footnote of the answer shows words of the stored text, on the page and
-// in the document; a sentence that was copied is what its footnote quotes; and what is invented is called unsupported.
+// For any answer of a model, each footnote shows words of the stored text, on the page and in the document; a
+// copied sentence is the quote of its footnote; and an invented one is marked as unsupported.
 func FuzzFootnotesShowTheirSentences(f *testing.F) {
 	var mu sync.Mutex
 	said := map[uint64]composed{}
@@ -430,7 +430,7 @@ func FuzzFootnotesShowTheirSentences(f *testing.F) {
 	})
 }
 
-// heldToItsFootnotes compares an answer with what went into it, and with the footnotes that the page shows.
+// heldToItsFootnotes compares an answer with its sources, and with the footnotes that the page shows.
 func heldToItsFootnotes(t *testing.T, c composed, answer *chat.Answer, shown []shownNote) {
 	t.Helper()
 	for _, note := range shown {

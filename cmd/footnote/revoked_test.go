@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// silentModel takes every question and never says a word. gone returns how many of its requests were given up.
+// silentModel accepts every question and never answers. gone returns the number of cancelled requests.
 func silentModel(t *testing.T) (m *modelServer, gone func() int) {
 	t.Helper()
 	m = newModel(t, scripted.Config{Delay: time.Hour})
@@ -103,11 +103,11 @@ func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
 	}
 }
 
-// asUser is a server as the user of a key sees it.
+// asUser returns the server with a user's key.
 func asUser(s *server, key string) *server { who := *s; who.key = key; return &who }
 
-// askedAtOnce asks n questions at each server, all at once, and counts the statuses. Answers with 429 must name the
-// limit.
+// askedAtOnce sends n concurrent questions to each server, and counts the statuses. Responses with 429 must name
+// the limit.
 func askedAtOnce(t *testing.T, n int, limit string, servers ...*server) map[int]int {
 	t.Helper()
 	var mu sync.Mutex

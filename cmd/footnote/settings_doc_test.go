@@ -10,7 +10,7 @@ import (
 
 const settingsDoc = "../../docs/settings.md"
 
-// docs/settings.md has what --help has. FOOTNOTE_WRITE_DOCS=1 writes it anew.
+// docs/settings.md equals the output of --help. FOOTNOTE_WRITE_DOCS=1 writes it again.
 func TestTheSettingsAreDocumented(t *testing.T) {
 	want := settingsPage(t)
 	if os.Getenv("FOOTNOTE_WRITE_DOCS") != "" {
@@ -27,7 +27,7 @@ func TestTheSettingsAreDocumented(t *testing.T) {
 	}
 }
 
-// settingsPage writes a row for each setting of the program, in the order of --help.
+// settingsPage writes a table row for each setting, in the order of --help.
 func settingsPage(t *testing.T) string {
 	t.Helper()
 	parser, err := newParser(&commands{}, io.Discard, io.Discard)

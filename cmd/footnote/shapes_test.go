@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// fields lists an object's names, nested ones with a point, those of a list's first element with [].
+// fields lists an object's field names, nested ones with a dot, those of a list's first element with [].
 func fields(t *testing.T, body string) []string {
 	t.Helper()
 	var v any
@@ -42,7 +42,7 @@ func fields(t *testing.T, body string) []string {
 	return names
 }
 
-// wantFields fails unless an answer has all of the names.
+// wantFields fails unless a response has all of the names.
 func wantFields(t *testing.T, what string, r reply, names ...string) {
 	t.Helper()
 	if r.status >= 300 {
@@ -177,7 +177,7 @@ func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
 	}
 }
 
-// What curl -N prints is made to be read: a name, a number and one line of JSON for each event.
+// The output of curl -N is readable: a name, a number and one line of JSON for each event.
 func TestAStreamIsReadableAsText(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -229,7 +229,7 @@ func TestAStreamIsReadableAsText(t *testing.T) {
 	}
 }
 
-// Fields that the description says are the same hold the same in real answers to the same question.
+// Fields that the API description declares equal have equal values in real responses to the same question.
 func TestFieldsThatAreTheSameHoldTheSame(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -285,8 +285,8 @@ func TestFieldsThatAreTheSameHoldTheSame(t *testing.T) {
 	}
 }
 
-// content is what a field of an answer says, without what differs from run to run and from one interface to another: of
-// footnotes, their numbers, documents and quoted words; of times and ids, that there is one.
+// content normalises a field of a response, without the values that differ between runs and APIs. Footnotes keep
+// their numbers, documents and quotes; ids and other numbers become placeholders.
 func content(t *testing.T, v any) string {
 	t.Helper()
 	list, ok := v.([]any)
@@ -322,7 +322,7 @@ func content(t *testing.T, v any) string {
 	return b.String()
 }
 
-// questions have an answer in one document of eval/testdata/library: words that it must hold.
+// questions have an answer in one document of eval/testdata/library, with the words that the answer must contain.
 var questions = []struct{ ask, file, says string }{
 	{"What is the condition of the roof at Mill Lane?", "survey-mill-lane.md", "poor condition"},
 	{"How much will it cost to replace the lead flashing?", "survey-mill-lane.md", "£3,400"},
@@ -357,7 +357,7 @@ var questions = []struct{ ask, file, says string }{
 	{"How is the drawbridge of the plan painted?", "plan.pdf", "dark green"},
 }
 
-// unanswerable questions have no answer in any of the documents. The last ones come close to what a document says.
+// unanswerable questions have no answer in any of the documents. The last ones are near misses.
 var unanswerable = []string{
 	"What is the capital of Mongolia?",
 	"How do I bake sourdough bread?",
@@ -377,8 +377,8 @@ var unanswerable = []string{
 	"How much does the lift in Mill Lane cost?",
 }
 
-// The offline model quotes what answers from the right document, word for word, and does not call found what does not
-// answer.
+// The offline model quotes the answer from the right document, word for word, and does not mark irrelevant quotes
+// as found.
 func TestAnswersRestOnTheDocuments(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -398,7 +398,7 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 		"plan.pdf", pdfOf("The first sheet shows the river and the weir.",
 			"The drawbridge is painted dark green and has two oak beams."),
 	})
-	// as it was when the questions were written
+	// As of the time when the questions were written.
 	chapters, err := filepath.Glob(filepath.Join("eval", "testdata", "handbook", "*.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -443,12 +443,12 @@ func TestAnswersRestOnTheDocuments(t *testing.T) {
 	}
 }
 
-// asked is a question of testdata/questions: of the classes answer and paraphrase, which words of which document answer
-// it; those of off-topic and near-miss have no answer.
+// asked is a question of testdata/questions. The classes answer and paraphrase have the expected document and
+// words; the classes off-topic and near-miss have no answer.
 type asked struct{ class, file, says, question string }
 
-// leastGood is how many questions of each class must have their answer in the quotes, or else no quotes that are called
-// found. There is no embedder here: words alone decide.
+// leastGood is the minimum number of correct questions in each class: the expected words are in the quotes, or no
+// quote is marked as found. There is no embedder here: only the text index is used.
 var leastGood = map[string]map[string]int{
 	"known":      {"answer": len(questions), "near-miss": 15},
 	"tuned":      {"answer": 26, "paraphrase": 10, "off-topic": 13, "near-miss": 27},
@@ -477,8 +477,8 @@ func readAsked(t *testing.T, name string) []asked {
 	return out
 }
 
-// answeredWell reports whether a question was answered from its document with the words, or refused if it has no
-// answer.
+// answeredWell reports whether a question was answered from its document with the expected words, or refused if it
+// has no answer.
 func answeredWell(t *testing.T, s *server, names map[string]string, q asked) bool {
 	t.Helper()
 	log := s.run(q.question)
@@ -508,7 +508,7 @@ func answeredWell(t *testing.T, s *server, names map[string]string, q asked) boo
 	return good
 }
 
-// checkCitations fails unless each footnote's words stand where it says, and each number in the text has its footnote.
+// checkCitations fails unless each footnote's quote is at its offset, and each number in the text has a footnote.
 func checkCitations(t *testing.T, s *server, log transcript) {
 	t.Helper()
 	if log.answer == nil {

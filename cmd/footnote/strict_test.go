@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What of a body would be dropped or folded without a word is refused, with the name of the field, wherever questions
-// are asked.
+// Fields of a body that would be ignored or merged are rejected with the field's name, on every route for
+// questions.
 func TestBodiesAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))

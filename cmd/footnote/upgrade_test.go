@@ -37,9 +37,9 @@ func git(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// olderProgram builds the last version that knows one step of the schema less, from this repository's history. Its
-// modules are those of today, so that nothing is fetched. replaced is true if that step says that it can't go on beside
-// it.
+// olderProgram builds the last version before the newest schema migration, from this repository's history. It uses
+// today's modules, so that nothing is downloaded. replaced is true if that migration declares the older version
+// incompatible.
 func olderProgram(t *testing.T) (program string, replaced bool) {
 	t.Helper()
 	added := strings.TrimSpace(string(git(t, "log", "-1", "--diff-filter=A", "--format=%H", "--", steps+"/*.sql")))
@@ -105,7 +105,7 @@ func olderProgram(t *testing.T) (program string, replaced bool) {
 	return program, replaced
 }
 
-// seesEvent reads the events of a run at a server, after a number, until the one that is wanted.
+// seesEvent streams the events of a run at a server, after a number, until the wanted one.
 func (s *server) seesEvent(run started, after string, want func(event) bool) {
 	s.t.Helper()
 	st, err := s.open("GET", run.Events, nil, header{"Last-Event-ID", after})
@@ -177,7 +177,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	held, stopped := old.begin("What is the condition of the roof?"), old.begin("What is the rent?")
 	old.seesEvent(held, "0", begins)
 
-	current := serve(t, newDir(t), env...) // it brings the schema up to date below the old one's work
+	current := serve(t, newDir(t), env...) // it migrates the schema while the old one runs
 	current.seesEvent(held, "0", begins)
 	if r := current.send("GET", "/documents/"+first+"/file", nil); r.status != http.StatusOK ||
 		r.body != books[0].body {
@@ -219,7 +219,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	shut()
 	left := old.begin("Where does the damp in the kitchen come from?")
 	current.seesEvent(left, "0", begins)
-	old.kill() // this one takes over what was left behind
+	old.kill() // this one takes over its work
 	open()
 	current.seesEvent(left, "1", done(chat.RunCompleted))
 	if r := current.send("DELETE", "/documents/"+third, nil); r.status != http.StatusNoContent {
@@ -229,7 +229,7 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 		t.Errorf("it ended with %d:\n%s", code, current.log)
 	}
 
-	back := serveOld() // the way back
+	back := serveOld() // the downgrade
 	if r := back.send("GET", "/documents/"+third+"/file", nil); r.status != http.StatusNotFound {
 		t.Errorf("a document that was deleted at the newer one: %d, want %d", r.status, http.StatusNotFound)
 	}
@@ -239,8 +239,8 @@ func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
 	}
 }
 
-// testReplacing stops an older version, starts this one on what it left, and checks that the older one does not come
-// back.
+// testReplacing stops an older version, starts this one on its data, and checks that the older one refuses to start
+// again.
 func testReplacing(t *testing.T, before string) {
 	t.Helper()
 	env := []string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir()}

@@ -28,7 +28,7 @@ func follow(t *testing.T, data, dir string, args ...string) *server {
 	return launch(t, cmd, data)
 }
 
-// shelved is a document in the list of the API.
+// shelved is a document in the API's list.
 type shelved struct {
 	ID     string `json:"id"`
 	Path   string `json:"path"`
@@ -53,7 +53,7 @@ func (s *server) shelved() []shelved {
 	}
 }
 
-// at returns the document of a path, if it is ready.
+// at returns the document at a path, if it is ready.
 func (s *server) at(path string) (shelved, bool) {
 	s.t.Helper()
 	for _, d := range s.shelved() {
@@ -71,7 +71,7 @@ func put(t *testing.T, name, body string) {
 	}
 }
 
-// The library follows new, changed, renamed and deleted files of a folder; what was there before stays.
+// The sync applies new, changed, renamed and deleted files of a folder; other documents stay.
 func TestTheLibraryFollowsAFolder(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -126,14 +126,14 @@ func TestTheLibraryFollowsAFolder(t *testing.T) {
 	eventually(t, "what happened while nobody watched is seen", func() bool { return len(s.shelved()) == 2 })
 }
 
-// watchedFiles is how many files the test of kills has: as many as FOOTNOTE_WATCH_FILES says.
+// watchedFiles returns the number of files in the kill test: FOOTNOTE_WATCH_FILES, or the default.
 func watchedFiles(t *testing.T) int {
 	t.Helper()
 	return numberFrom(t, "FOOTNOTE_WATCH_FILES", 200, 20)
 }
 
-// A tenth of the files of a folder changes in all ways while program and server are killed again and again: in the end
-// each content has one document, nothing is lost and nothing there twice.
+// A tenth of a folder's files changes in all ways while watch and server are killed repeatedly: in the end each
+// content has exactly one document.
 func TestAKilledWatchLosesNothing(t *testing.T) {
 	t.Parallel()
 	n, rng := watchedFiles(t), rand.New(rand.NewPCG(7, 11))
@@ -155,7 +155,7 @@ func TestAKilledWatchLosesNothing(t *testing.T) {
 		case 1:
 			put(t, at, fmt.Sprintf("# Changed %d\n\nThe parcel was sold in deal %d.\n", i, i))
 		case 2:
-			_ = os.Rename(at, filepath.Join(dir, fmt.Sprintf("r%d.md", i))) // it may be gone
+			_ = os.Rename(at, filepath.Join(dir, fmt.Sprintf("r%d.md", i))) // it may be deleted
 		case 3:
 			_ = os.Remove(at)
 		}
@@ -172,7 +172,7 @@ func TestAKilledWatchLosesNothing(t *testing.T) {
 	w.complete(t, dir)
 }
 
-// complete waits until each content of the folder has one ready document, and there is no other.
+// complete waits until each content of the folder has one ready document, and there are no others.
 func (s *server) complete(t *testing.T, dir string) {
 	t.Helper()
 	want := map[string]bool{}
@@ -200,7 +200,7 @@ func (s *server) complete(t *testing.T, dir string) {
 	})
 }
 
-// Replicas that follow the same folder do so one at a time; when that one dies, another goes on.
+// Only one replica at a time syncs a folder; when that one dies, another takes over.
 func TestReplicasFollowAFolderOneAtATime(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"})
@@ -225,7 +225,7 @@ func TestReplicasFollowAFolderOneAtATime(t *testing.T) {
 	}
 }
 
-// A server with keys says whose documents those of a folder are.
+// A server with keys requires an owner for the documents of a folder.
 func TestAServerWithKeysNeedsOneToFollowAFolder(t *testing.T) {
 	t.Parallel()
 	data, dir := newDir(t), folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"})
@@ -244,7 +244,7 @@ func TestAServerWithKeysNeedsOneToFollowAFolder(t *testing.T) {
 	eventually(t, "the file is there\n"+made.stdout, func() bool { _, ok := s.at(path); return ok })
 }
 
-// leftOut returns what is left out of a folder, by the API and by the page, which say the same.
+// leftOut returns the skipped files of a folder, by the API and by the page, which must be equal.
 func (s *server) leftOut(dir string) map[string]string {
 	s.t.Helper()
 	got := loose[struct {
@@ -271,7 +271,7 @@ func (s *server) leftOut(dir string) map[string]string {
 	return left
 }
 
-// What can't be added is told once; what is known of a folder stays while the folder is empty.
+// A rejected file is logged once; the documents of a folder stay while the folder is empty.
 func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -285,7 +285,7 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 	}
 	await("a.md")
 	eventually(t, "the empty file is refused", func() bool { return strings.Contains(w.log.String(), "empty.md") })
-	for i := range 3 { // each is another look at the folder
+	for i := range 3 { // each is another sync
 		put(t, filepath.Join(dir, fmt.Sprintf("b%d.md", i)), fmt.Sprintf("# B\n\nThe house %d is empty.\n", i))
 		await(fmt.Sprintf("b%d.md", i))
 	}
@@ -331,7 +331,8 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 	}
 }
 
-// What a folder's program told stays when the server starts anew, for the page of whoever has the documents.
+// The skipped files that watch reported are persistent: the page shows them to the documents' owner after a
+// restart.
 func TestWhatIsLeftOutOutlastsTheServer(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"}, file{"film.mov", "\x00\x00"})
@@ -345,8 +346,8 @@ func TestWhatIsLeftOutOutlastsTheServer(t *testing.T) {
 	}
 }
 
-// numberFrom is how much of a test is done: as much as a variable of the environment says, which must be a number from
-// least, or the usual.
+// numberFrom returns the size of a test: the value of an environment variable, which must be a number of at least
+// least, or the default.
 func numberFrom(t *testing.T, name string, usual, least int) int {
 	t.Helper()
 	text := os.Getenv(name)
@@ -360,7 +361,7 @@ func numberFrom(t *testing.T, name string, usual, least int) int {
 	return n
 }
 
-// A conversation without a model: every question rests on the answer before it.
+// A conversation without a model: every question refers to the answer before it.
 func TestOfflineGoesOnFromWhatWasSaid(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -395,20 +396,20 @@ func TestOfflineGoesOnFromWhatWasSaid(t *testing.T) {
 	}
 }
 
-// headers of browsers, and of a proxy
+// Headers of browsers and of a proxy.
 var (
 	asPage   = header{"Accept", "text/html"}
 	asForm   = header{"Content-Type", "application/x-www-form-urlencoded"}
 	passedOn = header{"X-Forwarded-For", "192.0.2.1"}
 )
 
-// submit posts a form of the page.
+// submit posts a form of the page with a folder.
 func (s *server) submit(path, folder string) reply {
 	return s.send("POST", path, "folder="+url.QueryEscape(folder), asForm, asPage)
 }
 
-// A folder that is chosen on the page is followed at once and after a restart, until that is ended; then its documents
-// stay, and nothing follows any more.
+// A folder chosen on the page is followed at once and after a restart, until it is removed; then its documents
+// stay, and the sync stops.
 func TestAFolderIsChosenOnThePage(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, file{"Case/lease.md", "# Lease\n\nThe tenant may end the lease after three years.\n"},
@@ -464,14 +465,14 @@ func TestAFolderIsChosenOnThePage(t *testing.T) {
 		t.Errorf("after it was ended: %s", got)
 	}
 	s.end(os.Interrupt)
-	// a folder that is not there when the server starts is waited for
+	// A folder that is missing when the server starts is retried.
 	kept, away := filepath.Join(s.dir, "folders.json"), filepath.Join(dir, "away")
 	put(t, kept, `{"folders":["`+away+`"]}`)
 	s = serve(t, s.dir, "HOME="+dir)
 	eventually(t, "a folder that is away is said to be", func() bool {
 		return strings.Contains(page("/documents"), "can't be read now")
 	})
-	// a proxy stands for people elsewhere
+	// A proxied request is treated as remote.
 	for _, got := range []reply{
 		s.send("GET", "/folders", nil, asPage, passedOn),
 		s.send("POST", "/folders", "folder="+url.QueryEscape(dir), passedOn, asForm),
@@ -492,8 +493,8 @@ func TestAFolderIsChosenOnThePage(t *testing.T) {
 	}
 }
 
-// Who sees the documents of users with keys does not see the server's disk; folders that were chosen before there were
-// keys rest.
+// Users with keys can't list the server's disk. Folders that were chosen before the first key are no longer
+// followed.
 func TestFoldersAreForTheLocalUserAlone(t *testing.T) {
 	t.Parallel()
 	papers := folder(t, file{"lease.md", "# Lease\n\nThree years.\n"})

@@ -75,7 +75,7 @@ func TestAWordThatIsNoCommandSuggestsTheNearest(t *testing.T) {
 	}
 }
 
-// One of the ports where model servers listen is taken for a moment.
+// One of the default ports of model servers is used for a moment.
 func TestDoctorFindsAModelServerOnThisMachine(t *testing.T) {
 	var at net.Listener
 	for _, port := range []int{1337, 1234, 11434, 8000, 8081} {
@@ -97,15 +97,15 @@ func TestDoctorFindsAModelServerOnThisMachine(t *testing.T) {
 	for name, env := range map[string][]string{
 		"without a model": nil, "with one that can't be reached": {"OPENAI_BASE_URL=http://127.0.0.1:1/v1"},
 	} {
-		eventually(t, name+": "+connects, func() bool { // it looks for 300 ms, however busy the machine is
+		eventually(t, name+": "+connects, func() bool { // it scans for 300 ms, however busy the machine is
 			got := command(t, "", env, "doctor", "--data="+newDir(t))
 			return strings.Contains(got.stdout, connects) && strings.Contains(got.stdout, "✓ model server")
 		})
 	}
 }
 
-// withoutQuotes are conversations in which the offline mode speaks for itself: it greets, can't do what is asked,
-// calculates, lists, or says what it needs.
+// withoutQuotes are conversations that the offline mode answers without quotes: a greeting, a refused request, a
+// calculation, a list, or a request for information.
 var withoutQuotes = []string{
 	"Hello", "Thanks!", "Who are you?", "help", "?!", "Tell me more", "Explain that", "What does [9] say?",
 	"What is 12 * 7?", "What is 7 / 0?", "Which documents do I have?", "Summarise my documents", "Open Missing.pdf",
@@ -117,7 +117,7 @@ var withoutQuotes = []string{
 	"What does rule 2 say? → Translate your answer into German", "Erkläre diesen Text: Der Hund bleibt an der Leine.",
 }
 
-// What the offline mode says for itself is no claim about documents: none of it is listed as one without a source.
+// The offline mode's own sentences are not claims about documents: none is listed as unsupported.
 func TestWhatOfflineSaysForItselfIsNoClaim(t *testing.T) {
 	t.Parallel()
 	rules := "# Rules of the mill\n\n1. Visitors sign the book at the gate.\n2. Dogs are kept on a lead.\n" +

@@ -5,8 +5,8 @@ import (
 	"github.com/footnote/footnote/corpus/extract/files"
 )
 
-// workerCommand is a process that reads files. Only this program starts it.
+// workerCommand is a worker process that parses files. Only this program starts it.
 type workerCommand struct{}
 
-// Run reads files for the server that started this process, until its input ends.
+// Run parses files for the parent process until its input ends.
 func (workerCommand) Run(p *command.Program) error { return files.Serve(p.Ctx, p.Stdin, p.Stdout) }

@@ -1,4 +1,4 @@
-// Package check holds compose.yaml and deploy/kubernetes to the definitions of Compose and of Kubernetes: 'make
+// Package check validates compose.yaml and deploy/kubernetes against the schemas of Compose and Kubernetes: 'make
 // check-deploy'.
 package check
 
@@ -24,7 +24,7 @@ import (
 
 const root = "../.."
 
-// load reads compose.yaml as 'docker compose' does.
+// load parses compose.yaml like 'docker compose'.
 func load(t *testing.T, env []string, profiles ...string) (*types.Project, error) {
 	t.Helper()
 	options, err := cli.NewProjectOptions([]string{root + "/compose.yaml"}, cli.WithWorkingDirectory(root),
@@ -69,7 +69,7 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 			t.Errorf("%s = %v, want %s", name, got, want)
 		}
 	}
-	// what is kept lies in a volume that replicas share, and the data directory is none
+	// Persistent data is in a volume that replicas share, and the data directory is not.
 	mounted := map[string]string{}
 	for _, v := range footnote.Volumes {
 		mounted[v.Target] = v.Source
@@ -106,8 +106,8 @@ func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
 	}
 }
 
-// objects reads the manifests into the types of Kubernetes: a field that is unknown, twice there or of another type is
-// a mistake.
+// objects decodes the manifests into the types of Kubernetes: an unknown or duplicate field, or one of another
+// type, is an error.
 func objects(t *testing.T) (list []runtime.Object) {
 	t.Helper()
 	scheme := runtime.NewScheme()

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// entry is a file of a package. name is where it lies in the package, content all of it in memory.
+// entry is a file of a package. name is its path in the package, content its bytes in memory.
 type entry struct {
 	name    string // with slashes
 	content []byte
-	program bool // it may be started
+	program bool // executable
 }
 
-// mode is what the file gets when it is unpacked: 755 for programs, 644 for others.
+// mode returns the file's permissions: 755 for programs, 644 for others.
 func (e entry) mode() os.FileMode {
 	if e.program {
 		return 0o755
@@ -27,10 +27,10 @@ func (e entry) mode() os.FileMode {
 	return 0o644
 }
 
-// writeTarball packs entries in their order; all have one time and belong to nobody.
+// writeTarball packs entries in order, with one timestamp and without an owner.
 //
-// It is a gzip of a tar of the kind USTAR, which has no room for anything of the machine that made it. So the same
-// entries make the same bytes. The whole package is made in memory before anything is written.
+// It writes gzip and tar in the USTAR format, which has no metadata of the build machine, so the output is
+// reproducible. The whole package is buffered in memory before it is written.
 func writeTarball(path string, entries []entry, made time.Time) error {
 	var packed bytes.Buffer
 	zipped, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
@@ -59,9 +59,9 @@ func writeTarball(path string, entries []entry, made time.Time) error {
 	return writeFile(path, packed.Bytes())
 }
 
-// writeZip packs entries in their order; all have one time.
+// writeZip packs entries in order, with one timestamp.
 //
-// Times in a zip begin with 1980; madeAt sees to that. A kind of file's mode is kept, so that programs may be started
+// Timestamps in a zip start with 1980, which madeAt ensures. File modes are stored, so that programs are executable
 // on Unix.
 func writeZip(path string, entries []entry, made time.Time) error {
 	var packed bytes.Buffer
@@ -86,7 +86,7 @@ func writeZip(path string, entries []entry, made time.Time) error {
 	return writeFile(path, packed.Bytes())
 }
 
-// writeFile writes a file that everybody may read, and makes its folder.
+// writeFile writes a world-readable file, and creates its folder.
 func writeFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// bill is a bill of materials in CycloneDX 1.6, without the number of its own that would differ each time.
+// bill is a software bill of materials (SBOM) in CycloneDX 1.6, without a serial number.
 //
-// A serial number is optional in the standard, and is left out for that reason. https://cyclonedx.org describes the
+// The serial number is optional, and would make the build irreproducible. https://cyclonedx.org describes the
 // fields.
 type bill struct {
 	Format      string      `json:"bomFormat"`
@@ -24,13 +24,14 @@ type bill struct {
 	Components  []component `json:"components"`
 }
 
-// billHead is what the bill is of, and when that was made.
+// billHead is the subject of the bill, and its timestamp.
 type billHead struct {
 	Timestamp string    `json:"timestamp"`
 	Component component `json:"component"`
 }
 
-// component is one work. PURL is its package URL, by which scanners know it; works without a version have none.
+// component is one dependency. PURL is its package URL, which scanners use as its identifier; a work without a
+// version has none.
 type component struct {
 	Type    string     `json:"type"`
 	Ref     string     `json:"bom-ref,omitempty"`
@@ -40,16 +41,16 @@ type component struct {
 	PURL    string     `json:"purl,omitempty"`
 }
 
-// billHash is a hash as hexadecimal digits, with the standard's name for how it was made.
+// billHash is a hash in hexadecimal, with the standard's name of the algorithm.
 type billHash struct {
 	Algorithm string `json:"alg"`
 	Content   string `json:"content"`
 }
 
-// makeBill writes what a built program says is linked into it, and what is embedded in every one.
+// makeBill writes the modules that are linked into a built program, and the parts embedded in every one.
 //
-// binary is the program of one platform, since what is linked differs between them. It asks the program itself, so the
-// bill is of what was built and not of what go.mod says. It needs node_modules below root, as embeddedParts does.
+// binary is the program of one platform, since linked modules differ between platforms. Its build info is read, so
+// the bill describes the binary and not go.mod. It requires node_modules below root, like embeddedParts.
 func makeBill(root, binary, out string, about product) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
@@ -66,8 +67,7 @@ func makeBill(root, binary, out string, about product) error {
 	return os.WriteFile(out, append(raw, '\n'), 0o644)
 }
 
-// billOf lists Go itself, the linked modules, and the embedded parts. The order is Go, the modules as the program
-// lists them, then what is embedded.
+// billOf lists Go itself, the linked modules in the order of the build info, then the embedded parts.
 func billOf(info *debug.BuildInfo, embedded []part, about product) bill {
 	setting := map[string]string{}
 	for _, s := range info.Settings {
@@ -79,11 +79,11 @@ func billOf(info *debug.BuildInfo, embedded []part, about product) bill {
 		PURL: "pkg:golang/std@" + goVersion,
 	}}
 	for _, module := range info.Deps {
-		// A module that was replaced counts as what took its place.
+		// A replaced module is listed as its replacement.
 		if module.Replace != nil {
 			module = module.Replace
 		}
-		if strings.HasPrefix(module.Path, ".") { // code of this repository
+		if strings.HasPrefix(module.Path, ".") { // a module of this repository
 			continue
 		}
 		c := component{
@@ -91,7 +91,7 @@ func billOf(info *debug.BuildInfo, embedded []part, about product) bill {
 			PURL: "pkg:golang/" + strings.ToLower(module.Path) + "@" + module.Version,
 		}
 		c.Ref = c.PURL
-		// Go's own hash of a module is a SHA-256 of the list of its files' hashes
+		// Go's own hash of a module is a SHA-256 of the list of its files' hashes.
 		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(module.Sum, "h1:"))
 		if err == nil && len(sum) == 32 {
 			c.Hashes = []billHash{{Algorithm: "SHA-256", Content: hex.EncodeToString(sum)}}

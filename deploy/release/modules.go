@@ -17,35 +17,36 @@ import (
 	"strings"
 )
 
-// platforms are what releases are built for, as GOOS/GOARCH. All six have to be built before packages are made.
+// platforms are the release platforms, as GOOS/GOARCH. All six must be built before packages are written.
 var platforms = []string{
 	"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64",
 }
 
-// buildTags are those of the Makefile. Other tags would link other modules, and the notices would be of another
+// buildTags are those of the Makefile. Other tags would link other modules, and the notices would not match the
 // program.
 const buildTags = "grpcnotrace,retrynotrace"
 
-// part is a work by others that is linked into the program or embedded in it. Version is empty for what has none, such
-// as PDFium's parts.
+// part is a third-party work that is linked into the program or embedded in it. Version is empty for a work without
+// one, such as PDFium's parts.
 type part struct {
 	Name    string // its module path, npm package or project
 	Version string
-	Files   map[string]string // texts of its licences, by their names below its folder
+	Files   map[string]string // licence texts, by file name relative to its folder
 }
 
-// licenceFile matches the names of files with licences and notices. Case does not count. A dot or a hyphen may follow,
-// with anything behind.
+// licenceFile matches the names of files with licences and notices, case-insensitive. A dot or hyphen with any
+// suffix may follow.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents|unlicense)([.-].*)?$`)
 
-// apacheAbove are modules whose licence stands at the root of their repository, above their own folder: Apache 2.0.
-// Each was looked at by hand; a new module without a licence is an error until somebody looks.
+// apacheAbove are modules whose licence is at the root of their repository, above their own folder: Apache 2.0.
+// Each was checked by hand; a new module without a licence is an error until it is checked.
 var apacheAbove = map[string]bool{"github.com/milvus-io/milvus-proto/go-api/v2": true}
 
 //go:embed apache-2.0.txt
 var apache string
 
-// listed is what `go list` says of a package. Standard is for packages of Go's own library. Module is nil for these.
+// listed is a package in the output of `go list`. Standard marks packages of Go's standard library, whose Module is
+// nil.
 type listed struct {
 	ImportPath string
 	Dir        string
@@ -53,18 +54,18 @@ type listed struct {
 	Module     *goModule
 }
 
-// Main is this module. Replace without a version is a folder of this repository.
+// Main is this module. A Replace without a version is a folder of this repository.
 type goModule struct {
 	Path, Version, Dir string
 	Main               bool
 	Replace            *struct{ Path, Version, Dir string }
 }
 
-// linkedModules finds every module with a package that is linked into the program on one of the platforms, with the
-// licences in the folders of these packages and above. One without a licence is an error. Go itself is the last.
+// linkedModules returns every module that is linked into the program on one of the platforms. Licences are read
+// from the folders of its linked packages and above. A module without a licence is an error. Go itself is the last.
 //
-// on are platforms as GOOS/GOARCH. Modules that only tests or other platforms need are not among them. It calls the go
-// command, which may fetch modules.
+// on lists platforms as GOOS/GOARCH. Modules that only tests or other platforms need are not included. It runs the
+// go command, which may download modules.
 func linkedModules(ctx context.Context, root string, on []string) ([]part, error) {
 	found := map[string]part{}
 	for _, platform := range on {
@@ -84,8 +85,8 @@ func linkedModules(ctx context.Context, root string, on []string) ([]part, error
 	return append(parts, golang), err
 }
 
-// addModules adds the modules of packages, but not those of this repository. Licences are added for each package,
-// since a part of a module may have one of its own.
+// addModules adds the modules of packages, except those of this repository. Licences are added for each package,
+// since a part of a module may have its own.
 func addModules(found map[string]part, packages []listed) error {
 	for _, p := range packages {
 		if p.Standard || p.Module == nil || p.Module.Main ||
@@ -103,8 +104,8 @@ func addModules(found map[string]part, packages []listed) error {
 	return nil
 }
 
-// sortedParts are the modules by their paths. One without a licence is an error. It fills in the licence of modules in
-// apacheAbove.
+// sortedParts returns the modules sorted by path. A module without a licence is an error. The licence of modules in
+// apacheAbove is filled in.
 func sortedParts(found map[string]part) (parts []part, err error) {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if len(found[name].Files) == 0 && apacheAbove[name] {
@@ -118,7 +119,7 @@ func sortedParts(found map[string]part) (parts []part, err error) {
 	return parts, nil
 }
 
-// listPackages are all packages of the program on a platform. C is off, as in releases.
+// listPackages returns all packages of the program on a platform. cgo is off, as in releases.
 func listPackages(ctx context.Context, root, platform string) ([]listed, error) {
 	system, processor, _ := strings.Cut(platform, "/")
 	out, err := goCommand(ctx, root, []string{"GOOS=" + system, "GOARCH=" + processor, "CGO_ENABLED=0"},
@@ -138,7 +139,8 @@ func listPackages(ctx context.Context, root, platform string) ([]listed, error) 
 	}
 }
 
-// goCommand runs go in dir with more variables, and returns what it prints. The error has what it said went wrong.
+// goCommand runs go in dir with additional variables, and returns its output. The error contains its standard
+// error.
 func goCommand(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	var stderr bytes.Buffer
@@ -150,8 +152,8 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) ([
 	return out, nil
 }
 
-// addLicences reads the licences of a package: those in its folder and in each above it, up to its module's. Names in
-// into are below the module's folder, with slashes. A package that is not in its module's folder is an error.
+// addLicences reads the licences of a package: those in its folder and in each parent, up to its module's. Names in
+// into are relative to the module's folder, with slashes. A package outside its module's folder is an error.
 func addLicences(into map[string]string, module, dir string) error {
 	if dir != module && !strings.HasPrefix(dir, module+string(filepath.Separator)) {
 		return fmt.Errorf("%s is not in the folder of its module, %q", dir, module)
@@ -162,7 +164,7 @@ func addLicences(into map[string]string, module, dir string) error {
 			return err
 		}
 		for _, entry := range entries {
-			// Code in a file with such a name, as license.go, is no licence.
+			// Source code with such a name, like license.go, is not a licence.
 			if !entry.Type().IsRegular() || !licenceFile.MatchString(entry.Name()) ||
 				strings.HasSuffix(entry.Name(), ".go") {
 				continue
@@ -183,16 +185,16 @@ func addLicences(into map[string]string, module, dir string) error {
 	}
 }
 
-// readText reads a licence with line ends of one kind. A mark of the order of bytes at its beginning is taken away.
+// readText reads a licence and normalises its line ends. A byte order mark is removed.
 func readText(path string) (string, error) {
 	raw, err := os.ReadFile(path)
 	return strings.ReplaceAll(strings.TrimPrefix(string(raw), "\ufeff"), "\r\n", "\n"), err
 }
 
-// goItself is the standard library and the runtime.
+// goItself returns the standard library and the runtime.
 //
-// Distributions may keep the licence elsewhere than in GOROOT; Debian's folder is looked at as well. PATENTS may be
-// missing, LICENSE may not.
+// Distributions may keep the licence outside GOROOT, so Debian's folder is searched as well. PATENTS is optional,
+// LICENSE is required.
 func goItself(ctx context.Context, root string) (part, error) {
 	out, err := goCommand(ctx, root, nil, "env", "GOROOT", "GOVERSION")
 	if err != nil {
@@ -215,9 +217,9 @@ func goItself(ctx context.Context, root string) (part, error) {
 	return golang, nil
 }
 
-// embeddedParts are the files of others that are embedded in the program: what the page uses, and PDFium.
+// embeddedParts returns the third-party files that are embedded in the program: those of the page, and PDFium.
 //
-// The versions are those of package-lock.json and the texts those in node_modules, so “make vendor” has to have run.
+// The versions are those of package-lock.json and the texts those in node_modules, so “make vendor” must have run.
 // PDFium's texts are in this folder, and it has no version here.
 func embeddedParts(root string) ([]part, error) {
 	var lock struct {

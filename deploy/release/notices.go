@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// noticesHead is for people who open the file.
+// noticesHead is the introduction of the file.
 const noticesHead = `Footnote is made with the work of others, named here with their licences.
 Each text stands once, below the names of all that it is the licence of.
 `
 
-// makeNotices writes the notices of everything in the program on any platform. It needs the modules of all platforms,
-// and fails when one has no licence.
+// makeNotices writes the licence notices of all parts of the program on any platform. It requires the modules of
+// all platforms, and fails if one has no licence.
 func makeNotices(ctx context.Context, root, out string) error {
 	parts, err := linkedModules(ctx, root, platforms)
 	if err != nil {
@@ -28,8 +28,8 @@ func makeNotices(ctx context.Context, root, out string) error {
 	return writeFile(out, notices(append(parts, embedded...)))
 }
 
-// notices lists all parts, then each text once. Texts that differ in white space alone are one. The order is that of
-// the parts, and within one that of its files' names; so the same parts make the same page.
+// notices lists all parts, then each text once. Texts are deduplicated ignoring white space. The order is that of
+// the parts, and within one that of its files' names, so the output is reproducible.
 func notices(parts []part) []byte {
 	var page bytes.Buffer
 	page.WriteString(noticesHead + "\n")
@@ -39,7 +39,7 @@ func notices(parts []part) []byte {
 		name := strings.TrimSpace(p.Name + " " + p.Version)
 		fmt.Fprintln(&page, "  "+name)
 		for _, file := range slices.Sorted(maps.Keys(p.Files)) {
-			// Texts are compared by their words, and the first one found is printed.
+			// Texts are compared by their words, and the first one is printed.
 			key := strings.Join(strings.Fields(p.Files[file]), " ")
 			if key == "" {
 				continue

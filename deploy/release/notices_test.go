@@ -81,7 +81,7 @@ func TestEachTextStandsOnceBelowAllItIsFor(t *testing.T) {
 	}
 }
 
-// The bill lists what the build stamped into a program: here the test's own.
+// The bill lists a program's build info: here that of the test itself.
 func TestTheBillOfMaterialsListsWhatIsLinked(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// distOf writes what goreleaser leaves, with tiny programs.
+// distOf writes goreleaser's output, with tiny programs.
 func distOf(t *testing.T) (root, notices, dist string) {
 	t.Helper()
 	root = t.TempDir()
@@ -246,7 +246,7 @@ func TestVersionsForPython(t *testing.T) {
 	}
 }
 
-// What a bundle starts and asks for is in it.
+// A bundle contains the program that it starts and the fields that it asks for.
 func TestABundleStartsTheProgramOfItsSystem(t *testing.T) {
 	root, notices, dist := distOf(t)
 	out := t.TempDir()

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// wheelPlatforms are the tags of systems that a program runs on. That for Linux needs no C library, so any will do; Go
-// 1.26 needs macOS 12.
+// wheelPlatforms are the platform tags of the wheels. Linux needs no C library, so any tag is right; Go 1.26
+// requires macOS 12.
 var wheelPlatforms = map[string]string{
 	"darwin/amd64":  "macosx_12_0_x86_64",
 	"darwin/arm64":  "macosx_12_0_arm64",
@@ -22,8 +22,7 @@ var wheelPlatforms = map[string]string{
 
 // makeWheels writes a wheel for each platform, whose only script is the program itself.
 //
-// Installers copy what is in the folder for scripts to where commands are, as it is, so no Python runs when it is
-// started.
+// Installers copy the scripts folder unchanged to the directory of commands, so no Python runs at the start.
 func makeWheels(root, notices, dist, out string, about product) error {
 	programs, with, err := contents(root, notices, dist, about)
 	if err != nil {
@@ -37,8 +36,8 @@ func makeWheels(root, notices, dist, out string, about product) error {
 	return nil
 }
 
-// writeWheel writes one wheel: the program, its papers, and the three files that describe it (METADATA, WHEEL,
-// RECORD). RECORD lists all files with their hashes; its own line has none, as the format wants it.
+// writeWheel writes one wheel: the program, its licence files, and the three metadata files (METADATA, WHEEL,
+// RECORD). RECORD lists all files with their hashes; its own line has none, as the format requires.
 func writeWheel(out string, p program, with []entry, about product) error {
 	version := pythonVersion(about.version)
 	tag, name := "py3-none-"+wheelPlatforms[p.system+"/"+p.processor], "footnote-"+version
@@ -72,13 +71,13 @@ func writeWheel(out string, p program, with []entry, about product) error {
 	return writeZip(filepath.Join(out, name+"-"+tag+".whl"), entries, about.made)
 }
 
-// preview is the end of a version before its release: -rc.1, -beta.2, -alpha.3. A dot between name and number may be
-// left out.
+// preview matches the suffix of a pre-release: -rc.1, -beta.2, -alpha.3. The dot between name and number is
+// optional.
 var preview = regexp.MustCompile(`^(alpha|beta|rc)\.?(\d+)$`)
 
-// pythonVersion writes a version of semver as Python's packages do (PEP 440). What is no preview by name comes before
-// the release as well, as a development version. For example 1.2.0-rc.1 becomes 1.2.0rc1, and 1.2.0-next becomes
-// 1.2.0.dev0+next. What is behind a + is dropped.
+// pythonVersion converts a semver version to a Python one (PEP 440). A pre-release with another name becomes a
+// development version, which sorts before the release too. For example 1.2.0-rc.1 becomes 1.2.0rc1, and 1.2.0-next
+// becomes 1.2.0.dev0+next. Build metadata after + is dropped.
 func pythonVersion(version string) string {
 	version, _, _ = strings.Cut(version, "+")
 	number, before, ok := strings.Cut(version, "-")

@@ -13,7 +13,7 @@ import (
 
 const root = "../.."
 
-// The records stay few and short, have the same sections, and are all in the list.
+// The decision records stay few and short, have the same sections, and are all in the list.
 func TestDecisionsAreFewAndShort(t *testing.T) {
 	const most, mostBytes = 20, 40_000
 	list, err := os.ReadFile(filepath.Join(root, "docs/decisions/README.md"))
@@ -51,7 +51,7 @@ func TestDecisionsAreFewAndShort(t *testing.T) {
 	}
 }
 
-// Comments of Go files refer only to records that exist.
+// Comments of Go files refer only to existing decision records.
 func TestDecisionsThatCommentsNameExist(t *testing.T) {
 	named := regexp.MustCompile(`\bdocs/decisions[a-z/-]*\.md\b`)
 	found := 0
@@ -90,7 +90,8 @@ func TestDecisionsThatCommentsNameExist(t *testing.T) {
 	}
 }
 
-// The film of the README is an animated WebP: its frames say how long each is shown (RFC 9649, section 2.7).
+// The film of the README is an animated WebP: its frame headers contain the duration of each (RFC 9649, section
+// 2.7).
 func TestTheFilmIsShortAndSmall(t *testing.T) {
 	body, err := os.ReadFile("../footnote.webp")
 	if err != nil {

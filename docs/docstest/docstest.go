@@ -1,9 +1,9 @@
-// Package docstest reads the documents for tests: the commands in them, run in a shell in which the programs that they
-// call only say how they were called.
+// Package docstest parses the documents for tests and runs their commands in a shell whose stubs record the calls
+// of programs.
 //
-// Tests that use it compare each call with what the program really takes, so an example in a document can't name a
-// flag or a command that does not exist. Blocks marked sh and code in lines of text are read. Nothing that a document
-// says is done: programs are stand-ins, and only small tools of the system run. It needs bash.
+// Tests compare each call with the real program's arguments, so an example in a document can't use a flag or a
+// command that does not exist. Blocks marked sh and inline code are parsed. No command has an effect: programs are
+// stubs, and only small system tools run. It requires bash.
 package docstest
 
 import (
@@ -23,21 +23,20 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Document is one of the documents that people follow. Paths have slashes. The spans and links are in the order of the
-// text.
+// Document is a document for users. Paths have slashes. The spans and links are in text order.
 type Document struct {
-	Name  string   // its path below the root
+	Name  string   // path relative to the root
 	Text  string   // all of it
-	Spans []string // what stands in it as code, in a line
-	Links []string // where its links lead
+	Spans []string // inline code
+	Links []string // targets of its links
 
 	blocks []string // of commands
 }
 
-// Read reads the documents below root, but for the history of what was.
+// Read parses the documents below root, except the changelog.
 //
-// They are README.md, CONTRIBUTING.md, and the documents, the decisions and the handbook below docs. CHANGELOG.md names
-// what is no longer there, so it is left out. A file that can't be read ends the test.
+// They are README.md, CONTRIBUTING.md, and the documents, the decisions and the handbook below docs. CHANGELOG.md
+// refers to removed features, so it is skipped. An unreadable file fails the test.
 func Read(t testing.TB, root string) []Document {
 	t.Helper()
 	var list []Document
@@ -63,11 +62,11 @@ func Read(t testing.TB, root string) []Document {
 	return list
 }
 
-// parse finds commands, code and links in a document.
+// parse extracts commands, code and links from a document.
 func parse(name string, raw []byte) Document {
 	d := Document{Name: filepath.ToSlash(name), Text: string(raw)}
 	tree := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(raw))
-	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if this does
+	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if the callback does
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -92,29 +91,29 @@ func parse(name string, raw []byte) Document {
 	return d
 }
 
-// programs are those whose calls are looked at. Others are run as they are.
+// programs are replaced with stubs. Others run unchanged.
 var programs = []string{"footnote", "make", "docker", "kubectl", "curl", "go", "pg_dump", "npm", "node"}
 
-// command is the form of a span that is a command: settings, then a program with something behind it.
+// command matches a span that is a command: variables, then a program with arguments.
 var command = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:bin/)?(?:` + strings.Join(programs, "|") + `) \S`)
 
-// Call is how a program was called. A call with a path counts by its last part, since bin/footnote is a stand-in as
+// Call is a recorded call of a program. A path is reduced to its last segment, since bin/footnote is a stub as
 // well.
 type Call struct {
 	Program string
 	Args    []string
-	Set     []string // names of the variables that the commands set for it
-	Span    bool     // it stands in a line of text, where what it is about may be left out
+	Set     []string // names of the environment variables set for it
+	Span    bool     // it is in running text, where arguments may be omitted
 }
 
-// String is the call as somebody would type it, without quoting.
+// String returns the call as a command line, without quoting.
 func (c Call) String() string { return c.Program + " " + strings.Join(c.Args, " ") }
 
-// Calls runs the document's commands in dir, which Workplace has made, and returns the calls in their order: those of
+// Calls runs the document's commands in dir, which Workplace has created, and returns the calls in order: those of
 // the blocks, then those in the text.
 //
-// A script that fails is an error of the test, and so is one that calls none of the programs. Commands may be run
-// again in the same dir.
+// A script that fails is an error of the test, and so is one that calls none of the programs. Commands may run
+// repeatedly in the same dir.
 func (d Document) Calls(t testing.TB, dir string) []Call {
 	t.Helper()
 	var calls []Call
@@ -133,10 +132,9 @@ func (d Document) Calls(t testing.TB, dir string) []Call {
 	return calls
 }
 
-// Workplace makes a directory in which commands find what lies below root, and in place of programs what records how
-// they are called.
+// Workplace creates a directory with links to the files below root, and stubs that record the calls of programs.
 //
-// Everything below root is linked, but for bin and what begins with a dot, so that commands find files and can't find
+// Everything below root is linked, except bin and names that start with a dot, so that commands find files but no
 // built programs. The directory is removed with the test.
 func Workplace(t testing.TB, root string) string {
 	t.Helper()
@@ -168,8 +166,8 @@ func Workplace(t testing.TB, root string) string {
 	return dir
 }
 
-// recorder writes a program's name and arguments, a mark behind each, and the names of its variables. The marks are
-// control characters that no argument has: 037 behind each word, 035 behind the words, 036 behind a call.
+// recorder is the stub: it writes a program's name, arguments and variable names, with separators. The separators
+// are control characters that are in no argument: 037 after each word, 035 after the words, 036 after a call.
 const recorder = `#!/bin/sh
 {
 	printf '%s\037' "${0##*/}" "$@"
@@ -179,7 +177,7 @@ const recorder = `#!/bin/sh
 } >> "$RECORD_CALLS"
 `
 
-// runScript runs commands and returns the calls of programs. HOME is the workplace, and PATH has its stand-ins first.
+// runScript runs commands and returns the recorded calls. HOME is the workplace, and PATH starts with its stubs.
 func runScript(t testing.TB, dir, name, script string) []Call {
 	t.Helper()
 	record := filepath.Join(t.TempDir(), "calls")
@@ -201,7 +199,7 @@ func runScript(t testing.TB, dir, name, script string) []Call {
 		args := strings.Split(strings.TrimSuffix(words, "\037"), "\037")
 		call := Call{Program: args[0], Args: args[1:]}
 		for _, variable := range strings.Fields(variables) {
-			// These are there for every command.
+			// These are set for every command.
 			if !slices.Contains([]string{"PATH", "HOME", "RECORD_CALLS", "PWD", "OLDPWD", "SHLVL", "_"}, variable) {
 				call.Set = append(call.Set, variable)
 			}

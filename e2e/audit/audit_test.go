@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// testdata/govulncheck.json is what govulncheck 1.9.0 printed of this program, with three vulnerabilities of the 39
-// that it named: one with a repair, one without, and one in a module of which no package with it is imported.
+// testdata/govulncheck.json is the output of govulncheck 1.9.0 for this program, with three of its 39
+// vulnerabilities: one with a fix, one without, and one in a module whose vulnerable packages are not imported.
 func TestGovulncheckIsRead(t *testing.T) {
 	findings, err := parseGovulncheck(read(t, "govulncheck.json"))
 	if err != nil {
@@ -31,8 +31,8 @@ func TestGovulncheckIsRead(t *testing.T) {
 	}
 }
 
-// testdata/npm.json is what npm 11.19 printed with a registry that answered with three invented vulnerabilities, one of
-// them low; npm-refused.json what it printed where the registry serves packages alone.
+// testdata/npm.json is the output of npm 11.19 with a registry that returned three invented vulnerabilities, one of
+// them low. npm-refused.json is its output if the registry serves only packages.
 func TestNPMIsRead(t *testing.T) {
 	findings, err := parseNPM(read(t, "npm.json"))
 	if err != nil {

@@ -17,21 +17,21 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// database is the module whose data/osv is what vuln.go.dev serves. A module comes from where Go's modules come from,
-// which is reached wherever the program can be built.
+// database is the module whose data/osv is the database of vuln.go.dev. It is downloaded from the module proxy,
+// which is reachable wherever the program can be built.
 //
-// govulncheck would ask vuln.go.dev by itself; a build machine may only reach a proxy for modules.
+// govulncheck itself would use vuln.go.dev, but a build machine may reach only a module proxy.
 const database = "golang.org/x/vulndb"
 
-// fetching is how long the newest database may take: it is 25 MB, and cached with the modules.
+// fetching is the timeout for downloading the newest database: it is 25 MB, and cached with the modules.
 const fetching = 2 * time.Minute
 
-// goFindings reads the packages of the module and of its tests. It looks at what is imported, in a second; whether the
-// code is called takes a minute and 7 GB.
+// goFindings scans the packages of the module and its tests. It checks imports, which takes a second; a check of
+// calls would take a minute and 7 GB.
 //
-// govulncheck is the program's path, and tags are build tags, so that packages are read that only some builds have.
-// Its report names the day of the database. It fails with errNotAsked when the database can't be fetched, and with
-// another error when govulncheck itself fails.
+// govulncheck is the program's path, and tags are build tags, which include packages of some builds. The report
+// contains the database's date. It fails with errNotAsked if the database can't be downloaded, and with another
+// error if govulncheck itself fails.
 func goFindings(ctx context.Context, govulncheck, tags string) (report, error) {
 	dir, version, err := fetchDatabase(ctx)
 	if err != nil {
@@ -50,14 +50,14 @@ func goFindings(ctx context.Context, govulncheck, tags string) (report, error) {
 	return report{database: "Go's database of " + at.Format(time.DateOnly), findings: findings}, err
 }
 
-// fetchDatabase has the newest database in the module cache, and returns where it is and its version. When it can't be
-// fetched, the error is errNotAsked with what go said, in one line.
+// fetchDatabase downloads the newest database into the module cache, and returns its directory and version. A
+// download error is errNotAsked with go's output in one line.
 func fetchDatabase(ctx context.Context) (dir, version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetching)
 	defer cancel()
 	out, failure := run(ctx, "go", "mod", "download", "-json", database+"@latest")
 	var got struct{ Dir, Version, Error string }
-	// When go failed it may have printed no JSON; then its own error counts.
+	// If go failed it may have printed no JSON; then its own error is returned.
 	if err := json.Unmarshal(out, &got); failure == nil && err != nil {
 		return "", "", fmt.Errorf("read what go mod download says: %w", err)
 	}
@@ -70,8 +70,8 @@ func fetchDatabase(ctx context.Context) (dir, version string, err error) {
 	return got.Dir, got.Version, nil
 }
 
-// parseGovulncheck reads a stream of messages. What is in a module but in no package that is imported is left out. The
-// order is by module and id. A vulnerability that is in several packages of one module is one finding.
+// parseGovulncheck parses a stream of messages. Vulnerabilities of modules whose packages are not imported are
+// skipped. The order is by module and id. A vulnerability in several packages of a module is deduplicated.
 func parseGovulncheck(out []byte) ([]finding, error) {
 	summaries := map[string]string{}
 	found := map[finding]bool{}
@@ -94,7 +94,7 @@ func parseGovulncheck(out []byte) ([]finding, error) {
 		if message.OSV != nil {
 			summaries[message.OSV.ID] = message.OSV.Summary
 		}
-		// The first step of a trace is where the vulnerability is.
+		// The first frame of a trace is the vulnerable one.
 		if f := message.Finding; f != nil && len(f.Trace) > 0 && f.Trace[0].Package != "" {
 			in := f.Trace[0]
 			found[finding{id: f.OSV, module: in.Module, version: in.Version, fixed: f.Fixed}] = true
@@ -109,14 +109,14 @@ func parseGovulncheck(out []byte) ([]finding, error) {
 	return findings, nil
 }
 
-// sortFindings puts findings in the same order each time, so that two reports can be compared.
+// sortFindings sorts findings, so that two reports can be compared.
 func sortFindings(findings []finding) {
 	slices.SortFunc(findings, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.id, b.id))
 	})
 }
 
-// run returns what a program prints, also when it fails. The error has the last of what it says went wrong.
+// run returns a program's standard output, also if it fails. The error contains its standard error.
 func run(ctx context.Context, name string, args ...string) ([]byte, error) {
 	var out, said bytes.Buffer
 	command := exec.CommandContext(ctx, name, args...)

@@ -1,14 +1,14 @@
-// Command audit asks whether known vulnerabilities are in what the program is made of: govulncheck for Go's packages,
-// npm for those of the page and of the tests. It fails when one is there that nobody accepted, and when an acceptance
-// is past its last day. A database that can't be asked is said in a line and fails nothing: that says nothing about the
-// program.
+// Command audit scans the program's dependencies for known vulnerabilities: Go packages with govulncheck, those of
+// the page and the tests with npm. It fails for a vulnerability that is not accepted, and for an expired
+// acceptance. An unreachable database is reported in a line and is not a failure, since it is no statement about
+// the program.
 //
 //	make audit                        has what it needs and runs this
 //
-// It prints to standard output: a line for each acceptance that is past its day; for Go and for npm a line with how
-// many are not accepted, how many are, and which database said so; and below it each that is not accepted. It exits
-// with 1 when it fails. main.go reads the list, govulncheck.go and npm.go ask. It changes no file: what to do
-// about a finding is for people.
+// It prints to standard output: a line for each acceptance that is past its day; for Go and for npm a line with the
+// counts of accepted and other vulnerabilities, and the database; and below it each that is not accepted. It exits
+// with 1 when it fails. main.go parses the list, govulncheck.go and npm.go query the databases. It changes no file:
+// findings are resolved by hand.
 package main
 
 import (
@@ -23,20 +23,20 @@ import (
 	"time"
 )
 
-// errNotAsked means that a database could not be reached, so that nothing is known.
+// errNotAsked means that a database could not be reached, so the result is unknown.
 var errNotAsked = errors.New("could not be asked, so nothing is known")
 
-// finding is a vulnerability of a version that is used. It can be the key of a map, so that what is found twice is
-// told once.
+// finding is a vulnerability of a dependency's version. It is comparable, so that duplicates can be removed with a
+// map.
 type finding struct {
 	id      string // GO-… of Go's database, GHSA-… of npm's
-	module  string // a Go module, "stdlib", or a package of npm
-	version string // the one in use, or for npm the range of those that have it
-	fixed   string // the first version without it; empty if none is known
+	module  string // a Go module, "stdlib", or an npm package
+	version string // the version in use, or for npm the affected range
+	fixed   string // the first fixed version; empty if unknown
 	summary string
 }
 
-// String is the finding in one line, as it is printed.
+// String formats the finding as one line.
 func (f finding) String() string {
 	text := f.id + " " + f.module + " " + f.version
 	if f.fixed != "" {
@@ -68,13 +68,13 @@ func main() {
 	}
 }
 
-// report is what a database said. findings are all, also those that are accepted.
+// report is the result of a database. findings includes accepted ones.
 type report struct {
-	database string // which one was asked, and how old it is
+	database string // the database and its date
 	findings []finding
 }
 
-// tellOverdue prints the acceptances whose day has passed, and says whether there were none.
+// tellOverdue prints the expired acceptances, and reports whether none has expired.
 func tellOverdue(out io.Writer, accepted []acceptance, today time.Time) bool {
 	ok := true
 	for _, a := range accepted {
@@ -86,8 +86,8 @@ func tellOverdue(out io.Writer, accepted []acceptance, today time.Time) bool {
 	return ok
 }
 
-// tell prints what was found and not accepted, or that nothing was, and says whether the check passes. An err that is
-// errNotAsked passes, and any other fails.
+// tell prints the findings that are not accepted, and reports whether the check passes. errNotAsked passes, any
+// other error fails.
 func tell(out io.Writer, name string, said report, err error, accepted []acceptance) bool {
 	if err != nil {
 		fmt.Fprintf(out, "%s: %v\n", name, err)
@@ -107,22 +107,21 @@ func tell(out io.Writer, name string, said report, err error, accepted []accepta
 	return len(refused) == 0
 }
 
-// acceptance is a line of the list: a vulnerability that may stay until a day, and why.
+// acceptance is a line of the list: a vulnerability that is accepted until a day, with a reason.
 //
-// The list is a file of the repository that people edit, so each line has a reason and an end: nothing is accepted for
-// ever.
+// The list is a file in the repository that is edited by hand. Each line has an expiry, so no acceptance is
+// permanent.
 type acceptance struct {
 	id, module string
 	on, until  time.Time // days; the check fails after the second
 	why        string
 }
 
-// overdue says whether the last day of the acceptance has passed. It may still be used on that day itself; days are
-// those of UTC.
+// overdue reports whether the acceptance has expired. It is valid on its last day; days are in UTC.
 func (a acceptance) overdue(now time.Time) bool { return !now.Before(a.until.AddDate(0, 0, 1)) }
 
-// readAccepted reads the list from a file. Its errors begin with the file's name and the number of the line, as
-// editors expect it.
+// readAccepted parses the list in a file. Its errors start with the file's name and the line number, the format
+// that editors parse.
 func readAccepted(name string) ([]acceptance, error) {
 	raw, err := os.ReadFile(name)
 	if err != nil {
@@ -135,10 +134,10 @@ func readAccepted(name string) ([]acceptance, error) {
 	return accepted, nil
 }
 
-// parseAccepted reads one acceptance a line: id, module, day of acceptance, last day, and why, apart by spaces. Empty
-// lines and those that begin with # are left out. Its errors begin with the number of the line. Days have the form
-// 2006-01-02. A line with fewer than five fields, or whose last day is before its first, is an error, and then nothing
-// is accepted.
+// parseAccepted parses one acceptance per line: id, module, day of acceptance, last day, and reason, separated by
+// spaces. Empty lines and lines that start with # are skipped. Its errors start with the line number. Days have the
+// format 2006-01-02. A line with fewer than five fields, or with a last day before its first, is an error, and then
+// no acceptance is returned.
 func parseAccepted(text string) ([]acceptance, error) {
 	var accepted []acceptance
 	number := 0
@@ -167,8 +166,8 @@ func parseAccepted(text string) ([]acceptance, error) {
 	return accepted, nil
 }
 
-// covers says whether the list has the vulnerability in that module. Both must be equal: the same vulnerability in
-// another module needs a line of its own.
+// covers reports whether the list contains the vulnerability in that module. Both must be equal: the same
+// vulnerability in another module needs another line.
 func covers(accepted []acceptance, f finding) bool {
 	for _, a := range accepted {
 		if a.id == f.id && a.module == f.module {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// asking is how long npm's registry may take. Retries are turned off, so this is for one try.
+// asking is the timeout of npm's registry. Retries are disabled, so it applies to one try.
 const asking = time.Minute
 
-// npmFindings asks npm's registry about package-lock.json. What is less than moderate is left out.
+// npmFindings audits package-lock.json with npm's registry. Vulnerabilities below moderate are skipped.
 //
-// npm exits with an error when it has found something, so what it prints counts before its exit code. Without npm, or
-// when the time is over, it fails with errNotAsked.
+// npm exits with an error if it has found some, so its output takes precedence over its exit code. Without npm, or
+// on a timeout, it fails with errNotAsked.
 func npmFindings(ctx context.Context) (report, error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -26,23 +26,22 @@ func npmFindings(ctx context.Context) (report, error) {
 	}
 	findings, parsed := parseNPM(out)
 	if parsed != nil && !errors.Is(parsed, errNotAsked) && err != nil {
-		return report{}, err // npm's own words say more
+		return report{}, err // npm's own error is more precise
 	}
 	return report{database: "npm's registry today", findings: findings}, parsed
 }
 
-// parseNPM reads the report of npm audit, and fails with errNotAsked when it says that the registry did not answer.
+// parseNPM parses the report of npm audit. It fails with errNotAsked if the registry did not respond.
 //
-// It knows version 2 of the report alone. Each entry is a package with the reasons why it is vulnerable: an advisory
-// of its own, or the name of another package, which has an entry too.
+// It supports only version 2 of the report. Each entry is a package with the reasons for its vulnerability: its own
+// advisory, or the name of another package, which has an entry too.
 func parseNPM(out []byte) ([]finding, error) {
 	var said struct {
 		Message         string
 		Version         int `json:"auditReportVersion"`
 		Vulnerabilities map[string]struct {
-			Via []json.RawMessage // advisories, and names of packages that have some
+			Via []json.RawMessage // advisories as objects, names of vulnerable packages as strings
 		}
-		// Each is a JSON object or a string.
 	}
 	if err := json.Unmarshal(out, &said); err != nil {
 		return nil, fmt.Errorf("read npm's report: %w", err)
@@ -58,7 +57,7 @@ func parseNPM(out []byte) ([]finding, error) {
 		for _, raw := range vulnerable.Via {
 			var advisory struct{ Title, URL, Severity, Range string }
 			if raw[0] == '"' {
-				continue // the package that it names has an entry of its own
+				continue // the named package has its own entry
 			}
 			if err := json.Unmarshal(raw, &advisory); err != nil {
 				return nil, fmt.Errorf("read npm's report of %s: %w", name, err)

@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// The scene embedding. The numbers are choices. At full size the files have embedFiles × embedSections = 600 sections,
-// each of which makes about two passages.
+// The scene embedding. The values are arbitrary. At full size the files have embedFiles × embedSections = 600
+// sections of about two passages each.
 const (
 	embedFiles    = 15
 	embedSections = 40
-	embedQuiet    = 300 // questions while nothing else is to do, before and after
-	// It is a ratio between two times of the same process on the same machine, so that it holds on a slow machine too.
-	embedSlower = 1.3 // as many times as long a question may take beside vectors that are made
+	embedQuiet    = 300 // questions while idle, before and after
+	// It is a ratio between two times of the same process on the same machine, so it is also valid on a slow
+	// machine.
+	embedSlower = 1.3 // limit of the ratio of a question's time, busy ÷ idle
 )
 
-// embedding: how fast the vectors of new documents are made, and how much longer a question takes meanwhile, without a
-// language model. FOOTNOTE_EMBEDDING_DIR names the embedding model's folder.
+// embedding measures how fast the embeddings of new documents are computed, and how much slower a question is
+// meanwhile, without a language model. FOOTNOTE_EMBEDDING_DIR is the embedding model's folder.
 //
-// The scene asks nothing of a chat model: the offline mode answers, so what a question takes is the program's own work
-// and what the vectors take from it. Questions are asked in three parts: while nothing else is to do, while a second
-// set of files gets its vectors, and again while nothing else is to do. The quiet parts stand on both sides of the
-// busy one, so that a machine that grows slower or faster meanwhile does not decide the ratio.
+// The offline mode answers, so a question's time is the program's own work and the CPU lost to embeddings.
+// Questions are asked in three phases: idle, during the embedding of a second batch of files, and idle again. The
+// idle phases surround the busy one, so that a drift of the machine's speed does not affect the ratio.
 //
-// It returns three kinds of rows: passages a second while nobody asks, the share of that rate that is left while
-// somebody asks, and the median and the p95 of questions, busy ÷ quiet. Only the last kind has a bound, embedSlower.
+// It returns three kinds of rows: passages per second without questions, the share of that rate with questions, and
+// the median and p95 of questions, busy ÷ idle. Only the last kind has a limit, embedSlower.
 func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
 	if os.Getenv("FOOTNOTE_EMBEDDING_DIR") == "" {
 		return nil, errors.New("FOOTNOTE_EMBEDDING_DIR is not set")
@@ -42,7 +42,7 @@ func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	// The small library has its vectors before anything is measured, so that questions find what they ask for.
+	// The small library is embedded before the measurement, so that questions have results.
 	if _, err := uploadFiles(ctx, server, smallLibrary()); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
 		what: fmt.Sprintf("vectors of %d passages, nobody asks", passages), bound: "–",
 		got: fmt.Sprintf("%.0f passages/s", rate), ok: true,
 	})
-	// What questions took, by what else the server had to do.
+	// The durations of questions, by the server's load.
 	var busy, quiet []time.Duration
 	ask := func(into *[]time.Duration) error {
 		t, err := askQuestion(ctx, server)
@@ -102,10 +102,10 @@ func benchEmbedding(ctx context.Context, b *bench) (rows []row, err error) {
 	return rows, nil
 }
 
-// embedLibrary adds files that differ by seed, and calls meanwhile again and again until they have their vectors. It
-// returns how long that took after they were read, and how many passages they have. The seed becomes part of the names
-// and of the texts, so that no file of one call equals one of another: the server would not read it a second time. The
-// time spent on reading is not counted, since uploadFiles returns when all are ready to be found by words.
+// embedLibrary adds files that depend on the seed, and calls meanwhile repeatedly until their embeddings are
+// computed. It returns the time after parsing, and the number of passages. The seed is part of the names and texts,
+// so that no file is a duplicate of an earlier call's. Parsing is not measured, since uploadFiles returns when all
+// files are in the text index.
 func (b *bench) embedLibrary(
 	ctx context.Context, server *process, seed uint64, meanwhile func() error,
 ) (took time.Duration, passages int, err error) {
@@ -121,9 +121,9 @@ func (b *bench) embedLibrary(
 	return time.Since(began), passages, err
 }
 
-// awaitVectors waits until all documents have their vectors, and calls meanwhile until then. It returns how many
-// passages had none at first. An error of meanwhile ends the wait and is returned. meanwhile may be nil. It looks at
-// the first 500 documents only, which is more than any library of this scene has.
+// awaitVectors waits until the embeddings of all documents are computed, and calls meanwhile until then. It returns
+// the initial number of passages without embeddings. An error of meanwhile ends the wait and is returned. meanwhile
+// may be nil. It checks only the first 500 documents, more than any library of this scene has.
 func awaitVectors(ctx context.Context, server *process, meanwhile func() error) (passages int, err error) {
 	for first := true; ; first = false {
 		var list struct {
@@ -141,8 +141,8 @@ func awaitVectors(ctx context.Context, server *process, meanwhile func() error) 
 		}
 		left := 0
 		for _, d := range list.Documents {
-			// A document counts with the passages that still have no vector; the server says how many of those under
-			// way are done.
+			// A document counts with its passages without embeddings; the server reports the progress of pending
+			// ones.
 			if d.Semantic != "ready" {
 				if left += d.Passages; d.Progress.Stage == "embedding" {
 					left -= d.Progress.Done
@@ -155,7 +155,7 @@ func awaitVectors(ctx context.Context, server *process, meanwhile func() error) 
 		if left == 0 {
 			return passages, nil
 		}
-		// Between two looks it waits 20 ms: vectors of even a quick run take much longer than that.
+		// The poll interval is 20 ms, far below the duration of even a quick run.
 		if meanwhile != nil {
 			err = meanwhile()
 		}

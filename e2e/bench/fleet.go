@@ -12,11 +12,11 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// fleet is replicas that share a database of a PostgreSQL, and a fake model.
+// fleet is a group of replicas that share a PostgreSQL database and a fake model.
 //
-// All replicas keep their originals in one folder, as replicas of one installation must, and each has a data directory
-// of its own. A fleet of one is the yardstick for a fleet of three: both are on PostgreSQL, so that the ratio shows
-// what sharing costs, and not what PostgreSQL costs.
+// All replicas store their originals in one folder, as replicas of one installation must, and each has its own data
+// directory. A fleet of one is the baseline for a fleet of three: both use PostgreSQL, so the ratio is the cost of
+// sharing and not of PostgreSQL.
 type fleet struct {
 	postgres *postgrestest.Server
 	name     string // of the database
@@ -24,20 +24,19 @@ type fleet struct {
 	replicas []*process
 }
 
-// startPostgres runs a PostgreSQL with its own defaults for what it promises to keep: every commit that asks for it
-// waits for fsync.
+// startPostgres runs a PostgreSQL with its default durability: every commit that requires it waits for fsync.
 func startPostgres(ctx context.Context) (*postgrestest.Server, error) {
-	// postgrestest.Counting has PostgreSQL count its statements, which spendOn reads. Without fsync and full pages, a
-	// commit would cost next to nothing, and rows about storing events would look better than what an operator sees.
+	// postgrestest.Counting makes PostgreSQL count its statements, which spendOn reads. Without fsync and full
+	// pages, a commit would be almost free, and rows about storing events would be better than in production.
 	return postgrestest.StartOwn(ctx, "fsync=on", "full_page_writes=on", postgrestest.Counting)
 }
 
 // startFleet starts n replicas on a new database, with the small library of a pair. Each has its share of the
-// machine's processors, as docs/operation.md advises for replicas on one machine: with all of them it would wake
-// threads that find nothing to do.
+// machine's CPUs, as docs/operation.md advises for replicas on one machine: with all CPUs it would wake threads
+// without work.
 //
-// It returns the fleet even with an error; what was started has ended then. model may be nil: then the offline mode
-// answers.
+// It returns the fleet even with an error; all its processes have ended then. model may be nil: then the offline
+// mode answers.
 func (b *bench) startFleet(
 	ctx context.Context, postgres *postgrestest.Server, dir, name string, n int, model *process,
 ) (f *fleet, err error) {
@@ -50,7 +49,7 @@ func (b *bench) startFleet(
 	if f.url, err = postgres.Database(ctx, name); err != nil {
 		return f, err
 	}
-	// Go reads GOMAXPROCS of its environment; three replicas on two processors have one each.
+	// Go reads GOMAXPROCS from its environment; three replicas on two CPUs have one each.
 	share := max(1, runtime.NumCPU()/n)
 	for i := range n {
 		own := filepath.Join(dir, fmt.Sprint(name, i))
@@ -66,7 +65,8 @@ func (b *bench) startFleet(
 	return f, nil
 }
 
-// stop ends all replicas in order, also when one of them reports an error. The database stays until PostgreSQL ends.
+// stop stops all replicas gracefully, even if one of them returns an error. The database stays until PostgreSQL
+// ends.
 func (f *fleet) stop() error {
 	var errs []error
 	for _, replica := range f.replicas {
@@ -75,8 +75,8 @@ func (f *fleet) stop() error {
 	return errors.Join(errs...)
 }
 
-// cpuTimes returns the processor time of the replicas together, and of PostgreSQL. Both are sums since the start of
-// the processes: callers take a difference of two calls.
+// cpuTimes returns the CPU time of all replicas, and of PostgreSQL. Both are totals since the start of the
+// processes: callers subtract two results.
 func (f *fleet) cpuTimes() (replicas, postgres time.Duration, err error) {
 	for _, replica := range f.replicas {
 		replicas += replica.cpuTime()
@@ -85,10 +85,10 @@ func (f *fleet) cpuTimes() (replicas, postgres time.Duration, err error) {
 	return replicas, postgres, err
 }
 
-// field is a PostgreSQL with a model, and a fleet of one beside a fleet of three.
+// field is a PostgreSQL with a model, a fleet of one and a fleet of three.
 //
-// Both fleets are there all the time, and the one that is not measured is idle. So their turns can change quickly, and
-// a machine that is slower for a while slows both.
+// Both fleets run all the time, and the one that is not measured is idle. So the rounds can alternate quickly, and
+// a temporary slowdown of the machine affects both.
 type field struct {
 	dir        string
 	postgres   *postgrestest.Server
@@ -96,8 +96,8 @@ type field struct {
 	one, three *fleet
 }
 
-// startField starts all, and adds the small library to both fleets. delay is what startModel takes: ms a token, or if
-// negative ms a turn. What was started has ended when it returns an error.
+// startField starts all processes, and adds the small library to both fleets. delay is that of startModel: ms for
+// each token, or if negative ms for each turn. On error all processes are stopped.
 func (b *bench) startField(ctx context.Context, delay int) (f *field, err error) {
 	f = &field{}
 	defer func() {
@@ -129,7 +129,7 @@ func (b *bench) startField(ctx context.Context, delay int) (f *field, err error)
 	return f, nil
 }
 
-// stop ends what there is of a field, replicas before what they depend on, and removes its directory.
+// stop stops the processes, replicas before their dependencies, and removes the directory.
 func (f *field) stop() error {
 	var errs []error
 	for _, fleet := range []*fleet{f.one, f.three} {

@@ -17,12 +17,11 @@ import (
 	"time"
 )
 
-// vocabulary is a made-up language whose words are as frequent as those of a real one (Zipf's law with exponent 1).
+// vocabulary is an artificial language whose word frequencies are those of a real one (Zipf's law with exponent 1).
 //
-// Words have two or three syllables and a last consonant, and there are 20,000 of them. Real texts would do as well,
-// but could not be made in any amount, and would need a licence. What makes a search slow is how many passages a word
-// is in, and that depends on the frequencies alone. The seed is fixed: every run of the bench, on every machine, has
-// the same words in the same order.
+// It has 20,000 words of two or three syllables and a last consonant. Real texts would need a licence and are not
+// available in any size. The cost of a search depends on the number of passages that contain a word, and so only on
+// the frequencies. The seed is fixed: every run on every machine has the same words in the same order.
 var vocabulary = func() []string {
 	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // repeatable, not secret
 	onsets, vowels, codas := strings.Fields(
@@ -45,28 +44,28 @@ var vocabulary = func() []string {
 	return words
 }()
 
-// functionWords is how many of the most frequent words say nothing by themselves, as "the" and "of" do in English. A
-// search for such a word would match nearly every passage, so queries are made of the other words.
+// functionWords is the number of the most frequent words, which act as stop words like "the" and "of" in English.
+// Such a word would match nearly every passage, so queries consist of other words.
 const functionWords = 100
 
-// drawWord draws a word: rank r comes up in proportion to 1/r.
+// drawWord returns a random word: rank r has a probability proportional to 1/r.
 //
-// With u drawn evenly from [0, 1), the rank nᵘ has a logarithm that is spread evenly, and so a density of 1/r. The
-// result is cut to a whole number, and ranks are counted from 0.
+// For uniform u in [0, 1), the rank nᵘ has a uniform logarithm, and so a density of 1/r. The result is truncated to
+// an integer, and ranks count from 0.
 func drawWord(random *rand.Rand) string {
 	return vocabulary[int(math.Pow(float64(len(vocabulary)), random.Float64()))-1]
 }
 
-// contentWord draws a word that is no function word, in the same proportion. It is the same formula from rank
+// contentWord returns a random word that is not a function word, with the same distribution, from rank
 // functionWords on.
 func contentWord(random *rand.Rand) string {
 	most := float64(len(vocabulary)) / functionWords
 	return vocabulary[int(functionWords*math.Pow(most, random.Float64()))-1]
 }
 
-// makeMarkdown makes a document of so many sections of about 190 words. The same seed and number of sections make the
-// same bytes. Section headings have two words of their own; a section has four paragraphs of four sentences of twelve
-// words each.
+// makeMarkdown returns a document with a number of sections of about 190 words each. It is deterministic for a seed
+// and number of sections. Section headings have two unique words; a section has four paragraphs of four sentences
+// of twelve words each.
 func makeMarkdown(seed uint64, sections int) []byte {
 	random := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // repeatable, not secret
 	var out bytes.Buffer
@@ -93,12 +92,12 @@ func makeMarkdown(seed uint64, sections int) []byte {
 	return out.Bytes()
 }
 
-// uploadFiles adds files and waits until all are ready. It returns how long that took.
+// uploadFiles uploads files and waits until all are ready. It returns the duration.
 //
-// The files go in one request, whose body is made while it is sent, so that not all of it is in memory twice. Ready
-// means that a document is found by its words; vectors may still be missing (waitEmbedded waits for these). It fails
-// when the server rejects any of the files: a scene with fewer documents than it names would look too good. The order
-// of the files is that of a map, and differs from run to run.
+// The files are in one request, whose body is streamed, so that they are not in memory twice. Ready means that a
+// document is in the text index; embeddings may still be pending (waitEmbedded waits for these). It fails if the
+// server rejects any of the files: a scene with fewer documents would be too fast. The order of the files is
+// random.
 func uploadFiles(ctx context.Context, server *process, files map[string][]byte) (time.Duration, error) {
 	began := time.Now()
 	body, writer := io.Pipe()
@@ -134,7 +133,7 @@ func uploadFiles(ctx context.Context, server *process, files map[string][]byte) 
 	if err != nil || len(answer.Rejected) > 0 {
 		return 0, errors.Join(err, fmt.Errorf("upload: %s, rejected: %v", resp.Status, answer.Rejected))
 	}
-	// It asks for each state that comes before ready, and for one document only: the server does not have to list all.
+	// It polls each state before ready, for one document only, so that the server does not have to list all.
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -159,8 +158,7 @@ func uploadFiles(ctx context.Context, server *process, files map[string][]byte) 
 	}
 }
 
-// getJSON reads a JSON answer of the server. It fails for every status except 200. Fields that into does not have are
-// left out.
+// getJSON decodes a JSON response of the server. It fails for every status except 200. Unknown fields are ignored.
 func getJSON(ctx context.Context, server *process, path string, into any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.url+path, nil)
 	if err != nil {
@@ -178,14 +176,14 @@ func getJSON(ctx context.Context, server *process, path string, into any) error 
 	return json.NewDecoder(resp.Body).Decode(into)
 }
 
-// searching: 50,000 passages, lexical and hybrid.
+// searching measures lexical and hybrid search over 50,000 passages.
 //
-// At full size, 268 documents of 100 sections make about 50,000 passages. Words come first, on a server that has no
-// embedding model at all: its ingestion and its lexical search are then not disturbed by vectors. Then the same data
-// directory is opened again with an embedding model, the fake one, and the search is by both.
+// At full size, 268 documents of 100 sections make about 50,000 passages. Lexical search is first, on a server
+// without an embedding model, so embeddings do not disturb its ingestion and search. Then the same data directory
+// is opened again with the fake embedding model for hybrid search.
 //
-// Three bounds are held: 1,000 passages a second are read in, a lexical search takes 10 ms and a hybrid one 25 ms
-// (p95). docs/performance.md has what was measured.
+// There are three limits: ingestion of 1,000 passages per second, a lexical search in 10 ms and a hybrid one in 25
+// ms (p95). docs/performance.md has the results.
 func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -201,10 +199,10 @@ func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	const sections = 100 // of a document, each about two passages
+	const sections = 100 // sections of a document, about two passages each
 	documents := b.scaleTimes(268)
 	var took time.Duration
-	// Fifty at a time, so that the texts of only so many are in memory here.
+	// In batches of fifty, to limit the memory used here.
 	for first := 0; first < documents; first += 50 {
 		files := map[string][]byte{}
 		for i := first; i < min(documents, first+50); i++ {
@@ -229,7 +227,7 @@ func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 		return rows, err
 	}
 	rows = append(rows, lexical)
-	// Vectors are made in the background for what was added before.
+	// The embeddings of the existing documents are computed in the background.
 	server, err = b.startFootnote(ctx, data, model, "OPENAI_EMBEDDING_MODEL=bench")
 	if err != nil {
 		return rows, err
@@ -242,12 +240,10 @@ func benchSearch(ctx context.Context, b *bench) (rows []row, err error) {
 	return append(rows, hybrid), err
 }
 
-// searchRow measures a mode of search on a server that just started, and again with other queries once it has
-// answered some.
+// searchRow measures a search mode on a freshly started server, and again with other queries on a warm one.
 //
-// The queries after the first ones decide whether the row is within its bound, most. Those right after the start are
-// shown beside them: the index has to be read from the disk then, and somebody who restarts a server wants to know
-// what that costs.
+// The warm queries are compared with the limit, most. The first queries are shown beside them: the index is read
+// from disk then, which matters to an operator who restarts a server.
 func (b *bench) searchRow(ctx context.Context, server *process, mode string, most time.Duration) (row, error) {
 	fresh, err := runQueries(ctx, server, mode, 1, b.scaleTimes(400))
 	if err != nil {
@@ -266,12 +262,11 @@ func (b *bench) searchRow(ctx context.Context, server *process, mode string, mos
 		), p95 <= most}, nil
 }
 
-// runQueries runs searches of 2–6 content words, and every third time a whole question, with function words between
-// them. Each seed makes other queries.
+// runQueries runs searches of 2–6 content words, and every third time a whole question with function words. Each
+// seed makes other queries.
 //
-// The first 20 are not counted. It returns n times, in the order of the queries; each is from before the request to
-// the last byte of its answer. Queries come one after the other: this is about how long a search takes, not about how
-// many at once.
+// The first 20 are not measured. It returns n durations, in the order of the queries, from before the request to
+// the last byte of the response. Queries are sequential: this measures latency, not throughput.
 func runQueries(ctx context.Context, server *process, mode string, seed uint64, n int) ([]time.Duration, error) {
 	random := rand.New(rand.NewPCG(3, seed)) //nolint:gosec // repeatable, not secret
 	var took []time.Duration
@@ -295,8 +290,8 @@ func runQueries(ctx context.Context, server *process, mode string, seed uint64, 
 	return took, nil
 }
 
-// searchOnce asks for ten passages. It reads the whole answer and does not judge what was found: tests of the program
-// do that.
+// searchOnce requests ten passages. It reads the whole response and does not check the results: tests of the
+// program do that.
 func searchOnce(ctx context.Context, server *process, mode, query string) error {
 	body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "top_k": 10})
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// client keeps one connection for each run at once. Without so many idle connections, a scene with a thousand runs at
-// once would mostly measure how connections are made.
+// client keeps one connection for each concurrent run. With fewer idle connections, a scene with a thousand
+// concurrent runs would mostly measure the creation of connections.
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4096, MaxIdleConns: 4096}}
 
-// timing is what one run took. first is what a reader waits until something shows; total is until the stream's end.
+// timing holds the durations of a run: first until the first visible output, total until the end of the stream.
 type timing struct {
 	first time.Duration // POST → first event
 	total time.Duration
 }
 
-// askQuestion posts a question and reads the stream to its end.
+// askQuestion sends a question and reads the stream to its end.
 //
-// The question is always the same one, about the document in smallLibrary, since the fake model's answers are about
-// that. Each has a conversation of its own. It works for Footnote and for the relay alike, and fails when the last
-// event is not an end: a scene must not count runs that broke off as quick ones.
+// The question is always the same, about the document in smallLibrary, since the fake model's answers are about
+// that. Each has its own session. It supports Footnote and the relay, and fails if the last event is not an end: a
+// scene must not count broken runs as quick ones.
 func askQuestion(ctx context.Context, server *process) (timing, error) {
 	var t timing
 	began := time.Now()
@@ -45,7 +45,7 @@ func askQuestion(ctx context.Context, server *process) (timing, error) {
 	if resp.StatusCode != http.StatusOK {
 		return t, fmt.Errorf("POST /chat: %s", resp.Status)
 	}
-	// An event with the whole answer is a single line, longer than what a Scanner takes by default.
+	// An event with the whole answer is a single line, longer than a Scanner's default buffer.
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 0, 16<<10), 4<<20)
 	var last []byte
@@ -61,7 +61,8 @@ func askQuestion(ctx context.Context, server *process) (timing, error) {
 	if err := lines.Err(); err != nil {
 		return t, err
 	}
-	// The relay ends with a piece of the answer, Footnote with run_done: exactly one of the two is in the last event.
+	// The relay ends with a token of the answer, Footnote with run_done: exactly one of the two is in the last
+	// event.
 	if bytes.Contains(last, []byte(`"type":"run_done"`)) != !bytes.Contains(last, []byte(`"type":"answer_delta"`)) ||
 		bytes.Contains(last, []byte(`"failed"`)) {
 		return t, fmt.Errorf("the run ended with %.200s", last)
@@ -69,14 +70,14 @@ func askQuestion(ctx context.Context, server *process) (timing, error) {
 	return t, nil
 }
 
-// runLoad runs n questions on the servers by turns, at most width at once, and returns what each took and how long all
-// took.
+// runLoad runs n questions on the servers in rotation, at most width concurrently, and returns the duration of each
+// and of all.
 //
-// Each worker asks its next question as soon as its last one is answered, so width questions are under way all the
-// time except at the start and at the end. A failed question ends its worker; the others go on, and the first error is
-// returned instead of all times. The number of a question, not its worker, chooses the server.
+// Each worker sends its next question as soon as its last one is answered, so width questions are in flight except
+// at the start and the end. An error ends its worker; the others continue, and the first error is returned instead
+// of all durations. A question's number, not its worker, selects the server.
 func runLoad(ctx context.Context, n, width int, servers ...*process) ([]timing, time.Duration, error) {
-	// Each worker writes to elements that no other one writes to, so neither slice needs a lock.
+	// Each worker writes only to its own elements, so the slices need no lock.
 	timings := make([]timing, n)
 	errs := make([]error, width)
 	next := make(chan int)
@@ -113,7 +114,7 @@ func runLoad(ctx context.Context, n, width int, servers ...*process) ([]timing, 
 	return timings, took, ctx.Err()
 }
 
-// totalTimes takes the total of each timing. The result is new, so that quantileOf may sort it.
+// totalTimes returns the total of each timing in a new slice, which quantileOf may sort.
 func totalTimes(ts []timing) []time.Duration {
 	all := make([]time.Duration, len(ts))
 	for i, t := range ts {
@@ -122,7 +123,7 @@ func totalTimes(ts []timing) []time.Duration {
 	return all
 }
 
-// firstTimes takes of each timing what its first event took. The result is new, too.
+// firstTimes returns the time to the first event of each timing, in a new slice.
 func firstTimes(ts []timing) []time.Duration {
 	all := make([]time.Duration, len(ts))
 	for i, t := range ts {
@@ -131,14 +132,14 @@ func firstTimes(ts []timing) []time.Duration {
 	return all
 }
 
-// quantileOf returns the value below which the share q lies. It sorts ds.
+// quantileOf returns the quantile q of ds. It sorts ds.
 //
-// q is between 0 and 1. It takes a value that was measured and does not interpolate: with few values, a high quantile
-// is the greatest of them. ds must not be empty.
+// q is between 0 and 1. It returns a measured value without interpolation: with few values, a high quantile is the
+// maximum. ds must not be empty.
 func quantileOf(ds []time.Duration, q float64) time.Duration {
 	slices.Sort(ds)
 	return ds[min(len(ds)-1, int(q*float64(len(ds))))]
 }
 
-// inMilliseconds writes a time with two digits after the point, the unit of nearly all rows.
+// inMilliseconds formats a duration in ms with two decimals.
 func inMilliseconds(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d)/1e6) }

@@ -1,27 +1,29 @@
-// Command bench measures Footnote beside a bare relay in one run, and prints ratios. The fake model server, the relay
-// and Footnote are processes of their own, so that each one's CPU and memory can be told apart.
+// Command bench compares Footnote with a bare relay in one run, and prints ratios. The fake model server, the relay
+// and Footnote are separate processes, so that CPU and memory are measured for each.
 //
-// It answers two questions: what Footnote costs beside a program that does nothing else than pass on what the model
-// says, and whether its limits of speed and memory still hold. Ratios come first, since they hold on other machines
-// too: both sides are measured in turns.
+// It measures Footnote's overhead over a program that only forwards the model's output, and checks the limits of
+// speed and memory. Ratios are preferred, since they are valid on other machines too: both sides are measured
+// alternately.
 //
 //	make bench                                   builds the program, and measures what needs no other server
 //	go run ./e2e/bench -only single,many -quick  shows that it works; its figures mean little
 //	make bench-replicas, bench-scale, recall     scenes that need PostgreSQL, Milvus or a model
 //
-// It prints a table to standard output with a row for each figure: what was measured, what was asked for, what came
-// out, and “missed” where a bound does not hold. To standard error go the names of scenes. It exits with 1 when a
-// scene can't be measured, and with 0 when bounds are missed: what that means is for the reader to judge.
-// docs/performance.md and docs/scale.md are written from these tables.
+// It prints a table to standard output with a row for each figure: its name, the limit, the result, and “missed” if
+// the limit is exceeded. The names of scenes are written to standard error. It exits with 1 if a scene fails, and
+// with 0 if limits are exceeded, which the reader must judge. docs/performance.md and docs/scale.md are written
+// from these tables.
 //
-// How the files belong together: main.go has the scenes and the table. process.go starts and ends programs and reads
-// what they use from /proc, so the bench runs on Linux only. load.go asks questions, library.go makes documents and
-// searches, model.go and relay.go are the fake model and the yardstick, which are this same program with another first
-// argument. The others have a scene each: runs.go, streams.go, start.go, pdf.go, turns.go, embedding.go, recall.go;
-// scale*.go compare the modes with a large library, and fleet.go and replicas*.go one replica with three.
+// Files: main.go has the scenes and the table. process.go starts and stops programs and reads their resource usage
+// from /proc, so the bench runs only on Linux. load.go sends questions, library.go generates documents and
+// searches, model.go and relay.go are the fake model and the baseline, which are this same program with another
+// first argument. The others have a scene each: runs.go, streams.go, start.go, pdf.go, turns.go, embedding.go,
+// recall.go; scale*.go compare the modes with a large library, and fleet.go and replicas*.go one replica with
+// three.
 //
-// It never uses a library that exists: each scene makes its data in a new directory below TMPDIR and removes it. It
-// never asks a real model server; the scenes embedding and recall use the model in the folder FOOTNOTE_EMBEDDING_DIR.
+// It never uses an existing library: each scene creates its data in a new directory below TMPDIR and removes it. It
+// never sends requests to a real model server; the scenes embedding and recall use the model in the folder
+// FOOTNOTE_EMBEDDING_DIR.
 package main
 
 import (
@@ -37,15 +39,15 @@ import (
 	"text/tabwriter"
 )
 
-// scene is one measurement. It returns its rows. Rows that came before an error are printed too.
+// scene is one measurement, which returns its rows. Rows before an error are printed too.
 type scene struct {
 	name  string
 	run   func(ctx context.Context, b *bench) ([]row, error)
-	apart bool // run only when it is asked for by name
+	apart bool // run only if selected by name
 }
 
-// row is one figure beside what was asked for. what, bound and got are texts as they are printed. ok is whether got is
-// within bound; rows that are there for information have no bound or “–”, and are always ok.
+// row is one figure with its limit. what, bound and got are formatted texts. ok reports whether got is within
+// bound; informational rows have no bound or “–”, and are always ok.
 type row struct {
 	what  string
 	bound string
@@ -53,19 +55,19 @@ type row struct {
 	ok    bool
 }
 
-// bench is what the flags say. Scenes only read it.
+// bench holds the flags. It is read-only for scenes.
 type bench struct {
 	binary string
 	quick  bool
-	delay  int // ms a token, for the paced scenes
+	delay  int // ms per token, for the paced scenes
 
-	// They are nil unless the flags were given; benchScale has the defaults.
-	passages []int    // sizes of the library, for the scene scale
-	shapes   []string // what it is measured on
+	// They are nil unless the flags are set; benchScale has the defaults.
+	passages []int    // library sizes, for the scene scale
+	shapes   []string // storage shapes
 }
 
-// Scenes that are apart take long, or need programs that make has to fetch first: PostgreSQL, Milvus or an embedding
-// model. “replicas” does the next four in one go, each of which can be asked for alone.
+// Scenes with apart take long, or need programs that make must download first: PostgreSQL, Milvus or an embedding
+// model. “replicas” runs the next four, which can also be run individually.
 var scenes = []scene{
 	{name: "single", run: benchSingle},
 	{name: "many", run: benchMany},
@@ -87,7 +89,7 @@ var scenes = []scene{
 }
 
 func main() {
-	// The fake model and the relay are this binary, started by startSelf: nothing else has to be built for them.
+	// The fake model and the relay are this binary, started by startSelf, so they need no build.
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "role-model":
@@ -121,13 +123,13 @@ func main() {
 		return nil
 	})
 	flag.Parse()
-	// With Ctrl-C the scene that runs ends, what it started is stopped, and its directory removed.
+	// An interrupt ends the running scene, stops its processes, and removes its directory.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	os.Exit(reportError(b.runAll(ctx, *only)))
 }
 
-// reportError prints an error, if there is one, and returns the exit code.
+// reportError prints an error, if any, and returns the exit code.
 func reportError(err error) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -136,8 +138,7 @@ func reportError(err error) int {
 	return 0
 }
 
-// runAll measures the scenes that only names, or without it all that are not apart, in the order of scenes. The first
-// scene that fails ends it.
+// runAll runs the scenes listed in only, or all without apart, in the order of scenes. The first error ends it.
 func (b *bench) runAll(ctx context.Context, only string) (err error) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 4, 2, ' ', 0)
 	defer func() { err = errors.Join(err, table.Flush()) }()
@@ -158,7 +159,7 @@ func (b *bench) runAll(ctx context.Context, only string) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		// The widths of columns are those of one scene: what is known is shown at once.
+		// Columns are aligned within one scene, so that its rows are printed at once.
 		if err := table.Flush(); err != nil {
 			return err
 		}
@@ -166,7 +167,7 @@ func (b *bench) runAll(ctx context.Context, only string) (err error) {
 	return nil
 }
 
-// scaleTimes returns n, or fewer when the run is to be quick. Quick is a twentieth, at least 1.
+// scaleTimes returns n, or for a quick run a twentieth, at least 1.
 func (b *bench) scaleTimes(n int) int {
 	if b.quick {
 		return max(1, n/20)

@@ -16,37 +16,37 @@ import (
 	"time"
 )
 
-// supported are words of the document that a run cites: an answer that nothing backs would be asked for again. The
-// claim of the answer is made of words of smallLibrary's survey.
+// supported is a text of the document that a run cites: an unsupported answer would be retried. The answer's claim
+// consists of words of smallLibrary's survey.
 var supported = []string{" the", " roof", " is", " in", " fair", " condition", " four", " slipped"}
 
-// closing are the words before the ends of the sentences. Each stands once, so that no sentence is said twice.
+// closing are the words before the ends of the sentences. Each is unique, so that no sentence is repeated.
 var closing = [tokens / 20]string{
 	" the", " roof", " is", " in", " fair", " condition", " four", " slipped", " survey", " found",
 }
 
-// tokens is how many pieces the answer comes in. The number is a choice: about a long paragraph.
+// tokens is the number of tokens of the answer, about a long paragraph. The value is arbitrary.
 const tokens = 200
 
-// dimensions of the fake embeddings. It is what the small embedding models have that people run at home, such as
-// all-MiniLM-L6-v2.
+// dimensions is the size of the fake embeddings, that of small local embedding models such as all-MiniLM-L6-v2.
 const dimensions = 384
 
-// docID finds the first document in the result of a search. The result is JSON inside JSON, hence the backslashes.
+// docID matches the first document id in the result of a search. The result is JSON inside JSON, hence the
+// backslashes.
 var docID = regexp.MustCompile(`doc_id\\":\s*\\"([^"\\]+)`)
 
-// serveModel is the fake model server: two tool calls, then an answer of 200 tokens, three requests a run.
+// serveModel is the fake model server: two tool calls, then an answer of 200 tokens, three requests for each run.
 //
-// args are the address to listen on and the delay: ms before each token, or if it is negative ms before each turn. It
-// knows which turn of a run it is by counting the tools' results in the history, and has no state, so any number of
-// runs can be under way. It does not return before it fails.
+// args are the address to listen on and the delay: ms before each token, or if negative ms before each turn. It
+// determines the turn of a run by counting the tool results in the history, and is stateless, so any number of runs
+// can be concurrent. It returns only on an error.
 func serveModel(args []string) error {
 	delay, err := strconv.Atoi(args[1])
 	if err != nil {
 		return err
 	}
 	pace := time.Duration(max(delay, 0)) * time.Millisecond
-	wait := time.Duration(max(-delay, 0)) * time.Millisecond // a negative delay is one of each turn
+	wait := time.Duration(max(-delay, 0)) * time.Millisecond // a negative delay is for each turn
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ready", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
@@ -77,12 +77,12 @@ func serveModel(args []string) error {
 	return http.ListenAndServe(args[0], mux) //nolint:gosec // a fake on loopback, ended by its parent
 }
 
-// chunk is the start of each piece of a stream, in the form of OpenAI's chat completions.
+// chunk is the prefix of each event of a stream, in the format of OpenAI's chat completions.
 const chunk = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"bench","choices":[{"index":0,` +
 	`"delta":`
 
-// toolCall writes a whole reply that calls one tool. arguments is JSON escaped for a JSON string. The token counts are
-// made up.
+// toolCall writes a whole reply that calls one tool. arguments is JSON escaped for a JSON string. The token counts
+// are invented.
 func toolCall(w io.Writer, name, arguments string) {
 	fmt.Fprintf(
 		w,
@@ -97,9 +97,9 @@ func toolCall(w io.Writer, name, arguments string) {
 	)
 }
 
-// answerChat writes the answer in pieces and flushes each, as a real server does: the pieces must not arrive as one.
-// Two of the 200 carry a footnote, and every twentieth one ends a sentence. The word before it is another one in each
-// sentence (closing): a model that says the same again and again is stopped, and the run would end with it.
+// answerChat streams the answer and flushes each token, like a real server. Two of the 200 have a footnote, and
+// every twentieth one ends a sentence. The word before it is different in each sentence (closing): a model that
+// repeats itself is stopped, and the run would end with it.
 func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	flush := http.NewResponseController(w)
 	var tick *time.Ticker
@@ -136,9 +136,9 @@ func answerChat(w http.ResponseWriter, r *http.Request, pace time.Duration) {
 	)
 }
 
-// answerEmbeddings answers with unit vectors that depend on the text alone, in base64 when asked for. Equal texts have
-// equal vectors and all others are about orthogonal, so a search by meaning finds nothing sensible. Here only its time
-// counts: an index of such vectors is a hard case, for no groups of neighbours help it.
+// answerEmbeddings returns unit vectors that depend only on the text, encoded as base64 on request. Equal texts
+// have equal vectors and all others are nearly orthogonal, so semantic search has meaningless results. Only its
+// time is measured: an index of such vectors is a hard case, since they have no clusters.
 func answerEmbeddings(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		Input          json.RawMessage `json:"input"`
@@ -162,7 +162,7 @@ func answerEmbeddings(w http.ResponseWriter, r *http.Request) {
 		items[i] = item{Object: "embedding", Index: i, Embedding: textVector(text)}
 		if req.EncodingFormat == "base64" {
 			raw := make([]byte, 0, 4*dimensions)
-			// OpenAI's form of base64 is float32 in little-endian order.
+			// OpenAI's base64 encoding is float32 in little-endian order.
 			for _, x := range textVector(text) {
 				raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
 			}
@@ -176,8 +176,8 @@ func answerEmbeddings(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// textVector draws a vector from a normal distribution, seeded by the text's hash, and brings it to length 1. So its
-// direction is spread evenly over all.
+// textVector returns a vector of normal distribution, seeded by the text's hash, normalised to length 1. So its
+// direction is uniform.
 func textVector(text string) []float32 {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, text)

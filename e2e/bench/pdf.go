@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// pdf: a PDF of many pages read, and one of its pages drawn.
+// pdf measures parsing a PDF of many pages, and rendering its pages.
 //
-// It makes two documents: one of two pages that makes the parser ready, and one of 400 pages. Its bounds are 25 pages
-// a second read, 300 ms for a page drawn, 50 ms for one that was drawn before, and 300 ms for what somebody waits who
-// opens a footnote: the viewer and the page's image. The last is measured right after ten restarts, and once more
-// after each.
+// It generates two documents: one of two pages to warm up the parser, and one of 400 pages. The limits are 25
+// parsed pages per second, 300 ms to render a page, 50 ms for a cached page, and 300 ms to open a footnote: the
+// viewer and the page's image. The last is measured right after ten restarts, and once more after each.
 func benchPDF(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -26,12 +25,12 @@ func benchPDF(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }() // of the last one
-	// the parser is compiled once
+	// The parser is compiled once.
 	if _, err := uploadFiles(ctx, server, map[string][]byte{"warm.pdf": makePages(2, 99)}); err != nil {
 		return nil, err
 	}
 	n := b.scaleTimes(400)
-	// Reading is until the document is found by its words; no page is drawn for it.
+	// Parsing ends when the document is in the text index; no page is rendered for it.
 	took, err := uploadFiles(ctx, server, map[string][]byte{"long.pdf": makePages(n, 1)})
 	if err != nil {
 		return nil, err
@@ -50,7 +49,7 @@ func benchPDF(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	var first, second []time.Duration
 	for page := range min(n, 20) {
-		// The second time in a row is the same page with the same width, so the image may be kept from the first.
+		// The second request in a row is for the same page and width, so the image may be cached.
 		url := fmt.Sprintf("%s/documents/%s/pages/%d.png?width=1200", server.url, list.Documents[0].ID, page+1)
 		for _, into := range []*[]time.Duration{&first, &second} {
 			began := time.Now()
@@ -100,8 +99,8 @@ func benchPDF(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// openPage does what a browser does to show a page: it fetches the viewer, then the page's image. It asks for
-// compressed answers, as browsers do. The width is another one than that of the rows above.
+// openPage sends a browser's requests for a page: the viewer, then the page's image. It accepts compressed
+// responses, like browsers. The width differs from that of the rows above.
 func openPage(ctx context.Context, server *process, id string, page int) (time.Duration, error) {
 	began := time.Now()
 	for _, path := range []string{
@@ -114,11 +113,11 @@ func openPage(ctx context.Context, server *process, id string, page int) (time.D
 	return time.Since(began), nil
 }
 
-// makePages makes a PDF of n pages of plain text.
+// makePages generates a PDF of n pages of plain text.
 //
-// It writes the few objects that a PDF needs by hand, so that no library has to: one font that every reader has, a
-// page of A4 each, and text in lines of twelve words. The cross-reference table has to have each object's offset, and
-// entries of exactly 20 bytes. Words have letters only, so nothing has to be escaped.
+// It writes the few required objects by hand, without a library: one standard font, an A4 page each, and text in
+// lines of twelve words. The cross-reference table needs each object's offset, and entries of exactly 20 bytes.
+// Words have only letters, so no text needs an escape.
 func makePages(n int, seed uint64) []byte {
 	var out bytes.Buffer
 	var offsets []int
@@ -130,7 +129,7 @@ func makePages(n int, seed uint64) []byte {
 	object("<< /Type /Catalog /Pages 2 0 R >>")
 	var kids bytes.Buffer
 	for i := range n {
-		// Objects 1 to 3 are catalogue, pages and font; after them a page and its content take turns.
+		// Objects 1 to 3 are catalogue, pages and font; after them pages and their contents alternate.
 		fmt.Fprintf(&kids, "%d 0 R ", 4+2*i)
 	}
 	object(fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), n))

@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// process is a server under measurement. log has what it wrote to standard error, for the message when it fails. It
-// must be read only after the end of the process, or when it does not answer.
+// process is a server under measurement. log buffers its standard error for an error message. It must be read only
+// after the process has ended, or if it does not respond.
 type process struct {
 	cmd *exec.Cmd
 	url string
 	log *bytes.Buffer
 }
 
-// startProgram runs a program that serves on addr and waits until path answers with 200.
+// startProgram runs a program that serves on addr and waits until path responds with 200.
 //
-// It asks every 2 ms, for 30 seconds at most, so that a start can be timed by this call to about 2 ms. env is added to
-// the environment of this process, and settings in it come before those outside. The program is killed when ctx ends.
+// It polls every 2 ms with a timeout of 30 seconds, so that a start can be timed with a resolution of about 2 ms.
+// env is added to the environment of this process, and takes precedence. The program is killed when ctx ends.
 func startProgram(ctx context.Context, addr, path string, env []string, name string, args ...string) (*process, error) {
 	p := &process{cmd: exec.CommandContext(ctx, name, args...), url: "http://" + addr, log: &bytes.Buffer{}}
 	p.cmd.Env = append(os.Environ(), env...)
@@ -52,8 +52,8 @@ func startProgram(ctx context.Context, addr, path string, env []string, name str
 	return nil, errors.Join(fmt.Errorf("%s does not answer: %s", name, p.log), p.stop())
 }
 
-// stop ends the process in order and waits for it. An exit code that is not 0 is an error with the program's log, so
-// that a scene on a server that failed at its end does not pass. It may be called once.
+// stop stops the process gracefully and waits for it. A non-zero exit code is an error with the program's log, so
+// that a scene fails if its server failed at the end. It may be called once.
 func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -64,9 +64,9 @@ func (p *process) stop() error {
 	return nil
 }
 
-// cpuTime returns the processor time used so far. Linux counts it in hundredths of a second. It sums user and system
-// time, of the process alone and not of its children, and is 0 when the process has ended. The name in parentheses may
-// hold spaces, so fields are counted after it.
+// cpuTime returns the CPU time used so far, in Linux's resolution of 10 ms. It is the sum of user and system time
+// of the process without its children, and 0 if the process has ended. The name in parentheses may contain spaces,
+// so fields are counted after it.
 func (p *process) cpuTime() time.Duration {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
 	if err != nil {
@@ -78,8 +78,8 @@ func (p *process) cpuTime() time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// memoryField returns a field of the process's status in bytes: VmRSS now, RssAnon without pages of files, VmHWM at
-// its highest. It is 0 when the process has ended or has no such field.
+// memoryField returns a field of the process's status in bytes: VmRSS is current, RssAnon excludes file pages,
+// VmHWM is the peak. It is 0 if the process has ended or has no such field.
 func (p *process) memoryField(field string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -94,8 +94,8 @@ func (p *process) memoryField(field string) int64 {
 	return 0
 }
 
-// freeAddr returns a loopback address that nobody listens on at the moment. Between this and the server's own
-// listening, another program could take it; then the start fails and the scene with it.
+// freeAddr returns a loopback address with an unused port. Another program may bind it before the server does; then
+// the start and the scene fail.
 func freeAddr(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -104,14 +104,14 @@ func freeAddr(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// startModel runs the fake model server with a delay in ms for each token. Negative delays are for each turn; 0 is no
-// delay.
+// startModel runs the fake model server with a delay in ms for each token. Negative delays are for each turn; 0 is
+// no delay.
 func startModel(ctx context.Context, delay int) (*process, error) {
 	return startSelf(ctx, "role-model", strconv.Itoa(delay))
 }
 
-// startRelay runs the bare relay in front of a model server. Both have the same path /chat, so that askQuestion can
-// ask either.
+// startRelay runs the bare relay in front of a model server. It has the same path /chat as Footnote, so that
+// askQuestion supports either.
 func startRelay(ctx context.Context, model *process) (*process, error) {
 	return startSelf(ctx, "role-relay", model.url)
 }
@@ -131,9 +131,8 @@ func startSelf(ctx context.Context, role, arg string) (*process, error) {
 
 // startFootnote runs the binary on a data directory. model may be nil: then the offline mode answers.
 //
-// A key or a model's address in the environment of the bench is taken away: nobody's account may be charged, and the
-// offline mode must be the offline mode. Warnings only are logged, since a log in memory costs time. env comes last
-// and can overrule everything.
+// A key or a model URL in the bench's environment is removed: no account may be charged, and the offline mode must
+// stay offline. Only warnings are logged, since an in-memory log costs time. env is last and takes precedence.
 func (b *bench) startFootnote(ctx context.Context, data string, model *process, env ...string) (*process, error) {
 	addr, err := freeAddr(ctx)
 	if err != nil {

@@ -23,21 +23,20 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// The scene recall: so many sentences are embedded, and so many others searched for. The numbers are choices. The
-// bound is on the recall, the share of the exactly nearest vectors that are found, from 0 to 1.
+// The scene recall: the number of embedded sentences and of queries. The values are arbitrary. The limit is for
+// recall@k, the share of the exact nearest neighbours that are found, from 0 to 1.
 const (
 	recallSentences = 20_000
 	recallQueries   = 300
 	recallLeast     = 0.98
 )
 
-// recall: how many of the exactly nearest vectors a search by meaning finds, with a real model and real sentences, the
-// comments of Go's library. FOOTNOTE_EMBEDDING_DIR names the model's folder.
+// recall measures recall@k of semantic search against the exact nearest neighbours, with a real model and real
+// sentences, the comments of Go's library. FOOTNOTE_EMBEDDING_DIR is the model's folder.
 //
-// SQLite's search by meaning does not compare the query with all vectors in full, so it may miss some. Made-up vectors
-// would say little about that, since those of texts lie close together. This scene does not start the program: it
-// calls the store, and compares with all cosines computed in full. Sentences that are searched for are not among those
-// stored.
+// SQLite's semantic search does not compare the query with all full vectors, so its recall may be below 1. Random
+// vectors would be unrealistic, since embeddings of texts form clusters. This scene does not start the program: it
+// calls the store, and compares with all exact cosines. The query sentences are not among the stored ones.
 func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 	embedder, err := bert.Open(bert.Config{Dir: os.Getenv("FOOTNOTE_EMBEDDING_DIR"), Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {
@@ -49,7 +48,7 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	var units [][]float32
-	// 64 at a time: one call with all would hold them all in memory at once.
+	// In batches of 64, to limit memory.
 	for part := range slices.Chunk(said, 64) {
 		some, err := embedder.Embed(ctx, part)
 		if err != nil {
@@ -72,7 +71,7 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 	stored := make([]corpus.Vector, len(units))
 	for i, unit := range units {
 		stored[i] = corpus.Vector{
-			// About a hundred sentences are a document, as passages are in a library.
+			// About a hundred sentences are a document, like passages in a library.
 			PassageID: fmt.Sprint(i), DocumentID: fmt.Sprint("d", i/100), User: chat.LocalUser,
 			Namespace: chat.DefaultNamespace, Values: unit,
 		}
@@ -80,7 +79,7 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 	if err := vectors.Upsert(ctx, stored); err != nil {
 		return nil, err
 	}
-	// Ten is what a search shows, fifty what is fused with the hits by words.
+	// Ten is the number of displayed results, fifty the number fused with lexical results.
 	for _, k := range []int{10, 50} {
 		found := 0
 		for _, query := range queries {
@@ -104,8 +103,8 @@ func benchRecall(ctx context.Context, b *bench) (rows []row, err error) {
 	return rows, nil
 }
 
-// nearestUnits returns the k stored vectors with the greatest cosine, computed with float64, by their PassageID. All
-// have length 1, so the scalar product is the cosine. It is the truth against which the store is judged.
+// nearestUnits returns the k exact nearest neighbours, computed with float64, by their PassageID. All vectors have
+// length 1, so the scalar product is the cosine. It is the ground truth for the store.
 func nearestUnits(units [][]float32, query []float32, k int) map[string]bool {
 	cosines, order := make([]float64, len(units)), make([]int, len(units))
 	for i, unit := range units {
@@ -125,9 +124,9 @@ func nearestUnits(units [][]float32, query []float32, k int) map[string]bool {
 // errEnough ends the walk over the library.
 var errEnough = errors.New("enough sentences")
 
-// commentSentences returns n different sentences of eight words or more from the comments of Go's library, the first
-// ones first, so that a run is like the next. Sentences of more than 300 bytes are left out, since they are mostly
-// code or tables. There may be fewer than n when the library has no more.
+// commentSentences returns the first n distinct sentences of eight words or more from the comments of Go's library,
+// so that runs are reproducible. Sentences of more than 300 bytes are skipped, since they are mostly code or
+// tables. It returns fewer than n if the library has no more.
 func commentSentences(ctx context.Context, n int) (said []string, err error) {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"net/http"
 )
 
-// serveRelay is the bare relay: the same three requests to the model, tokens passed on as SSE, nothing stored,
-// nothing searched.
+// serveRelay is the bare relay: the same three requests to the model, tokens forwarded as SSE, without storage and
+// search.
 //
-// It is the least that any program in front of a model does, so the ratio to it shows what searching, storing and
-// checking cost. args are the address to listen on and the fake model's URL. It reads the tool calls of the stream as
-// it must to know that a turn is not the answer, and answers each with a result that says nothing.
+// It is the minimum for a program in front of a model, so the ratio to it is the cost of search, storage and
+// checks. args are the address to listen on and the fake model's URL. It parses the stream's tool calls, which it
+// needs to detect that a turn is not the answer, and answers each with an empty result.
 func serveRelay(args []string) error {
 	model := args[1] + "/v1/chat/completions"
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2000, MaxIdleConns: 2000}}
@@ -57,7 +57,7 @@ func serveRelay(args []string) error {
 	return http.ListenAndServe(args[0], mux) //nolint:gosec // a yardstick on loopback, ended by its parent
 }
 
-// message is one entry of the history, as far as the relay needs it.
+// message is one entry of the history, with the fields that the relay needs.
 type message struct {
 	Role       string `json:"role"`
 	Content    string `json:"content"`
@@ -65,7 +65,7 @@ type message struct {
 	ToolCallID string `json:"tool_call_id,omitempty"`
 }
 
-// call is one tool call. The fake model sends each in one piece, so nothing has to be put together.
+// call is one tool call. The fake model sends each in one chunk, so none must be assembled.
 type call struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -75,8 +75,8 @@ type call struct {
 	} `json:"function"`
 }
 
-// completeTurn asks the model once, hands each piece of text to token, and returns the tool calls. An error of token
-// ends it: the client has gone.
+// completeTurn sends one request to the model, calls token for each token of text, and returns the tool calls. An
+// error of token ends it: the client has disconnected.
 func completeTurn(client *http.Client, model string, history []message, r *http.Request, token func(
 	string,
 ) error) ([]call, error) {

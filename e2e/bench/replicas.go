@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// replicated: three replicas beside one, on one machine and one PostgreSQL.
+// replicated compares three replicas with one, on one machine and one PostgreSQL.
 //
-// It does its four parts one after the other, each on servers of its own, and returns what it has when one fails.
+// It runs its four parts in order, each on its own servers, and returns the rows so far if one fails.
 func benchReplicas(ctx context.Context, b *bench) (rows []row, err error) {
 	for _, part := range []func(context.Context, *bench) ([]row, error){
 		benchUnpaced, benchHundred, benchCrowded, benchFollowed,
@@ -25,21 +25,21 @@ func benchReplicas(ctx context.Context, b *bench) (rows []row, err error) {
 	return rows, nil
 }
 
-// spent is what a run costs. It is an average over all runs of one load.
+// spent is the cost of a run, an average over all runs of one load.
 type spent struct {
-	replicas, postgres time.Duration // processor time
-	statements         float64       // beside those that store events
+	replicas, postgres time.Duration // CPU time
+	statements         float64       // without those that store events
 	appends            float64       // statements that store events
 	rate               float64       // runs/s
 }
 
-// unpaced: 32 clients without a pause, the replicas by turns.
+// unpaced: 32 clients without a pause, with the replicas in rotation.
 //
-// The bound is on processor time: three replicas may use a quarter more for a run than one does. Times would say
-// little here, since all share the machine.
+// The limit is for CPU time: three replicas may use a quarter more for a run than one. Durations would be
+// meaningless here, since all share the machine.
 //
-// Statements are counted as well, for these are what a database far away makes slow: a run may make four beside those
-// that store its events.
+// Statements are counted as well, since each is a round trip to a remote database: a run may execute four besides
+// those that store its events.
 func benchUnpaced(ctx context.Context, b *bench) (rows []row, err error) {
 	f, err := b.startField(ctx, 0)
 	if err != nil {
@@ -48,8 +48,8 @@ func benchUnpaced(ctx context.Context, b *bench) (rows []row, err error) {
 	defer func() { err = errors.Join(err, f.stop()) }()
 	var cpu, all []float64
 	var one, three spent
-	// An odd number of rounds has a median that was measured.
-	for range 9 { // by turns, so that both see the same machine: it is seldom the same for long
+	// The median of an odd number of rounds is a measured value.
+	for range 9 { // alternating, since the machine's speed changes over time
 		if one, err = b.spendOn(ctx, f.one); err != nil {
 			return nil, err
 		}
@@ -77,11 +77,11 @@ func benchUnpaced(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// spendOn runs questions on a fleet and returns what one costs.
+// spendOn runs questions on a fleet and returns the cost of one.
 //
-// It first runs some that are not counted, so that connections are open and plans are made, and has PostgreSQL forget
-// its counts. With BENCH_STATEMENTS in the environment it also prints each statement to standard error, with how often
-// a run makes it and what it takes.
+// It first runs a warm-up, so that connections are open and query plans cached, and resets PostgreSQL's counters.
+// With BENCH_STATEMENTS in the environment it also prints each statement to standard error, with its count and time
+// for each run.
 func (b *bench) spendOn(ctx context.Context, f *fleet) (s spent, err error) {
 	n := b.scaleTimes(300)
 	if _, _, err = runLoad(ctx, max(32, n/6), 32, f.replicas...); err != nil {

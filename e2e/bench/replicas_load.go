@@ -13,14 +13,14 @@ import (
 // With 200 tokens, an answer takes 4 seconds.
 const (
 	tokenTime = 20                                    // ms, of the model in these scenes
-	runTime   = tokens * tokenTime * time.Millisecond // of a run's answer, nearly all that a run takes
+	runTime   = tokens * tokenTime * time.Millisecond // duration of a run's answer, nearly all of the run
 )
 
-// hundred: a hundred runs under way, and a hundred posted at one moment.
+// hundred: a hundred runs in flight, and a hundred requests at the same moment.
 //
-// It measures what somebody waits until something shows on the page, while the servers are busy in the way of real
-// use: the model is slow, and many wait for it. The bound is 150 ms for the slowest of a hundred. Posting a hundred at
-// one moment is a worse case than any real one; it has no bound.
+// It measures the time until the first output on the page under realistic load: the model is slow, and many runs
+// wait for it. The limit is 150 ms at p99. A burst of a hundred requests is worse than any real load; it has no
+// limit.
 func benchHundred(ctx context.Context, b *bench) ([]row, error) {
 	return b.onEach(ctx, func(f *field, fleet *fleet) (rows []row, err error) {
 		const width = 100
@@ -53,9 +53,8 @@ func benchHundred(ctx context.Context, b *bench) ([]row, error) {
 	})
 }
 
-// crowded: more runs under way than it takes for 2,000 events a second. A hundred offer no more than that: each stores
-// text every 40 ms at most, and what storing takes comes on top. The bound is on that rate: 2,000 events a second are
-// stored.
+// crowded: more runs in flight than needed for 2,000 events per second. A hundred runs are below that: each stores
+// text every 40 ms at most, plus the time of storing. The limit is that rate: 2,000 events per second are stored.
 func benchCrowded(ctx context.Context, b *bench) ([]row, error) {
 	return b.onEach(ctx, func(f *field, fleet *fleet) ([]row, error) {
 		const width = 200
@@ -75,9 +74,9 @@ func benchCrowded(ctx context.Context, b *bench) ([]row, error) {
 	})
 }
 
-// onEach runs a measurement on three replicas and on one, with a model that takes its time for each token.
+// onEach runs a measurement on three replicas and on one, with a model that has a delay for each token.
 //
-// Three come first. Rows of either that came before an error are returned with it.
+// Three replicas are first. Rows before an error are returned with it.
 func (b *bench) onEach(ctx context.Context, measure func(*field, *fleet) ([]row, error)) (rows []row, err error) {
 	f, err := b.startField(ctx, tokenTime)
 	if err != nil {
@@ -94,20 +93,20 @@ func (b *bench) onEach(ctx context.Context, measure func(*field, *fleet) ([]row,
 	return rows, nil
 }
 
-// underWay is what was seen while so many runs were under way all the time.
+// underWay is the result of a measurement with a constant number of runs in flight.
 type underWay struct {
 	first         []time.Duration // POST → first event
-	rate, slowest float64         // events stored a second, in all and in the slowest of the whole seconds
+	rate, slowest float64         // events stored per second, in total and in the slowest whole second
 	cores         cores
 }
 
-// underWay keeps width runs under way on a fleet: each worker posts its next question when its run is over, and the
-// workers begin spread over the time that a run takes, so that questions come evenly. The first run of each worker
-// fills the fleet and is not counted.
+// underWay keeps width runs in flight on a fleet: each worker sends its next question when its run ends. The
+// workers' starts are spread over the duration of a run, so that questions arrive evenly. The first run of each
+// worker is a warm-up.
 //
-// The measured time begins when each worker has begun and ends before any can be through with its rounds.
+// The measurement starts when each worker has started and ends before any can finish its rounds.
 func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int) (u underWay, err error) {
-	// At full size five rounds, the first of which is not counted; two if quick.
+	// Five rounds at full size, with the first as a warm-up; two if quick.
 	rounds := 1 + max(1, b.scaleTimes(4*20)/20)
 	timings := make([][]timing, width)
 	errs := make([]error, width)
@@ -142,7 +141,7 @@ func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int)
 		u.first = append(u.first, firstTimes(ts[1:])...)
 	}
 	u.cores = after.sinceUse(before)
-	// at is in microseconds, so the quotient is the whole second since the beginning.
+	// at is in microseconds, so the quotient is the whole second since the start.
 	rows, err := fleet.postgres.Rows(
 		ctx, fleet.url, `SELECT (at - $1) / 1000000 FROM events WHERE at >= $1 AND at < $2`, before.at.UnixMicro(),
 		after.at.UnixMicro(),
@@ -155,18 +154,18 @@ func (b *bench) underWay(ctx context.Context, f *field, fleet *fleet, width int)
 		counts[row[0].(int64)]++
 	}
 	u.rate = float64(len(rows)) / after.at.Sub(before.at).Seconds()
-	u.slowest = float64(slices.Min(counts[:max(1, len(counts)-1)])) // the last is not whole
+	u.slowest = float64(slices.Min(counts[:max(1, len(counts)-1)])) // the last second is incomplete
 	return u, nil
 }
 
-// use is the processor time used so far. use is taken twice, and the difference says how busy each part was. client is
-// this process, which reads all streams.
+// use is the CPU time so far. It is read twice, and the difference is each part's load. client is this process,
+// which reads all streams.
 type use struct {
 	at                                time.Time
 	replicas, postgres, model, client time.Duration
 }
 
-// usedAt says what is used at a time. It waits for that time, and returns at once when it is over.
+// usedAt waits for a time and returns the CPU time used until then. It returns at once if the time has passed.
 func (f *field) usedAt(ctx context.Context, fleet *fleet, at time.Time) (u use, err error) {
 	select {
 	case <-time.After(time.Until(at)):
@@ -183,17 +182,17 @@ func (f *field) usedAt(ctx context.Context, fleet *fleet, at time.Time) (u use, 
 	return u, err
 }
 
-// cores are processor time a second. 1 is one processor that is busy all the time.
+// cores is CPU time per second. 1 is one fully used CPU.
 type cores struct{ replicas, postgres, model, client float64 }
 
-// sinceUse returns the processor time a second between two moments, with before as the earlier one.
+// sinceUse returns the CPU time per second between two readings, before being the earlier one.
 func (u use) sinceUse(before use) cores {
 	took := u.at.Sub(before.at).Seconds()
 	return cores{(u.replicas - before.replicas).Seconds() / took, (u.postgres - before.postgres).Seconds() / took,
 		(u.model - before.model).Seconds() / took, (u.client - before.client).Seconds() / took}
 }
 
-// String writes the four in the order that the rows' names have: replicas, PostgreSQL, model, client.
+// String formats the four in the order of the rows' names: replicas, PostgreSQL, model, client.
 func (c cores) String() string {
 	return fmt.Sprintf("%.2f, %.2f, %.2f, %.2f", c.replicas, c.postgres, c.model, c.client)
 }

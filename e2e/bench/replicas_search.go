@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// words: lexical search over the same 50,000 passages in SQLite and in PostgreSQL, by turns.
+// words compares lexical search over the same 50,000 passages in SQLite and in PostgreSQL.
 //
-// It has no bounds: it shows by which factor the same question is slower on one than on the other, with the same
-// documents, the same queries and one process of Footnote each. Neither has vectors. The sides take turns with each
-// batch of documents and of queries.
+// It has no limits: it reports the ratio of the search times, with the same documents, the same queries and one
+// process of Footnote each. Neither has embeddings. The sides alternate with each batch of documents and of
+// queries.
 func benchWords(ctx context.Context, b *bench) (rows []row, err error) {
 	dir, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -57,7 +57,7 @@ func benchWords(ctx context.Context, b *bench) (rows []row, err error) {
 			sides[i].ingest += took
 		}
 	}
-	// The queries of the first seed find an index that was not read before; they are shown apart.
+	// The queries of the first seed use a cold index; they are shown separately.
 	for seed := uint64(1); seed <= 4; seed++ {
 		for i := range sides {
 			took, err := runQueries(ctx, sides[i].server, "lexical", seed, b.scaleTimes(400))
@@ -82,7 +82,7 @@ func benchWords(ctx context.Context, b *bench) (rows []row, err error) {
 				inMilliseconds(quantileOf(s.fresh, .95)),
 				inMilliseconds(quantileOf(s.fresh, .5))), true})
 	}
-	// The side of PostgreSQL is the second one.
+	// The PostgreSQL side is the second one.
 	ratio := float64(quantileOf(sides[1].repeat, .95)) / float64(quantileOf(sides[0].repeat, .95))
 	return append(rows, row{"lexical search, p95, PostgreSQL ÷ SQLite", "", fmt.Sprintf("%.2f", ratio), true}), nil
 }

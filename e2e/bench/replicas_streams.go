@@ -13,36 +13,36 @@ import (
 	"time"
 )
 
-// At 400 ms a token a run takes 80 seconds, time enough to open 5,000 streams while it goes on.
+// At 400 ms per token a run takes 80 seconds, enough to open 5,000 streams meanwhile.
 const (
-	followers  = 50  // of each run
+	followers  = 50  // for each run
 	tokenPause = 400 // ms
 )
 
-// reader is one stream of a run, read to its end. Only its own goroutine writes to it, and others read it when that
-// has ended.
+// reader is one stream of a run, read to its end. Only its own goroutine writes to it, and others read it after
+// that has ended.
 type reader struct {
 	run  int
-	own  bool // at the replica that works on the run
+	own  bool // at the replica that owns the run
 	seen []sighting
 	err  error
 }
 
-// sighting is an event that reached a reader. at is the moment at which the line with its number was read, by this
+// sighting is an event received by a reader. at is the time when the line with its number was read, by this
 // machine's clock.
 type sighting struct {
 	seq int64
 	at  time.Time
 }
 
-// followed: many streams of a hundred runs, each run read on all three replicas.
+// followed: many streams of a hundred runs, each run streamed from all three replicas.
 //
-// What counts is how long an event takes from the database to a client, at a replica that did not make it too: it
-// learns of the event from PostgreSQL. Server and client are on one machine, so both times are of one clock. The bound
-// is 300 ms for all but the slowest hundredth.
+// It measures the latency of an event from the database to a client, also at a replica that does not own the run:
+// it is notified by PostgreSQL. Server and client are on one machine, so both timestamps are of one clock. The
+// limit is 300 ms at p99.
 //
-// It is also a test: each of the readers, 50 for each run, has to get each event exactly once and in order. One that
-// does not ends the scene with an error.
+// It is also a test: each of the readers, 50 for each run, must receive each event exactly once and in order.
+// Otherwise the scene fails with an error.
 func benchFollowed(ctx context.Context, b *bench) (rows []row, err error) {
 	f, err := b.startField(ctx, tokenPause)
 	if err != nil {
@@ -56,7 +56,7 @@ func benchFollowed(ctx context.Context, b *bench) (rows []row, err error) {
 			return nil, err
 		}
 	}
-	// Readers of a run are spread over the replicas in turn.
+	// The readers of a run are distributed over the replicas in turn.
 	readers := make([]reader, len(runs)*followers)
 	replicasBefore, postgresBefore, err := f.three.cpuTimes()
 	if err != nil {
@@ -64,8 +64,9 @@ func benchFollowed(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	var wg sync.WaitGroup
 	open := make(chan error)
-	const opening = 50 // at once
-	// The loop goes on beyond the last reader by as many as may be opening, so that each answer on open is taken.
+	const opening = 50 // concurrently
+	// The loop continues beyond the last reader by the number of pending opens, so that each result on open is
+	// received.
 	for i := range len(readers) + opening {
 		if i < len(readers) {
 			run, at := i%len(runs), i/len(runs)%len(replicas)
@@ -102,8 +103,8 @@ func benchFollowed(ctx context.Context, b *bench) (rows []row, err error) {
 			if s.seq != int64(i)+1 {
 				return nil, fmt.Errorf("a reader got event %d as its number %d", s.seq, i+1)
 			}
-			// Events from before the last stream was open came in one go to those who opened late, and are not
-			// counted.
+			// Events from before the last stream was open were sent in one batch to late readers, and are not
+			// measured.
 			if at := stored[r.run][i]; at.After(opened) {
 				all = append(all, s.at.Sub(at))
 				if !r.own {
@@ -134,8 +135,8 @@ func benchFollowed(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// followStream reads a stream to its end. It says once on open whether the stream is open. What goes wrong after that
-// is in r.err; a stream that breaks off shows by its missing events.
+// followStream reads a stream to its end. It sends exactly one value to open: nil once the stream is open, or an
+// error. A later error is in r.err; a broken stream is detected by its missing events.
 func (r *reader) followStream(ctx context.Context, url string, open chan<- error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -155,7 +156,7 @@ func (r *reader) followStream(ctx context.Context, url string, open chan<- error
 	for {
 		line, err := lines.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			continue // of a long event: its number came before
+			continue // a continuation of a long event
 		}
 		if err != nil {
 			break
@@ -171,8 +172,8 @@ func (r *reader) followStream(ctx context.Context, url string, open chan<- error
 	}
 }
 
-// storedOf returns when the events of each run were stored, in order. events.at is PostgreSQL's time of the insert in
-// microseconds. The outer slice is in the order of runs.
+// storedOf returns the times when the events of each run were stored, in order. events.at is PostgreSQL's time of
+// the insert in microseconds. The outer slice is in the order of runs.
 func (f *fleet) storedOf(ctx context.Context, runs []string) ([][]time.Time, error) {
 	rows, err := f.postgres.Rows(
 		ctx, f.url, `SELECT r.id, e.at FROM events e JOIN runs r ON r.n = e.run WHERE r.id = ANY($1) ORDER BY e.seq`,

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// pair is Footnote and the relay in front of one fake model, with a small library. It is what most scenes measure:
-// both sides have the same requests to the same model.
+// pair is Footnote and the relay in front of one fake model, with a small library. Most scenes measure it: both
+// sides get the same requests and use the same model.
 type pair struct {
 	model, relay, footnote *process
 	data                   string
 }
 
-// startPair starts the three and adds the small library. delay is that of startModel. What was started has ended when
-// it returns an error.
+// startPair starts the three and adds the small library. delay is that of startModel. On error all processes are
+// stopped.
 func (b *bench) startPair(ctx context.Context, delay int) (p *pair, err error) {
 	p = &pair{}
 	defer func() {
@@ -40,10 +40,10 @@ func (b *bench) startPair(ctx context.Context, delay int) (p *pair, err error) {
 	return p, err
 }
 
-// smallLibrary is the document that runs cite, among others.
+// smallLibrary contains the document that runs cite, among others.
 //
-// survey.md has the sentence that the fake model's answer is about. The twenty notes are there so that the search has
-// something to choose from.
+// survey.md contains the sentence that the fake model's answer is about. The twenty notes are distractors for the
+// search.
 func smallLibrary() map[string][]byte {
 	files := map[string][]byte{"survey.md": []byte(
 		"# Survey\n\n## Roof\n\nThe roof is in fair condition. The survey found four slipped slates.\n",
@@ -54,7 +54,7 @@ func smallLibrary() map[string][]byte {
 	return files
 }
 
-// stop ends what there is, Footnote before its model, and removes the data directory.
+// stop stops the processes, Footnote before its model, and removes the data directory.
 func (p *pair) stop() error {
 	var errs []error
 	for _, process := range []*process{p.footnote, p.relay, p.model} {
@@ -65,10 +65,11 @@ func (p *pair) stop() error {
 	return errors.Join(append(errs, os.RemoveAll(p.data))...)
 }
 
-// single: one client, one run after the other, relay and Footnote in turn so that both see the same machine.
+// single: one client with sequential runs, alternating between the relay and Footnote, so that both use the machine
+// in the same state.
 //
-// The bound is that the median of a run is at most twice the relay's. A run has two commits that wait for the disk,
-// while the relay writes nothing, so the row is only fair where an fsync is quick: the second row says what one takes.
+// The limit for a run's median is twice the relay's. A run has two commits that wait for the disk, while the relay
+// writes no data, so the row is only fair if an fsync is quick: the second row is the duration of one.
 func benchSingle(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, 0)
 	if err != nil {
@@ -85,7 +86,7 @@ func benchSingle(ctx context.Context, b *bench) (rows []row, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if round >= 20 { // the first ones warm up
+			if round >= 20 { // the first ones are a warm-up
 				*side.into = append(*side.into, t)
 			}
 		}
@@ -98,8 +99,8 @@ func benchSingle(ctx context.Context, b *bench) (rows []row, err error) {
 		{"fsync on this disk, p50", "≤ 0.5 ms for the row above", inMilliseconds(fsyncTime(p.data)), true}}, nil
 }
 
-// fsyncTime measures what one small write with fsync takes where the data lies. It is the median of 100 writes of 4
-// KiB, a page of most file systems and of SQLite, and 0 if the directory can't be written to.
+// fsyncTime measures a small write with fsync in the data directory. It is the median of 100 writes of 4 KiB, a
+// page of most file systems and of SQLite, and 0 if the directory is not writable.
 func fsyncTime(dir string) time.Duration {
 	file, err := os.CreateTemp(dir, "fsync-")
 	if err != nil {
@@ -120,11 +121,11 @@ func fsyncTime(dir string) time.Duration {
 
 // many: 32 clients without a pause.
 //
-// They measure what a run costs in processor time and how many a second there are. With the model not waiting for
-// anything, the machine is full, so runs/s is one over the time of all processes together. The bounds are 2.2 times
-// the relay's processor time, half its rate, and 100 ms to the first event for 99 of 100.
+// They measure a run's CPU time and the runs per second. The model has no delay, so the machine is saturated, and
+// runs/s is the inverse of the CPU time of all processes together. The limits are 2.2 times the relay's CPU time,
+// half its rate, and 100 ms to the first event at p99.
 //
-// Each side is measured three times in turn, and the median of the three ratios counts.
+// Each side is measured three times alternately, and the median of the three ratios is used.
 func benchMany(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, 0)
 	if err != nil {
@@ -138,7 +139,7 @@ func benchMany(ctx context.Context, b *bench) (rows []row, err error) {
 	}
 	measure := func(server *process) (f figures, err error) {
 		n := b.scaleTimes(1000)
-		// A tenth is run before it counts, to warm up.
+		// A tenth of the runs is a warm-up.
 		if _, _, err = runLoad(ctx, max(32, n/10), 32, server); err != nil {
 			return f, err
 		}
@@ -176,11 +177,11 @@ func benchMany(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// paced: a token every 20 ms, as a real model sends them.
+// paced: a token every 20 ms, like a real model.
 //
-// A run waits for its model nearly all the time, so here Footnote should not show at all: with 300 runs at once it may
-// take 1.1 times as long as the relay, with 1,000 at once 1.5 times (the machine is full then). The server's memory at
-// its highest has a bound of 300 MiB.
+// A run waits for its model nearly all the time, so Footnote's overhead should be invisible. With 300 concurrent
+// runs it may take 1.1 times as long as the relay, with 1,000 concurrent runs 1.5 times (the machine is saturated
+// then). The limit of the server's peak memory is 300 MiB.
 func benchPaced(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, 20)
 	if err != nil {
@@ -194,7 +195,7 @@ func benchPaced(ctx context.Context, b *bench) (rows []row, err error) {
 		n := b.scaleTimes(scene.width)
 		var ratios []float64
 		var our, relay time.Duration
-		for range scene.rounds { // by turns, so that both see the same machine
+		for range scene.rounds { // alternating, so that both use the same machine state
 			relays, _, err := runLoad(ctx, n, n, p.relay)
 			if err != nil {
 				return rows, fmt.Errorf("relay, %d at once: %w", n, err)
@@ -216,7 +217,7 @@ func benchPaced(ctx context.Context, b *bench) (rows []row, err error) {
 	return append(rows, row{"peak memory of the above", "≤ 300 MiB", fmt.Sprintf("%.0f MiB", peak), peak <= 300}), nil
 }
 
-// medianOf takes the median of ratios by way of quantileOf, to six digits after the point. xs is left as it is.
+// medianOf returns the median of ratios with quantileOf, to six decimals. xs is not modified.
 func medianOf(xs []float64) float64 {
 	ds := make([]time.Duration, len(xs))
 	for i, x := range xs {

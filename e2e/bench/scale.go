@@ -8,27 +8,26 @@ import (
 	"time"
 )
 
-// A document of the scene scale has so many sections, which make about so many passages. That number is not exact:
-// figures.passages has the one that was counted.
+// The number of sections of a document in the scene scale, which make about as many passages. figures.passages is
+// the exact count.
 const (
 	sectionsEach = 54
 	passagesEach = 100
 )
 
-// What searches of the scene scale may take, p95, and how much memory of its own the embedded mode. The first holds
-// for both shapes by words and for the servers with vectors too; the second for the embedded mode, whose vectors are
-// in the same process. They are targets of this project; docs/scale.md has what was measured.
+// The limits of the scene scale: search time at p95, and the private memory of the embedded mode. The first applies
+// to lexical search of both shapes and to the servers with embeddings; the second to the embedded mode, whose
+// embeddings are in the same process. They are targets of this project; docs/scale.md has the results.
 const (
 	searchMost = time.Second
 	hybridMost = 80 * time.Millisecond
 	anonMost   = 600 << 20
 )
 
-// scale: the same library in the embedded mode, and on PostgreSQL with Milvus.
+// scale compares the same library in the embedded mode, and on PostgreSQL with Milvus.
 //
-// Sizes go from the least to the greatest, and each size and shape begins with an empty directory. The flags -passages
-// and -shapes choose them. A name that is no shape is an error.
-// make bench-scale gives it 30 minutes.
+// Sizes are in ascending order, and each size and shape starts with an empty directory. The flags -passages and
+// -shapes select them. An unknown shape is an error. The timeout of make bench-scale is 30 minutes.
 func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 	sizes, wanted := b.passages, b.shapes
 	if sizes == nil {
@@ -59,9 +58,9 @@ func benchScale(ctx context.Context, b *bench) (rows []row, err error) {
 	return rows, nil
 }
 
-// atScale fills one library and measures everything with it: reading in, starting, searching, runs, searching while
-// documents come in, and then memory and disk. Each step finds what the one before left, so the order matters: memory
-// is read when all has been used.
+// atScale fills one library and measures all operations: ingestion, start, search, runs, search during ingestion,
+// and then memory and disk usage. Each step uses the state of the one before, so the order matters: memory is read
+// after all have run.
 func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err error) {
 	dir, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -85,14 +84,14 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 	if err := f.fillLibrary(ctx, l, server, size); err != nil {
 		return f, err
 	}
-	// A large library takes minutes; this line says that it goes on.
+	// A large library takes minutes; this line shows the progress.
 	fmt.Fprintf(
 		os.Stderr, "%s: %d passages after %.0f s, their vectors after %.0f s\n", s.name, f.passages, f.ingest.Seconds(),
 		f.vectors.Seconds(),
 	)
 	f.peak = server.memoryField("VmHWM")
 	var starts []time.Duration
-	// Three starts, of which the median counts. The last of them is the server of all that follows.
+	// Three starts; the median counts. The server of the last one is used afterwards.
 	for range 3 {
 		if err := server.stop(); err != nil {
 			server = nil
@@ -112,8 +111,8 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 	if err := f.searchBusy(ctx, b, server, size); err != nil {
 		return f, err
 	}
-	// Milvus searches new vectors without an index at first. The searches before are what users see right after adding
-	// documents, these what they see later.
+	// Milvus searches new vectors without an index at first. The searches before are what users get right after
+	// adding documents, these what they get later.
 	if l.servers != nil {
 		if f.indexTime, err = l.servers.milvus.Seal(ctx); err != nil {
 			return f, err
@@ -129,9 +128,8 @@ func (b *bench) atScale(ctx context.Context, s shape, size int) (f figures, err 
 
 // fillLibrary adds the documents: the same for every shape.
 //
-// It sends fifty at a time. f.ingest is until the last is found by its words, f.vectors until the last has its
-// vectors, both from the beginning. How busy the fake model was is noted, since it takes processor time from the same
-// machine.
+// It sends batches of fifty. f.ingest is the time until the last is in the text index, f.vectors until the last is
+// embedded, both from the start. The fake model's CPU load is recorded, since it shares the machine.
 func (f *figures) fillLibrary(ctx context.Context, l *library, server *process, size int) error {
 	began, modelBefore := time.Now(), l.model.cpuTime()
 	files := map[string][]byte{"survey.md": []byte(
@@ -159,10 +157,10 @@ func (f *figures) fillLibrary(ctx context.Context, l *library, server *process, 
 	return err
 }
 
-// useLibrary measures searches and runs on a server that just started.
+// useLibrary measures searches and runs on a freshly started server.
 //
-// The very first search is a figure of its own. For each mode, 200 searches that are not counted come before 400 that
-// are. Runs are one at a time, and for servers eight at a time as well, to see what a run costs PostgreSQL.
+// The very first search is a separate figure. For each mode, 200 warm-up searches precede 400 measured ones. Runs
+// are sequential, and for servers also eight concurrent ones, to measure the cost of a run for PostgreSQL.
 func (f *figures) useLibrary(ctx context.Context, b *bench, l *library, server *process) error {
 	first, err := timeQuery(ctx, server)
 	if err != nil {
@@ -170,7 +168,7 @@ func (f *figures) useLibrary(ctx context.Context, b *bench, l *library, server *
 	}
 	f.first, f.searches = first, map[string][]time.Duration{}
 	for i, mode := range []string{"lexical", "hybrid"} {
-		// what is read of the index is kept
+		// This warms the cache of the index.
 		if _, err := runQueries(ctx, server, mode, uint64(10+i), b.scaleTimes(200)); err != nil {
 			return err
 		}
@@ -200,23 +198,22 @@ func (f *figures) useLibrary(ctx context.Context, b *bench, l *library, server *
 	return err
 }
 
-// timeQuery asks one hybrid search. Its two words are neither frequent nor rare: ranks 1,501 and 3,001 of the
-// vocabulary.
+// timeQuery runs one hybrid search. Its two words are of medium frequency: ranks 1,501 and 3,001 of the vocabulary.
 func timeQuery(ctx context.Context, server *process) (time.Duration, error) {
 	began := time.Now()
 	err := searchOnce(ctx, server, "hybrid", vocabulary[1500]+" "+vocabulary[3000])
 	return time.Since(began), err
 }
 
-// searchBusy measures searches while more documents come in, and the first one after that.
+// searchBusy measures searches during ingestion, and the first one after it.
 //
-// Documents come in without a pause, twenty in a request, for as long as the searches take. Their seeds begin behind
-// all those of the library, so none is known already. It waits until they have their vectors before it asks once more:
-// that search finds the index changed.
+// Documents are added without a pause, in batches of twenty, for as long as the searches take. Their seeds start
+// after all those of the library, so none is a duplicate. It waits until their embeddings are computed before the
+// final search, which uses a changed index.
 func (f *figures) searchBusy(ctx context.Context, b *bench, server *process, size int) (err error) {
 	reading, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { // ends with reading
+	go func() { // ends with the reader
 		for i := 0; ; i += 20 {
 			files := map[string][]byte{}
 			for j := i; j < i+20; j++ {

@@ -8,38 +8,38 @@ import (
 	"time"
 )
 
-// figures is what one shape came to with one library.
+// figures holds the results of one shape with one library.
 //
 // atScale fills it step by step, and figureRows prints it. Times are of this machine; the slices have one entry for
 // each search or run.
 type figures struct {
 	passages int
-	ingest   time.Duration // until the last document is found by its words
-	vectors  time.Duration // until the last one has its vectors
-	model    float64       // share of the processors' time that the fake model took meanwhile
-	start    time.Duration // to the first healthy answer
+	ingest   time.Duration // until the last document is in the text index
+	vectors  time.Duration // until the last one is embedded
+	model    float64       // the fake model's share of the CPU time meanwhile
+	start    time.Duration // to the first healthy response
 	first    time.Duration // the first hybrid search after a start
 	searches map[string][]time.Duration
-	busy     []time.Duration // hybrid searches while documents come in
+	busy     []time.Duration // hybrid searches during ingestion
 	changed  time.Duration   // the first hybrid search after that
-	anon     int64           // the server's own memory after the searches, without pages of files, in bytes
+	anon     int64           // the server's private memory after the searches, in bytes
 	runs     []time.Duration
-	database string // what a run costs PostgreSQL; empty in the embedded mode
-	// What memoryHeld and diskUsed said: ready to be printed.
+	database string // a run's cost for PostgreSQL; empty in the embedded mode
+	// The formatted results of memoryHeld and diskUsed.
 	memory string
-	// The most that the server held while documents were read in, in bytes.
+	// The server's peak memory during ingestion, in bytes.
 	peak   int64
 	disk   string
-	atRest []time.Duration // hybrid searches once Milvus has built its index; none in the embedded mode
-	// What Milvus took to build that index.
+	atRest []time.Duration // hybrid searches after Milvus has built its index; empty in the embedded mode
+	// The time in which Milvus built that index.
 	indexTime time.Duration
 }
 
-// figureRows are the figures of one shape.
+// figureRows returns the rows of one shape.
 //
-// name is the shape's. Bounds differ by shape: the embedded mode has the tighter one for hybrid search, and is the
-// only one with a bound of memory, since it alone keeps the vectors in its process. While documents come in, a search
-// may take twice as long as in quiet.
+// name is the shape's. Limits differ by shape. The embedded mode has the lower one for hybrid search. Only it has a
+// memory limit, since it alone keeps the embeddings in its process. During ingestion, a search may take twice as
+// long.
 func (f *figures) figureRows(name string) []row {
 	line := func(what, got string) row {
 		return row{what: fmt.Sprintf("%d passages, %s: %s", f.passages, name, what), bound: "–", got: got, ok: true}
@@ -91,8 +91,8 @@ func (f *figures) figureRows(name string) []row {
 	)
 }
 
-// waitEmbedded waits until every document has its vectors. It asks every half a second. A document whose vectors fail
-// for good would be waited for until ctx ends.
+// waitEmbedded waits until the embeddings of every document are computed. It polls every half second. A document
+// whose embeddings fail permanently is waited for until ctx ends.
 func waitEmbedded(ctx context.Context, server *process) error {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -109,8 +109,8 @@ func waitEmbedded(ctx context.Context, server *process) error {
 	}
 }
 
-// tallyPassages counts the passages of the library, and the documents that have no vectors yet. It reads the list page
-// by page, a thousand documents each.
+// tallyPassages counts the passages of the library, and the documents without embeddings. It reads the list in
+// pages of a thousand documents.
 func tallyPassages(ctx context.Context, server *process) (passages, left int, err error) {
 	for cursor := ""; ; {
 		var list struct {

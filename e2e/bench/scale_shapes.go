@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// shape is one way to keep a library. open starts what the shape needs beside Footnote itself; dir is an empty
-// directory for all of it.
+// shape is a storage configuration of a library. open starts the dependencies of Footnote; dir is an empty
+// directory for all data.
 type shape struct {
 	name string
 	open func(ctx context.Context, b *bench, dir string) (*library, error)
@@ -17,8 +17,7 @@ type shape struct {
 // Both use the same fake embedding model.
 var shapes = []shape{{"embedded", openEmbeddedLibrary}, {"servers", openServersLibrary}}
 
-// library is a data directory, and the servers beside it if there are any. env are the settings that make Footnote use
-// them.
+// library is a data directory with its servers, if any. env are the settings that make Footnote use them.
 type library struct {
 	dir     string
 	model   *process
@@ -26,15 +25,15 @@ type library struct {
 	env     []string
 }
 
-// openEmbeddedLibrary needs the fake model alone: all data are in Footnote's own directory.
+// openEmbeddedLibrary needs only the fake model: all data are in Footnote's own directory.
 func openEmbeddedLibrary(ctx context.Context, _ *bench, dir string) (l *library, err error) {
 	l = &library{dir: dir, env: []string{"OPENAI_EMBEDDING_MODEL=bench"}}
 	l.model, err = startModel(ctx, 0)
 	return l, err
 }
 
-// openServersLibrary starts PostgreSQL and Milvus as well, and keeps originals in a folder below dir, so that diskUsed
-// counts them with Footnote's own.
+// openServersLibrary also starts PostgreSQL and Milvus, and stores originals in a folder below dir, so that
+// diskUsed counts them with Footnote's own.
 func openServersLibrary(ctx context.Context, b *bench, dir string) (*library, error) {
 	l, err := openEmbeddedLibrary(ctx, b, dir)
 	if err != nil {
@@ -47,7 +46,7 @@ func openServersLibrary(ctx context.Context, b *bench, dir string) (*library, er
 	return l, nil
 }
 
-// close ends the model and the servers. Footnote itself has to have ended before.
+// close stops the model and the servers. Footnote itself must have ended before.
 func (l *library) close() error {
 	err := l.model.stop()
 	if l.servers != nil {
@@ -56,8 +55,8 @@ func (l *library) close() error {
 	return err
 }
 
-// memoryHeld says how much the server and what it needs hold now. For the servers it counts all of their processes;
-// the fake model is not counted. The text has each part and the sum.
+// memoryHeld formats the current memory of the server and its dependencies, each and in total. For the servers it
+// counts all of their processes; the fake model is not counted.
 func (l *library) memoryHeld(server *process) string {
 	own := server.memoryField("VmRSS")
 	if l.servers == nil {
@@ -69,8 +68,8 @@ func (l *library) memoryHeld(server *process) string {
 	)
 }
 
-// diskUsed says how much lies on the disk. PostgreSQL's write-ahead log is named apart: it grows to a limit and is
-// reused, so it is not the library's size.
+// diskUsed formats the disk usage. PostgreSQL's write-ahead log is separate: it grows to a limit and is reused, so
+// it does not depend on the library's size.
 func (l *library) diskUsed() (string, error) {
 	own, err := diskUse(l.dir)
 	if err != nil || l.servers == nil {
@@ -91,5 +90,5 @@ func (l *library) diskUsed() (string, error) {
 	), err
 }
 
-// inMiB cuts to whole MiB.
+// inMiB truncates to whole MiB.
 func inMiB(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }

@@ -17,15 +17,15 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// servers are a real PostgreSQL, which keeps every commit on the disk, and a real Milvus. Both are of this bench alone
-// and are empty at first.
+// servers are a real PostgreSQL with durable commits, and a real Milvus. Both are used only by this bench and start
+// empty.
 type servers struct {
 	postgres *postgrestest.Server
 	milvus   *milvustest.Server
 }
 
-// startServers starts both. Neither outlives this process. PostgreSQL has 512 MB for its buffers, four times its own
-// default; that is a choice. Milvus is the whole server, not the small one.
+// startServers starts both. Neither outlives this process. PostgreSQL has 512 MB of shared buffers, four times its
+// default; the value is arbitrary. Milvus is the full server, not the small one.
 func startServers(ctx context.Context) (s *servers, err error) {
 	s = &servers{}
 	if s.postgres, err = postgrestest.StartOwn(
@@ -39,29 +39,29 @@ func startServers(ctx context.Context) (s *servers, err error) {
 	return s, nil
 }
 
-// stop ends both, also when one reports an error. Their data are gone then.
+// stop stops both, even if one returns an error. Their data are deleted.
 func (s *servers) stop() error { return errors.Join(s.milvus.Close(), s.postgres.Stop()) }
 
-// serverSettings are the settings of a Footnote on both, with originals in a directory.
+// serverSettings returns the settings of a Footnote on both, with originals in a directory.
 func (s *servers) serverSettings(originals string) []string {
 	return []string{
 		"DATABASE_URL=" + s.postgres.URL, "MILVUS_ADDRESS=" + s.milvus.Address, "FOOTNOTE_BLOBS=file://" + originals,
 	}
 }
 
-// chatFigures are sums over the life of a database. bytes are those of the tables of conversations and runs, with
+// chatFigures are totals over the life of a database. bytes is the size of the tables of sessions and runs, with
 // their indexes.
 type chatFigures struct{ transactions, bytes int64 }
 
-// chatCosts says what runs have cost so far. PostgreSQL brings its count of transactions up to date every second. That
-// is why it waits a second and a half first.
+// chatCosts returns the totals so far. PostgreSQL updates its transaction counter every second, so it waits a
+// second and a half first.
 func (s *servers) chatCosts(ctx context.Context) (f chatFigures, err error) {
 	select {
 	case <-time.After(1500 * time.Millisecond):
 	case <-ctx.Done():
 		return f, ctx.Err()
 	}
-	// The tables are those that a run writes to. Documents and their index are not among them.
+	// The tables that a run writes to, without documents and their index.
 	rows, err := s.postgres.Rows(ctx, s.postgres.URL,
 		`SELECT xact_commit, (SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE relkind = 'r'
 		AND relname IN ('sessions', 'runs', 'run_texts', 'events', 'step_outputs', 'idempotency_keys'))
@@ -73,13 +73,13 @@ func (s *servers) chatCosts(ctx context.Context) (f chatFigures, err error) {
 	return f, nil
 }
 
-// treeMemory returns the resident bytes of a process and all below it; what they share is counted once.
+// treeMemory returns the memory of a process and its descendants in bytes; shared pages are counted once.
 //
-// PostgreSQL has a process for each connection and Milvus some helpers, and a sum of what each has resident would
-// count shared buffers many times. Processes that end meanwhile are left out.
+// PostgreSQL has a process for each connection and Milvus some helpers, and a sum of their resident sizes would
+// count shared buffers many times. Processes that end meanwhile are skipped.
 func treeMemory(root int) int64 {
 	below := map[int][]int{}
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // only fails for a bad pattern
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // only fails for an invalid pattern
 	for _, name := range stats {
 		raw, err := os.ReadFile(name)
 		if err != nil {
@@ -98,8 +98,8 @@ func treeMemory(root int) int64 {
 	return sum
 }
 
-// memoryShare is a process's part of the memory that it uses, in bytes. The kernel calls it Pss: a page that n
-// processes share counts as 1/n for each. It is 0 for a process that has ended.
+// memoryShare returns a process's proportional set size in bytes. The kernel calls it Pss: a page that n processes
+// share counts as 1/n for each. It is 0 for a process that has ended.
 func memoryShare(pid int) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
@@ -114,12 +114,12 @@ func memoryShare(pid int) int64 {
 	return 0
 }
 
-// diskUse returns the bytes that files below a directory take on the disk. They are blocks, not sizes: files with
-// holes count with what they really take. Servers may write meanwhile, and files that vanish are no error.
+// diskUse returns the disk usage of the files below a directory in bytes. It counts blocks, not sizes: sparse files
+// count with their real usage. Servers may write meanwhile, and files that vanish are ignored.
 func diskUse(dir string) (sum int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a file that came and went
+			return nil // a temporary file
 		}
 		if err != nil || d.IsDir() {
 			return err

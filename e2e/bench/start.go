@@ -12,12 +12,11 @@ import (
 	"time"
 )
 
-// starting: a library of 10,000 documents, the server started anew.
+// starting restarts a server with a library of 10,000 documents.
 //
-// It measures what a restart costs: the time to the first healthy answer (300 ms is the bound), the memory that the
-// server takes at rest (60 MiB), and how many bytes the first page loads (80 KiB). All three are for the embedded mode
-// in which most people run it. The documents are short, one section each: their number is what could make a start
-// slow.
+// It measures the cost of a restart: the time to the first healthy response (limit 300 ms), the memory at rest (60
+// MiB), and the bytes that the first page loads (80 KiB). All three are for the embedded mode, which is the most
+// common. The documents are short, one section each: their number is what could slow down a start.
 func benchStart(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -29,7 +28,7 @@ func benchStart(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	documents := b.scaleTimes(10_000)
-	// Five hundred at a time, so that only so many are in memory here.
+	// In batches of five hundred, to limit the memory used here.
 	for first := 0; first < documents; first += 500 {
 		files := map[string][]byte{}
 		for i := first; i < min(documents, first+500); i++ {
@@ -43,7 +42,7 @@ func benchStart(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	var starts []time.Duration
-	// The last of the five servers is used for what follows.
+	// The last of the five servers is used for the rest.
 	for range 5 {
 		began := time.Now()
 		server, err = b.startFootnote(ctx, data, nil)
@@ -70,7 +69,7 @@ func benchStart(ctx context.Context, b *bench) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// What the page needed is given back to the system after a while, so the memory is read again later.
+	// The page's memory is returned to the operating system after a while, so the memory is read again later.
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -94,25 +93,24 @@ func benchStart(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// anonymous is the field for the memory that is the process's own. VmRSS counts the program file's pages as well,
-// which the system keeps once for all and takes back when it needs them.
+// anonymous is the field of the process's private memory. VmRSS also counts pages of the program file, which are
+// shared and reclaimable.
 const anonymous = "RssAnon"
 
-// rest is how long after some work a server is idle. Half a minute is a choice; the row's name has it.
+// rest is the time after which a server is idle. Half a minute is arbitrary; the row's name contains it.
 const rest = 30 * time.Second
 
-// asset finds what a page links to of the server's own, and imported what a script imports by a relative path.
+// asset matches the page's links to the server's own files, and imported a script's relative imports.
 var (
 	asset    = regexp.MustCompile(`(?:src|href)="(/static/[^"]+)"`)
 	imported = regexp.MustCompile(`(?m)^import\s(?:[^'"\n]*\sfrom\s)?'([^']+)'`)
 )
 
-// pageLoad returns the bytes on the wire for the page, what it links to, and what its scripts import, without the
-// headers.
+// pageLoad returns the transferred bytes of the page, its links, and the imports of its scripts, without headers.
 //
-// It follows links and imports as a browser does on a first visit with an empty cache. Sizes are of the compressed
-// answers; each page and script is fetched plain once more to be read. Fonts and pictures that a style sheet names are
-// not followed.
+// It follows links and imports like a browser on a first visit with an empty cache. Sizes are those of the
+// compressed responses; each page and script is fetched again uncompressed to be parsed. Fonts and images in a
+// style sheet are not followed.
 func pageLoad(ctx context.Context, server *process) (int, error) {
 	_, size, err := fetchURL(ctx, server.url+"/", true)
 	if err != nil {
@@ -153,8 +151,8 @@ func pageLoad(ctx context.Context, server *process) (int, error) {
 	return size, nil
 }
 
-// fetchURL returns the body and how many bytes it had on the wire. The header is set by hand, so that Go's client
-// leaves the body compressed: with compressed the bytes can't be read as text.
+// fetchURL returns the body and its transferred bytes. The header is set by hand, so that Go's client does not
+// decode the body: a compressed body can't be read as text.
 func fetchURL(ctx context.Context, url string, compressed bool) ([]byte, int, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

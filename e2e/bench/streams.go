@@ -17,12 +17,12 @@ import (
 
 // idle: many readers of one run that is waiting for its model.
 //
-// People leave pages open, so a stream on which nothing happens must cost next to nothing. The bound is 40 KiB of
-// memory for each of 10,000, and when all have gone, goroutines and heap must be as before. If one is left for each
-// stream, it shows as 10,000.
+// Users leave pages open, so an idle stream must be almost free. The limit is 40 KiB of memory for each of 10,000,
+// and when all have disconnected, goroutines and heap must be as before. A leak of one goroutine per stream shows
+// as 10,000.
 //
-// The model has a pause of 100 s before each token, so the run waits all the time. Its 200 tokens would take more than
-// five hours, so at the end the server is killed.
+// The model has a delay of 100 s before each token, so the run waits all the time. Its 200 tokens would take more
+// than five hours, so at the end the server is killed.
 func benchIdle(ctx context.Context, b *bench) (rows []row, err error) {
 	data, err := os.MkdirTemp("", "footnote-bench-")
 	if err != nil {
@@ -72,7 +72,7 @@ func benchIdle(ctx context.Context, b *bench) (rows []row, err error) {
 			return nil, err
 		}
 		open = append(open, resp.Body)
-		// A first byte says that the server has the stream under way, and not only the connection.
+		// A first byte proves that the server handles the stream, not only that the connection is open.
 		line := bufio.NewReaderSize(resp.Body, 16)
 		if _, err := line.ReadByte(); err != nil {
 			return nil, err
@@ -104,8 +104,8 @@ func benchIdle(ctx context.Context, b *bench) (rows []row, err error) {
 	}, nil
 }
 
-// postRun starts a run and returns its id. It asks for JSON, so the answer comes at once and the run goes on without
-// this client.
+// postRun starts a run and returns its id. It requests JSON, so the response is immediate and the run continues
+// without this client.
 func postRun(ctx context.Context, server *process) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.url+"/chat", bytes.NewReader(
 		[]byte(`{"message":"What is the condition of the roof?"}`),
@@ -126,15 +126,15 @@ func postRun(ctx context.Context, server *process) (string, error) {
 	return answer.RunID, json.NewDecoder(resp.Body).Decode(&answer)
 }
 
-// usage is what the server holds at a moment.
+// usage is the server's resource usage at one time.
 type usage struct {
 	memory     int64 // resident bytes
 	goroutines int
-	heap       float64 // MiB that the collector found in use
+	heap       float64 // MiB in use after the last collection
 }
 
-// settledUsage returns the usage once the garbage collector has had its turn, of a server that has answered: an answer
-// of /metrics alone makes it touch some 20 MiB of its program.
+// settledUsage returns the usage after a garbage collection, of a server that has handled a request: a response of
+// /metrics alone pages in some 20 MiB of its program.
 func settledUsage(ctx context.Context, server *process) (u usage, err error) {
 	if _, err := steadyMemory(ctx, server, "VmRSS"); err != nil {
 		return u, err
@@ -144,10 +144,11 @@ func settledUsage(ctx context.Context, server *process) (u usage, err error) {
 	return u, err
 }
 
-// steadyMemory returns a field of the process's status (VmRSS, RssAnon) once it changes by less than 1 MiB in a second.
+// steadyMemory returns a field of the process's status (VmRSS, RssAnon) once it changes by less than 1 MiB in a
+// second.
 func steadyMemory(ctx context.Context, server *process, field string) (memory int64, err error) {
 	tick := time.NewTicker(time.Second)
-	// It looks once a second, at most twenty times, and then returns what it saw last.
+	// It polls once a second, at most twenty times, and then returns the last value.
 	defer tick.Stop()
 	for range 20 {
 		select {
@@ -163,19 +164,20 @@ func steadyMemory(ctx context.Context, server *process, field string) (memory in
 	return memory, nil
 }
 
-// keptOf is what the Go runtime keeps of each goroutine that has ended, for the next one: about 480 bytes, in MiB
-// here. 480 bytes is what a goroutine's descriptor takes in Go's runtime, which never gives it back.
+// keptOf is the memory in MiB that the Go runtime retains of each ended goroutine. A goroutine's descriptor takes
+// about 480 bytes, and is reused but never freed.
 const keptOf = 480. / (1 << 20)
 
-// spareMiB is how many MiB more than at rest may be in use after so many goroutines. The 2 MiB are room for what else
-// changes from one collection to the next.
+// spareMiB returns the allowed growth of the heap in MiB after a number of goroutines. The 2 MiB allow for other
+// changes between two collections.
 func spareMiB(goroutines int) float64 { return 2 + keptOf*float64(goroutines) }
 
-// waitDrained waits until goroutines and heap are about what they were at rest, but for what the runtime keeps of so
-// many goroutines. The collector runs at least every two minutes, and what pools keep for reuse goes at its second run.
+// waitDrained waits until goroutines and heap are back at their idle values, plus the memory that the runtime
+// retains for so many goroutines. The collector runs at least every two minutes, and pools are freed at its second
+// run.
 //
-// It waits up to 350 s, which is longer than two collections are apart. What is left after that is an error that the
-// caller prints; the row itself then says “missed”.
+// The timeout is 350 s, which is longer than two collections take. The rest after that is an error that the caller
+// prints; the row itself then has “missed”.
 func waitDrained(ctx context.Context, server *process, rest usage, goroutines int) (usage, error) {
 	var u usage
 	tick := time.NewTicker(500 * time.Millisecond)
@@ -196,8 +198,8 @@ func waitDrained(ctx context.Context, server *process, rest usage, goroutines in
 	return u, fmt.Errorf("%d goroutines and %.0f MiB are left", u.goroutines, u.heap)
 }
 
-// readMetrics takes goroutines and heap from the server's metrics. It finds nothing, and leaves what it has, if the
-// metrics have other names.
+// readMetrics parses goroutines and heap from the server's metrics. It leaves its fields unchanged if the metrics
+// have other names.
 func (u *usage) readMetrics(ctx context.Context, server *process) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.url+"/metrics", nil)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// turnTime is how long the fake model takes for each of its turns in this scene, in ms.
+// turnTime is the fake model's delay for each turn in this scene, in ms.
 const turnTime = 800
 
-// turns: questions to a model that takes 800 ms a turn, three turns a run, one question at a time and ten at once.
+// turns: questions to a model with 800 ms per turn, three turns per run, sequential and ten concurrent ones.
 //
-// Three turns make 2.4 s at least. The bounds are 4 s for one at a time and 6 s for ten at once, p95: they are what
-// somebody may wait for an answer with a model of this speed. Ten at once must not wait for each other.
+// Three turns take 2.4 s at least. The limits at p95 are 4 s for sequential questions and 6 s for ten concurrent
+// ones: an acceptable latency with a model of this speed. Concurrent questions must not wait for each other.
 func benchTurns(ctx context.Context, b *bench) (rows []row, err error) {
 	p, err := b.startPair(ctx, -turnTime)
 	if err != nil {

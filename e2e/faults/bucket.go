@@ -14,16 +14,15 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// inBucket has the replicas keep the originals in a bucket, and kills one of them, and then takes the storage away
-// for a while.
+// inBucket stores the originals in a bucket, kills a replica, and then disconnects the storage for a while.
 //
-// Two faults are one after the other: a replica is killed while it writes an answer, and then the storage refuses
-// connections for four seconds. An upload has to wait for the storage or be refused, and a document that was taken has
-// to become whole later. If a replica kept an original on its own disk, or answered an upload before the bucket has
-// it, documents would be half when the replica is gone.
+// There are two faults in a row: a replica is killed while it streams an answer, and then the storage refuses
+// connections for four seconds. An upload must wait for the storage or be refused, and an accepted document must
+// become complete later. An original that is only on a replica's own disk, or an upload that is confirmed before
+// the bucket has it, would leave an incomplete document.
 //
-// The bucket is in this process, in memory, and a link is in front of it. All replicas are started again with other
-// settings, and at the end with those they had.
+// The bucket is in this process, in memory, behind a link. All replicas are restarted with other settings, and at
+// the end with their original ones.
 func inBucket(ctx context.Context, g *rig, c *cell) error {
 	backend := s3mem.New()
 	if err := backend.CreateBucket("originals"); err != nil {
@@ -31,14 +30,14 @@ func inBucket(ctx context.Context, g *rig, c *cell) error {
 	}
 	storage := httptest.NewServer(gofakes3.New(backend).Server())
 	defer storage.Close()
-	// The link stands between all three replicas and the storage, so one fault is for all.
+	// The link is between all three replicas and the storage, so one fault applies to all.
 	wire, err := newLink(ctx, "tcp", "127.0.0.1:0", "tcp", strings.TrimPrefix(storage.URL, "http://"))
 	if err != nil {
 		return err
 	}
 	defer wire.close()
 	before := make([][]string, len(g.replicas))
-	// Their settings of before, by number.
+	// Their original settings, by index.
 	for i, r := range g.replicas {
 		before[i] = r.env
 		r.env = append(slices.DeleteFunc(
@@ -63,7 +62,7 @@ func inBucket(ctx context.Context, g *rig, c *cell) error {
 		}
 		return wire.setFault(fine)
 	})
-	c.wg.Wait() // all documents are whole while their originals can be read
+	c.wg.Wait() // all documents are complete while their originals can be read
 	for i, r := range g.replicas {
 		r.env = before[i]
 		err = errors.Join(err, r.restartInOrder(ctx))

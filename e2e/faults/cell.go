@@ -18,73 +18,74 @@ import (
 	"time"
 )
 
-// counts are what must not happen.
+// counts are the invariant violations of a cell.
 //
-// All should be 0 except runs. docs/reliability.md says what each column promises. A fault is never allowed to raise
-// them: a run that fails with its reason is an end and counts as none of these.
+// All should be 0 except runs. docs/reliability.md defines each column. No fault may increase them: a run that
+// fails with a reason has ended and is not counted.
 type counts struct {
 	runs       int
-	lost       int // events that were seen and are not in the log, or that a reader never got; runs that are gone
-	doubled    int // events that a reader got twice
-	disordered int // events that came out of order, or with other content
+	lost       int // events that were received but not stored, or never received; missing runs
+	doubled    int // events received twice
+	disordered int // events out of order, or with other content
 	endless    int // runs without an end
-	twice      int // runs with two answers, two effects of one call of a tool, or that were made twice of one question
-	half       int // documents of which a part is missing in the database, in the index of words, or among the vectors
+	twice      int // runs with two answers, two effects of one tool call, or two runs of one question
+	half       int // documents with a missing part in the database, the text index or the vector store
 }
 
-// isBad reports whether anything happened that must not.
+// isBad reports whether any invariant was violated.
 func (c counts) isBad() bool {
 	return c.lost+c.doubled+c.disordered+c.endless+c.twice+c.half > 0
 }
 
-// cell is one row of the table: a fault, and what became of the runs and documents that were under way.
+// cell is one row of the table: a fault, and the results of the runs and documents in flight.
 //
-// Its questions and documents are followed by goroutines of wg, which write to it while act still goes on. What is
-// below mu is for all of them; what is above it is set by act before anything reads it, except takes, died, taken and
-// latest, which mu guards as well.
+// Its questions and documents are followed by goroutines of wg, which write to it while act runs. mu guards the
+// fields below it; act sets those above before anything reads them, except takes, died, taken and latest, which mu
+// guards as well.
 type cell struct {
 	name string
 
-	lasting  time.Duration        // of the fault, beside which runs and documents have their limits
-	forgets  bool                 // the fault may take the last half second of logs back, if readers are told
-	takes    int                  // runs of which it did
-	unbroken bool                 // no run may be carried on by another server
-	died     map[string]time.Time // when replicas died, by their URLs; what they worked on is taken over once, in time
-	taken    int                  // runs that were taken over from these
-	latest   time.Duration        // that this took
-	wg       sync.WaitGroup       // runs and documents that are being followed
+	lasting  time.Duration        // of the fault; it extends the timeouts of runs and documents
+	forgets  bool                 // the fault may lose the last half second of logs, if readers are notified
+	takes    int                  // runs that lost events
+	unbroken bool                 // no run may be taken over by another server
+	died     map[string]time.Time // when replicas died, by URL; their runs must be taken over once, in time
+	taken    int                  // runs taken over from these
+	latest   time.Duration        // the longest takeover
+	wg       sync.WaitGroup       // followers of runs and documents
 	began    time.Time
 
 	mu     sync.Mutex
 	counts counts
-	ended  map[string]int // how runs ended
-	// Of the time until a question was refused. It is shown in the table and judged nowhere.
-	slowest  time.Duration // refusal of a question
+	ended  map[string]int // statuses of ended runs
+	// The maximum time until a question was refused. It is shown in the table and has no limit here.
+	slowest  time.Duration // time until a question was refused
 	problems []string
-	// Until the last run and document of the cell was done.
+	// Until the last run and document of the cell has ended.
 	seconds float64
 }
 
-// newCell makes an empty row, whose time begins now.
+// newCell returns an empty row and starts its clock.
 func newCell(name string) *cell {
 	return &cell{name: name, began: time.Now(), ended: map[string]int{}}
 }
 
-// addCounts changes the counts while it holds the lock.
+// addCounts changes the counts under the lock.
 func (c *cell) addCounts(change func(*counts)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change(&c.counts)
 }
 
-// noteProblem adds a sentence for the end of the report. One problem makes the cell fail.
+// noteProblem adds a sentence to the end of the report. One problem makes the cell fail.
 func (c *cell) noteProblem(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// describeEndings says how runs ended, the most frequent first. For example: “12 completed, 1 failed”.
+// describeEndings returns the counts of the runs' statuses, the most frequent first. For example: “12 completed, 1
+// failed”.
 func (c *cell) describeEndings() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +97,7 @@ func (c *cell) describeEndings() string {
 	return strings.Join(out, ", ")
 }
 
-// hasPassed reports whether nothing that must not happen was counted and no problem was noted.
+// hasPassed reports whether no violation was counted and no problem was noted.
 func (c *cell) hasPassed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,34 +106,34 @@ func (c *cell) hasPassed() bool {
 
 // asked is one question, from its first try to its end.
 //
-// Its key is in the text of the question, so the model's server and the tool can tell whose turn it is, and it is the
+// Its key is in the question's text, so that the model's server and the tool can identify the run, and it is the
 // Idempotency-Key of each try. Only the goroutine that follows it writes to seen and status; others may read these
-// when over is closed.
+// after over is closed.
 type asked struct {
 	key, run, session, events string
-	at                        string // the URL that took it
+	at                        string // the URL that accepted it
 	onEvent                   func(n int)
 	seen                      []event
-	over                      chan struct{} // closed when all is known of it
-	status                    string        // how it ended
+	over                      chan struct{} // closed when all checks are done
+	status                    string        // its final status
 }
 
-// asking counts the questions, for their keys.
+// asking is a counter for the questions' keys.
 var asking atomic.Int64
 
-// Keys are unlike those of an earlier life of the harness. A server keeps Idempotency-Keys, and with an old key a
-// question would get an old run.
+// Keys differ from those of an earlier run of the harness. A server stores Idempotency-Keys, and an old key would
+// return an old run.
 var life = fmt.Sprintf("%x", time.Now().UnixNano()&0xfffffff) + fmt.Sprintf("%x", os.Getpid())
 
-// askQuestion posts a question until a server takes it, and has its run followed. armed gets its key before; onEvent
-// each event's place.
+// askQuestion retries a question until a server accepts it, and then follows its run. armed gets its key before;
+// onEvent the index of each event.
 //
-// It tries for 90 seconds. Answers that a server in trouble may give (502, 503, 504, 507, 429, or none) are tried
-// again after 100 ms; how long a 503 or 507 took is kept. Any other status is a problem of the cell. The first three
-// tries go to base, the next ones through nginx: the replica at base may have been killed with the question half
-// taken, and then the same key must give the same run and not a second one.
+// The timeout is 90 seconds. Statuses of an overloaded or failing server (502, 503, 504, 507, 429, or no response)
+// are retried after 100 ms; the time until a 503 or 507 is recorded. Any other status is a problem of the cell. The
+// first four tries are sent to base, the next ones through nginx. The replica at base may have been killed after it
+// stored the question. Then the same key must return the same run.
 //
-// It returns as soon as a server has taken it. The run is then followed in c.wg.
+// It returns once a server has accepted the question. The run is then followed in c.wg.
 func (c *cell) askQuestion(
 	ctx context.Context, g *rig, base string, armed func(key string), onEvent func(n int),
 ) (*asked, error) {
@@ -172,7 +173,7 @@ func (c *cell) askQuestion(
 		default:
 			c.noteProblem("POST /chat answered %d %.200s", status, answer)
 		}
-		if try > 2 { // it has died: another replica serves
+		if try > 2 { // the replica has died: another one serves
 			base = g.proxy
 		}
 		select {
@@ -191,14 +192,14 @@ func (c *cell) askQuestion(
 	return a, nil
 }
 
-// client has no limit of its own: every request has one by its context. Idle connections go after a second: a
-// connection to a replica that was killed is of no use.
+// client has no timeout of its own: every request has one in its context. Idle connections are closed after a
+// second, since connections to a killed replica are useless.
 var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Second}}
 
-// sendRequest makes a request and reads its whole answer.
+// sendRequest sends a request and reads the whole response.
 //
-// It takes 20 seconds at most: ten times what docs/reliability.md promises for the refusal of a question. An answer is
-// cut at 32 MiB. key is the Idempotency-Key; without one, and without contentType, the headers are left out.
+// The timeout is 20 seconds, ten times the limit of docs/reliability.md for refusing a question. A response is cut
+// at 32 MiB. key is the Idempotency-Key; empty keys and content types are not sent as headers.
 func sendRequest(
 	ctx context.Context, method, url, contentType string, body []byte, key string,
 ) (status int, answer []byte, err error) {

@@ -14,12 +14,12 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// underLoad has questions and documents come in, lets act happen in the midst of them, and waits until something came
-// after it too.
+// underLoad generates a load of questions and documents, calls act during it, and waits for further successes after
+// it.
 //
-// Four users ask through nginx, one question after the other, and a document comes every two seconds. act is called
-// when eight questions were taken, and the load goes on until eight more were taken after it: a server that recovers
-// only when it is restarted would not take those. Runs that are still under way are followed on.
+// Four users ask through nginx, one question after the other, and a document is uploaded every two seconds. act is
+// called after eight accepted questions, and the load continues until eight more are accepted after it: a server
+// that recovers only after a restart would not accept those. Runs in flight are followed to their end.
 func underLoad(ctx context.Context, g *rig, c *cell, act func() error) error {
 	loading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -38,14 +38,14 @@ func underLoad(ctx context.Context, g *rig, c *cell, act func() error) error {
 	return err
 }
 
-// countRuns returns how many questions of this cell were taken so far.
+// countRuns returns the number of this cell's accepted questions.
 func (c *cell) countRuns() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.counts.runs
 }
 
-// waitForRuns waits until so many runs were taken. It fails after two minutes, with the number that was reached.
+// waitForRuns waits until a number of questions is accepted. It fails after two minutes, with the number reached.
 func (c *cell) waitForRuns(ctx context.Context, runs int) error {
 	late := time.After(2 * time.Minute)
 	for c.countRuns() < runs {
@@ -60,10 +60,10 @@ func (c *cell) waitForRuns(ctx context.Context, runs int) error {
 	return nil
 }
 
-// rollReplicas ends every replica in order, one after the other, and starts it again.
+// rollReplicas stops every replica gracefully, one after the other, and restarts it.
 //
-// This is what an operator does for an upgrade. Each must end by itself within 30 seconds, with exit code 0. Runs that
-// are under way go to another replica; a server that broke them off would show as lost or endless.
+// An operator does the same for an upgrade. Each must end by itself within 30 seconds, with exit code 0. Its runs
+// are handed over to another replica; a server that aborted them would be counted as lost or endless.
 func rollReplicas(ctx context.Context, g *rig, c *cell) error {
 	return underLoad(ctx, g, c, func() error {
 		for _, r := range g.replicas {
@@ -77,7 +77,7 @@ func rollReplicas(ctx context.Context, g *rig, c *cell) error {
 			if err := r.startServing(); err != nil {
 				return err
 			}
-			// The replica takes questions again before the next one goes.
+			// The replica accepts questions again before the next one is stopped.
 			if err := c.waitForRuns(ctx, c.countRuns()+4); err != nil {
 				return err
 			}
@@ -86,11 +86,11 @@ func rollReplicas(ctx context.Context, g *rig, c *cell) error {
 	})
 }
 
-// postgresAway ends PostgreSQL and starts it again after a while.
+// postgresAway stops PostgreSQL and restarts it after a while.
 //
-// how is a mode of Halt. With postgrestest.Immediate the database crashes: what it had not written to the disk is
-// lost, and logs may lose their last half second (forgets). In the other modes nothing may be lost. While it is away,
-// every question must be refused with 503: one that was accepted would be stored nowhere. away of 0 is a restart.
+// how is a mode of Halt. With postgrestest.Immediate the database crashes: writes that were not synced are lost,
+// and logs may lose their last half second (forgets). In the other modes no data may be lost. While it is down,
+// every question must be refused with 503, since an accepted one would be stored nowhere. away of 0 is a restart.
 func postgresAway(how string, away time.Duration) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		c.forgets = how == postgrestest.Immediate
@@ -119,8 +119,8 @@ func postgresAway(how string, away time.Duration) act {
 	}
 }
 
-// slowLinks disturbs the links to one thing for a while. The replicas and the thing itself go on; only the network
-// between them fails. act returns when the links are well again.
+// slowLinks injects a fault into the links to one dependency for a while. The replicas and the dependency continue;
+// only the network between them fails. act returns after the links have recovered.
 func slowLinks(on string, f fault, lasting time.Duration) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		return underLoad(ctx, g, c, func() error {
@@ -136,11 +136,11 @@ func slowLinks(on string, f fault, lasting time.Duration) act {
 	}
 }
 
-// milvusAway kills Milvus and starts it again, with or without what it kept.
+// milvusAway kills Milvus and restarts it, with or without its data.
 //
-// Questions go on without it, since a search then goes by words alone. emptied is the case in which its disk was lost:
-// the vectors have to be made again from what the database has, without anybody asking for it. A document without them
-// would be counted as half.
+// Questions continue without it, since search then falls back to the text index. emptied simulates a lost disk: the
+// embeddings must be computed again from the database, automatically. A document without them would be counted as
+// half.
 func milvusAway(emptied bool) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		return underLoad(ctx, g, c, func() error {
@@ -152,7 +152,7 @@ func milvusAway(emptied bool) act {
 					return err
 				}
 			}
-			if err := c.waitForRuns(ctx, c.countRuns()+12); err != nil { // questions go on without it
+			if err := c.waitForRuns(ctx, c.countRuns()+12); err != nil { // questions continue without it
 				return err
 			}
 			return g.milvus.Run(ctx)
@@ -160,11 +160,11 @@ func milvusAway(emptied bool) act {
 	}
 }
 
-// milvusSilent stops Milvus where it is for a while: connections stay, and nothing is answered. The standalone server
-// may take itself for dead when it goes on after that; then it is started again.
+// milvusSilent suspends Milvus for a while: connections stay open without a response. The standalone server may
+// consider itself dead when it resumes; then it is restarted.
 //
-// This is worse than an end: a client that waits for an answer without a limit would wait for as long as the silence.
-// Twelve questions must be taken meanwhile.
+// This is worse than a crash: a client without a timeout would wait for the whole time. Twelve questions must be
+// accepted meanwhile.
 func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 	return underLoad(ctx, g, c, func() error {
 		if err := g.milvus.Pause(); err != nil {
@@ -174,9 +174,9 @@ func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 		if resumed := g.milvus.Resume(); resumed != nil {
 			return resumed
 		}
-		// Milvus must answer searches for five seconds on end before it counts as well.
+		// Milvus must respond to searches for five seconds in a row before it counts as healthy.
 		fine, late := time.Now(), time.Now().Add(15*time.Second)
-		for err == nil && time.Since(fine) < 5*time.Second { // it may still answer before it takes itself for dead
+		for err == nil && time.Since(fine) < 5*time.Second { // it may still respond before it considers itself dead
 			if time.Now().After(late) {
 				return errors.Join(g.milvus.Kill(), g.milvus.Run(ctx))
 			}
@@ -189,11 +189,11 @@ func milvusSilent(ctx context.Context, g *rig, c *cell) error {
 	})
 }
 
-// cutOff separates one replica from PostgreSQL until the others have taken its runs over, and joins it again.
+// cutOff separates one replica from PostgreSQL until the others have taken over its runs, and reconnects it.
 //
-// The replica lives and can't know that its runs are no longer its own. If it wrote to a log once it is joined again,
-// events would be in it twice or out of order; if it went on with a call that has an effect, that would come twice.
-// Six questions are asked of it that stop at different points; the first to get to its point cuts it off.
+// The replica is alive and can't know that it has lost its leases. If it wrote to a log after the reconnect, events
+// would be duplicated or out of order; if it resumed a call with a side effect, that would happen twice. It gets
+// six questions that pause at different points; the first to reach its point triggers the cut.
 func cutOff(ctx context.Context, g *rig, c *cell) error {
 	r := g.replicas[0]
 	var mine []*asked
@@ -226,8 +226,8 @@ func cutOff(ctx context.Context, g *rig, c *cell) error {
 	case <-time.After(30 * time.Second):
 		c.noteProblem("none of its runs got anywhere")
 	}
-	// A lease takes 30 seconds, and replicas look at the others' runs every three (docs/reliability.md).
-	time.Sleep(45 * time.Second) // a lease and a look at them
+	// A lease lasts 30 seconds, and replicas check the others' runs every three (docs/reliability.md).
+	time.Sleep(45 * time.Second) // a lease and a check
 	if err := r.links[onPostgres].setFault(fine); err != nil {
 		return err
 	}
@@ -235,10 +235,10 @@ func cutOff(ctx context.Context, g *rig, c *cell) error {
 	return nil
 }
 
-// freezeReplica stops one replica's process where it is until the others have taken its runs over, and lets it go on.
+// freezeReplica suspends one replica's process until the others have taken over its runs, and resumes it.
 //
-// It is like cutOff, and harder: the process does not see time pass. After SIGCONT its next statement may be one that
-// it prepared before the others took over. The database has to refuse that.
+// It is a harder variant of cutOff: the process does not notice the time. After SIGCONT its next statement may be
+// one that it prepared before the takeover. The database must reject that.
 func freezeReplica(ctx context.Context, g *rig, c *cell) error {
 	r := g.replicas[1]
 	reached := make(chan struct{})
@@ -259,15 +259,15 @@ func freezeReplica(ctx context.Context, g *rig, c *cell) error {
 	case <-time.After(30 * time.Second):
 		c.noteProblem("none of its runs got anywhere")
 	}
-	// As in cutOff: a lease and a look.
+	// As in cutOff: a lease and a check.
 	time.Sleep(45 * time.Second)
 	return r.currentProcess().cmd.Process.Signal(syscall.SIGCONT)
 }
 
-// atPoint disturbs the links to one thing when a run gets to a point, for a while.
+// atPoint injects a fault into the links to one dependency when a run reaches a point, for a while.
 //
-// Each replica has a run with an act at p; the first that gets there begins the fault for all. One more document and
-// one more user go on during the fault, so that not only the run that is at p meets it.
+// Each replica has a run with an act at p; the first to reach it starts the fault for all. One more document and
+// one more user continue during the fault, so that it affects more than the run at p.
 func atPoint(on string, f fault, p point, lasting time.Duration) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		reached := make(chan struct{})
@@ -295,7 +295,7 @@ func atPoint(on string, f fault, p point, lasting time.Duration) act {
 		case <-time.After(30 * time.Second):
 			c.noteProblem("no run got to this point")
 		}
-		// The fault has begun, or nobody got there.
+		// The fault has started, or no run reached the point.
 		late := time.After(lasting)
 		loading, stop := context.WithCancel(ctx)
 		defer stop()
@@ -310,20 +310,20 @@ func atPoint(on string, f fault, p point, lasting time.Duration) act {
 	}
 }
 
-// act is what a cell does. Runs and documents that it began are followed after it. An error that it returns is a
-// problem of the cell; the rest of the plans are still tried.
+// act is the action of a cell. Its runs and documents are followed after it. An error is a problem of the cell; the
+// remaining plans still run.
 type act func(ctx context.Context, g *rig, c *cell) error
 
-// plan is one cell to come. name is what -only is compared with, and the row's first column.
+// plan is a cell to run. name is matched with -only, and is the row's first column.
 type plan struct {
 	name string
 	act  act
 }
 
-// linkPlans are all faults on all links at three points of a run.
+// linkPlans returns all faults on all links at three points of a run.
 //
-// They are 3 links × 5 faults × 3 points = 45. The points are one before any tool, one while a tool works, and one in
-// the answer: what was stored by then differs, and so does what has to be done again.
+// They are 3 links × 5 faults × 3 points = 45. The points are one before any tool, one while a tool runs, and one
+// in the answer: they differ in the stored events, and so in the work to repeat.
 func linkPlans() (plans []plan) {
 	for _, on := range []string{onPostgres, onMilvus, onModel} {
 		for _, f := range []fault{latency, stalled, reset, sliced, limited} {
@@ -341,9 +341,9 @@ func linkPlans() (plans []plan) {
 	return plans
 }
 
-// dependencyPlans are the faults of what the replicas depend on, and of single replicas.
+// dependencyPlans returns the faults of the replicas' dependencies, and of single replicas.
 //
-// The seconds are choices; 4 s is twice what a server may take to refuse a question. Names with “disk” need root
+// The durations are arbitrary; 4 s is twice the limit for refusing a question. Names with “disk” require root
 // (runPlans).
 func dependencyPlans() []plan {
 	return []plan{

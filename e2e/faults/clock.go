@@ -14,14 +14,13 @@ import (
 	"time"
 )
 
-// A program's clock can't be set for it alone from outside, so the program is built once more, with a package time
-// whose wall clock can be off from some moment on. Its monotonic clock stays right, as it does on a machine whose
-// clock is set.
+// A process can't have its own clock from outside, so the program is built again with a modified package time. Its
+// wall clock is wrong from some moment on. Its monotonic clock stays right, like on a machine whose clock is set.
 //
-// If a server compared its own clock with times that another one wrote, a clock an hour ahead would make every lease
-// look over, and it would take the runs of others from them. docs/reliability.md promises that the database's clock
-// alone decides. They are pieces of the source of Go's package time: what is looked for, what takes its place, and
-// what is added at the end of the file.
+// If a server compared its own clock with another's timestamps, a fast clock would make every lease look expired.
+// It would take over the runs of others. docs/reliability.md guarantees that only the database's clock is used.
+// These are parts of the source of Go's package time: the text to search for, its replacement, and the code to
+// append.
 const (
 	clockBefore = "	sec, nsec, mono := runtimeNow()\n	if mono == 0 {\n		return Time{uint64(nsec), sec + " +
 		"unixToInternal, Local}"
@@ -49,11 +48,12 @@ var offBy, offFrom = func() (by, from int64) {
 `
 )
 
-// buildClock builds the program of this module with a clock that can be off.
+// buildClock builds this module's program with a clock that can be wrong.
 //
-// It needs a Go toolchain and the sources of this module, and compiles all anew, for package time is below everything.
-// The toolchain's own files are left as they are: an overlay replaces one of them for this build. When a version of Go
-// has changed the place, it fails and says so. dir gets the changed file and the program, whose path it returns.
+// It requires a Go toolchain and the sources of this module, and compiles everything, since all packages depend on
+// package time. The toolchain's own files stay unchanged: an overlay replaces one of them for this build. If a new
+// Go version has changed the code, it fails with an error. The modified file and the program are written to dir; it
+// returns the program's path.
 func buildClock(ctx context.Context, dir string) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOMOD").Output()
 	if err != nil {
@@ -66,7 +66,7 @@ func buildClock(ctx context.Context, dir string) (string, error) {
 		return "", err
 	}
 	text := string(raw)
-	// Both have to be there exactly once, or the change would be somewhere else.
+	// Both must match exactly once, or the change would be in the wrong place.
 	if strings.Count(text, clockBefore) != 1 || strings.Count(text, "import (\n") != 1 {
 		return "", errors.New("this version of Go keeps its clock elsewhere")
 	}
@@ -95,30 +95,29 @@ func buildClock(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// clockOff has one replica's clock jump while runs are under way. No replica may then take over a run of another that
-// lives.
+// clockOff makes one replica's clock jump during runs. No replica may then take over a run of a live one.
 //
-// by may be negative. The jump comes four seconds after the start of the replica's program. Both directions are tried:
-// ahead, leases of others look over; back, its own look as if they lasted for ever.
+// by may be negative. The jump is four seconds after the program's start. Both directions are tested: with a fast
+// clock, leases of others look expired; with a slow one, its own seem to last for ever.
 func clockOff(binary string, by time.Duration) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		c.unbroken = true
 		r := g.replicas[2]
 		right, env := r.binary, r.env
 		r.killServer()
-		// The slice is cut so that append copies it: r.env of before is used again.
+		// The slice's capacity is limited so that append copies it: the original r.env is used again.
 		r.binary, r.env = binary, append(env[:len(env):len(env)], fmt.Sprintf("FAULTS_CLOCK=%d@4", int(by.Seconds())))
 		if err := r.startServing(); err != nil {
 			return err
 		}
 		err := underLoad(ctx, g, c, func() error {
 			select {
-			case <-time.After(25 * time.Second): // two looks at the others' runs after the jump
+			case <-time.After(25 * time.Second): // two checks of the others' runs after the jump
 			case <-ctx.Done():
 			}
 			return nil
 		})
-		c.wg.Wait() // a run that the end of this replica breaks off would count
+		c.wg.Wait() // a run interrupted by this replica's end would count
 		r.killServer()
 		r.binary, r.env = right, env
 		return errors.Join(err, r.startServing())

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// killTwo kills two of the replicas, one after the other, and starts them again only when the third one has ended all
-// that they worked on.
+// killTwo kills two of the replicas, one after the other, and restarts them only after the third one has ended all
+// their runs.
 //
-// The other cells start a replica again at once; here it stays away, so a run can only go on at another one. Each
-// replica works on four runs that stop at different points, and the first to get to its point has the replica killed.
-// c.died says when; takenOver holds each run to the 35 seconds that docs/reliability.md promises, and to one
-// take-over.
+// The other cells restart a replica at once; here it stays down, so a run can only continue at another one. Each
+// replica works on four runs that pause at different points, and the first to reach its point triggers the kill.
+// c.died records the time. takenOver checks that each run is taken over once, within the 35 seconds of
+// docs/reliability.md.
 func killTwo(ctx context.Context, g *rig, c *cell) error {
 	c.died = map[string]time.Time{}
 	var errs []error
 	for i, r := range g.replicas[:2] {
 		if i > 0 {
-			time.Sleep(2 * time.Second) // at another moment between two looks
+			time.Sleep(2 * time.Second) // at a different phase of the checks
 		}
 		reached := make(chan struct{})
 		kill := sync.OnceFunc(func() {
@@ -30,9 +30,9 @@ func killTwo(ctx context.Context, g *rig, c *cell) error {
 			c.died[r.baseURL()] = time.Now()
 			c.mu.Unlock()
 			close(reached)
-			// Early enough for a tool to have been called or not, and late enough for an answer to be half written.
 		})
 		var asking sync.WaitGroup
+		// From early, when a tool may or may not have been called, to late, with a partial answer.
 		for _, p := range []point{atToolTurn, atTool, inAnswer, lateAnswer} {
 			asking.Go(func() {
 				if _, err := c.askQuestion(ctx, g, r.baseURL(), func(key string) { g.outside.armPoint(key, p, kill) },
@@ -50,7 +50,7 @@ func killTwo(ctx context.Context, g *rig, c *cell) error {
 		asking.Wait()
 	}
 	c.wg.Wait()
-	// A cell that tries nothing must not pass.
+	// A cell without any takeover must not pass.
 	if c.taken == 0 {
 		c.noteProblem("nothing was under way")
 	}
@@ -61,10 +61,10 @@ func killTwo(ctx context.Context, g *rig, c *cell) error {
 	return errors.Join(errs...)
 }
 
-// withKill kills a replica in the middle of another fault, and starts it again.
+// withKill kills a replica during another fault, and restarts it.
 //
-// The kill comes when six more questions were taken. Both together try what recovers only while a third thing works:
-// for example that a run is taken over while the database is slow.
+// The kill follows after six more accepted questions. The combination tests recovery that depends on a third
+// component: for example a takeover while the database is slow.
 func withKill(other act) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		killed := make(chan error, 1)
@@ -79,8 +79,8 @@ func withKill(other act) act {
 	}
 }
 
-// killOne kills a replica while it writes an answer, and starts it again. It is always the third replica, which no
-// other fault of these cells is about.
+// killOne kills a replica while it streams an answer, and restarts it. It is always the third replica, which no
+// other fault of these cells affects.
 func (c *cell) killOne(ctx context.Context, g *rig) error {
 	_, err := c.killOnce(ctx, g, g.replicas[2], failPoint{at: inAnswer})
 	return err

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// diskBytes is a choice: what one cell stores has room in it.
+// diskBytes is the size of the disk, enough for one cell's data. The value is arbitrary.
 const diskBytes = 64 << 20
 
-// smallDisk mounts a file system in memory at dir, with room for diskBytes. It needs root. Only a file system of its
-// own can be full without making the machine's own full.
+// smallDisk mounts an in-memory file system of diskBytes at dir. It requires root. A separate file system can be
+// filled without affecting the machine's own.
 func smallDisk(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -30,8 +30,8 @@ func smallDisk(dir string) error {
 	return nil
 }
 
-// fillDisk leaves no byte of the disk at dir free, and returns what frees it again. It writes smaller and smaller
-// pieces until not one byte fits. The filler is the only thing that is removed by free.
+// fillDisk fills the disk at dir completely, and returns a function that frees it. It writes smaller and smaller
+// chunks until not one byte fits. free removes only the filler.
 func fillDisk(dir string) (free func() error, err error) {
 	name := filepath.Join(dir, "filler")
 	f, err := os.Create(name)
@@ -49,11 +49,10 @@ func fillDisk(dir string) (free func() error, err error) {
 	return func() error { return os.Remove(name) }, nil
 }
 
-// aloneRig is a rig of one process that keeps everything in its data directory, on a small disk.
+// aloneRig returns a rig of one process with all data in its data directory, on a small disk.
 //
-// It has the model and the tools of g, and neither PostgreSQL nor Milvus: their settings are left out of the first
-// replica's. Model and tools are reached without links, since faults of links are for replicas. proxy is the process
-// itself.
+// It has the model and the tools of g, but not PostgreSQL and Milvus: their settings are removed from the first
+// replica's. Model and tools have no links, since link faults are for replicas. proxy is the process itself.
 func (g *rig) aloneRig(ctx context.Context) (*rig, error) {
 	r := &replica{life: ctx, binary: g.binary, dir: filepath.Join(g.dir, "alone", "data"), log: filepath.Join(
 		g.dir, "alone.log",
@@ -78,10 +77,10 @@ func (g *rig) aloneRig(ctx context.Context) (*rig, error) {
 	}, nil
 }
 
-// byItself does something on one process that keeps everything in its data directory, beside the replicas.
+// byItself runs an act on a single process with all data in its data directory, beside the replicas.
 //
-// With disk, its data directory is a small disk. The directory's database is removed at the end, so that the next cell
-// begins with an empty one. do gets a rig whose only replica is that process.
+// With disk, its data directory is a small disk. The database is removed at the end, so that the next cell starts
+// with an empty one. do gets a rig whose only replica is that process.
 func byItself(disk bool, do act) act {
 	return func(ctx context.Context, g *rig, c *cell) (err error) {
 		one, err := g.aloneRig(ctx)
@@ -111,12 +110,12 @@ func byItself(disk bool, do act) act {
 	}
 }
 
-// diskFull fills the disk under load, sees what still works, and frees it again.
+// diskFull fills the disk under load, checks the remaining functions, and frees it again.
 //
-// dir says which disk. While it is full, an upload must be refused with the code disk_full, and a search by words must
-// still find something: reading needs no room. With questions, a question must be refused with 507 as well; that is
-// for one process whose database is on that disk. When the disk has room again, everything must go on without a
-// restart, which underLoad waits for.
+// dir selects the disk. While it is full, an upload must be refused with the code disk_full, and a lexical search
+// must still return results, since reads need no space. With questions, a question must be refused with 507 as
+// well; that is for one process whose database is on that disk. Once the disk has space again, all operations must
+// recover without a restart, which underLoad waits for.
 func diskFull(dir func(*rig) string, questions bool) act {
 	return func(ctx context.Context, g *rig, c *cell) error {
 		if dir(g) == "" {
@@ -127,7 +126,7 @@ func diskFull(dir func(*rig) string, questions bool) act {
 			if err != nil {
 				return err
 			}
-			// The one file of 800 KB is far larger than any room that could have been left.
+			// A file of 800 KB is far larger than any remaining space.
 			defer free() //nolint:errcheck // it is freed below; this is for errors
 			body, contentType, err := uploadForm(
 				"full", strings.Repeat("This file comes while the disk is full.\n", 20_000),
@@ -153,11 +152,11 @@ func diskFull(dir func(*rig) string, questions bool) act {
 			if err != nil || status != http.StatusOK || !strings.Contains(string(answer), "slates") {
 				c.noteProblem("a search on the full disk: %d %.300s %v", status, answer, err)
 			}
-			time.Sleep(3 * time.Second) // runs under way meet it
+			time.Sleep(3 * time.Second) // runs in flight are affected
 			return free()
 		})
 	}
 }
 
-// originalsOf is the small disk of the originals that the replicas share. It is empty without root.
+// originalsOf returns the small disk of the replicas' shared originals. It is empty without root.
 func originalsOf(g *rig) string { return g.disk }

@@ -17,18 +17,17 @@ import (
 	"time"
 )
 
-// documentLimit is how long a document may take until all of it is found: a replica that dies with it is missed after
-// half a minute, and vectors are made again after a while.
+// documentLimit is the timeout until all of a document is found. The lease of a dead replica expires after half a
+// minute, and embeddings are retried after a while.
 const documentLimit = 4 * time.Minute
 
-// written counts the documents, for their names and contents.
+// written is a counter for the names and contents of documents.
 var written atomic.Int64
 
-// makeBook is a document whose every section has words of its own, and one that all share.
+// makeBook returns a document in which every section has unique words, and one that all share.
 //
-// The words are nine letters drawn at random, 60 for each of 24 sections, so none is likely to be anywhere else, and a
-// part that is missing shows as words that nobody finds. The word that all share is miller. The same n makes the same
-// document.
+// There are 60 words of nine random letters for each of 24 sections. None is likely to be elsewhere, so a missing
+// part is detected by searches without results. The shared word is miller. The same n returns the same document.
 func makeBook(n int64) (body string, words []string) {
 	rng := rand.New(rand.NewPCG(uint64(n), 7))
 	var b strings.Builder
@@ -48,12 +47,12 @@ func makeBook(n int64) (body string, words []string) {
 	return b.String(), words
 }
 
-// putDocument uploads a document until a server takes it, and has it watched until all of it is found, by words and by
-// meaning.
+// putDocument retries an upload until a server accepts it, and then waits until all of the document is found, by
+// words and by embeddings.
 //
-// It tries for 90 seconds, and an answer of 5xx or 429 is tried again after 200 ms. It returns when a server has taken
-// the document; the watching goes on in c.wg. After documentLimit, and the fault's own time, what is still missing
-// counts as half.
+// The timeout is 90 seconds, and a status of 5xx or 429 is retried after 200 ms. It returns once a server has
+// accepted the document; the check continues in c.wg. After documentLimit, plus the fault's own duration, missing
+// parts count as half.
 func (c *cell) putDocument(ctx context.Context, g *rig) error {
 	n := written.Add(1)
 	text, words := makeBook(n)
@@ -125,9 +124,8 @@ func uploadForm(space, text string) ([]byte, string, error) {
 	return body.Bytes(), w.FormDataContentType(), err
 }
 
-// missingParts reports what is missing of a document. Each document is alone in its namespace, so a search for the
-// word that all sections share finds every passage, and a search by meaning has to find the same ones. It returns nil
-// when nothing is.
+// missingParts returns an error for missing parts of a document, or nil. Each document is alone in its namespace,
+// so a search for the shared word returns every passage, and a semantic search must return the same ones.
 func (g *rig) missingParts(ctx context.Context, id, space string, words []string) error {
 	status, answer, err := sendRequest(ctx, http.MethodGet, g.proxy+"/documents/"+id, "", nil, "")
 	var doc struct {
@@ -162,8 +160,8 @@ func (g *rig) missingParts(ctx context.Context, id, space string, words []string
 	return nil
 }
 
-// findPassages returns where the passages that a search finds begin, in order, and their texts. At most 50 passages
-// are asked for, more than a book has.
+// findPassages returns the start offsets of a search's results, in order, and their texts. It requests at most 50
+// passages, more than a book has.
 func (g *rig) findPassages(ctx context.Context, space, query, mode string) (starts []int, text string, err error) {
 	body, err := json.Marshal(map[string]any{"query": query, "mode": mode, "namespace": space, "top_k": 50})
 	if err != nil {
@@ -192,7 +190,8 @@ func (g *rig) findPassages(ctx context.Context, space, query, mode string) (star
 	return starts, text, nil
 }
 
-// books are what runs search and read. All runs search the same library, whatever else is added meanwhile.
+// library holds the documents that runs search and read. All runs search the same library, whatever else is added
+// meanwhile.
 var library = map[string]string{
 	"survey.md": "# Survey\n\n## Roof\n\nThe roof of the mill is in poor condition. Several slates are missing on " +
 		"its north slope.\n\n## Damp\n\nThe damp in the kitchen comes from a blocked gutter above the rear wall.\n",
@@ -201,8 +200,8 @@ var library = map[string]string{
 	"diary.txt": "The miller wrote on Monday that the roof leaked again and that the rent was late.\n",
 }
 
-// stockLibrary uploads the library and waits until it is ready. Ready means with vectors. It goes to the first replica
-// directly, since the others get it from the database.
+// stockLibrary uploads the library and waits until it is ready, including embeddings. It is sent to the first
+// replica directly, since the others read it from the database.
 func (g *rig) stockLibrary(ctx context.Context) error {
 	for name, text := range library {
 		var body bytes.Buffer

@@ -17,47 +17,46 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// All of these bound what a test waits for; the servers know none of them.
+// These are timeouts of the test; the servers do not depend on them.
 const (
-	runLimit   = 4 * time.Minute       // a run that was taken over twice and cut off each time is over by then
-	soonest    = 50 * time.Millisecond // before a reader connects again; a browser waits longer
+	runLimit   = 4 * time.Minute       // enough for a run that was taken over twice and interrupted each time
+	soonest    = 50 * time.Millisecond // backoff before a reader reconnects; a browser waits longer
 	latest     = time.Second
-	missedTime = 35 * time.Second // until another replica goes on with the runs of one that died
-	givenUp    = 3                // times that a run is cut off before it ends as interrupted
-	quietTime  = 40 * time.Second // without a byte, a reader connects again; servers send a comment every 15 s
+	missedTime = 35 * time.Second // until another replica takes over the runs of a dead one
+	givenUp    = 3                // interruptions before a run ends as interrupted
+	quietTime  = 40 * time.Second // idle timeout, after which a reader reconnects; servers send a comment every 15 s
 )
 
-// event is one entry of a stream.
+// event is one event of a stream.
 //
-// id is the number in the run's log, from 1 on; name is its kind, and data is JSON. Two events are the same if all
+// id is its number in the run's log, from 1 on; name is its type, and data is JSON. Two events are equal if all
 // three are.
 type event struct {
 	id         int64
 	name, data string
 }
 
-// They are what a stream's status says: 204 is that there is nothing more, 404 that there is none.
+// The meanings of a stream's status: 204 is the end of the log, 404 an unknown run.
 var (
 	errOver = errors.New("the run is over and read")
 	errGone = errors.New("there is no such run")
 )
 
-// followRun reads a run's events as a browser does, again and again after its last one, and judges what came and what
-// was stored.
+// followRun streams a run's events like a browser, reconnecting after the last one, and compares the received
+// events with the stored ones.
 //
-// It ends when run_done came, or after runLimit and the fault's own time, which counts as endless. A stream that
-// breaks off is opened again, after 50 ms at first and 1 s at most. It then reads the whole log once more and
-// compares.
+// It ends at run_done, or after runLimit plus the fault's own duration, which counts as endless. A broken stream is
+// reopened with a backoff of 50 ms up to 1 s. It then reads the whole log once more and compares.
 func (c *cell) followRun(ctx context.Context, g *rig, a *asked) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit+c.lasting)
 	defer cancel()
-	from := a.at // the replica that took it, and after that whichever nginx chooses
+	from := a.at // the replica that accepted it, then the one that nginx selects
 	wait := soonest
 	for !a.isDone() {
 		before := a.lastEvent()
 		err := readStream(ctx, from+a.events, a.lastEvent(), func(e event) bool { return c.takeEvent(a, e) })
 		from = g.proxy
-		// The server says that there is no more, although no end was seen.
+		// The server reports the end of the log, although run_done was not received.
 		if errors.Is(err, errOver) && !a.isDone() || errors.Is(err, errGone) {
 			c.addCounts(func(n *counts) { n.lost++ })
 			c.noteProblem("%s (%s): after event %d: %v", a.run, a.key, a.lastEvent(), err)
@@ -86,7 +85,7 @@ func (c *cell) followRun(ctx context.Context, g *rig, a *asked) {
 	c.judgeRun(ctx, g, a, log)
 }
 
-// lastEvent returns the number of the last event that was seen, and 0 before the first. It is what a browser sends as
+// lastEvent returns the number of the last received event, and 0 before the first. A browser sends it as
 // Last-Event-ID.
 func (a *asked) lastEvent() int64 {
 	if len(a.seen) == 0 {
@@ -95,17 +94,16 @@ func (a *asked) lastEvent() int64 {
 	return a.seen[len(a.seen)-1].id
 }
 
-// isDone reports whether the end of the run was seen.
+// isDone reports whether run_done was received.
 func (a *asked) isDone() bool {
 	return len(a.seen) > 0 && a.seen[len(a.seen)-1].name == string(chat.KindRunDone)
 }
 
-// takeEvent judges the place of an event among those that came before, and reports whether to go on.
+// takeEvent checks an event's number against the received ones, and reports whether to continue.
 //
-// The next event must have the next number. One that is too far ahead means that some between are lost, and it counts
-// each. One that came before is doubled if it is equal, disordered if it is not. A server may say start_over only in a
-// cell in which the database may forget (forgets): then what was seen is thrown away, and the log is read from its
-// beginning.
+// The next event must have the next number. A gap counts each missing event as lost. A repeated number is doubled
+// if the event is equal, disordered if it is not. A server may send start_over only in a cell in which the database
+// may lose events (forgets): then the received events are discarded, and the log is read from its start.
 func (c *cell) takeEvent(a *asked, e event) bool {
 	last := a.lastEvent()
 	switch {
@@ -145,9 +143,9 @@ func (c *cell) takeEvent(a *asked, e event) bool {
 	return e.name != string(chat.KindRunDone)
 }
 
-// readStream reads a stream behind a number until take says no, the stream ends, or nothing comes for long. It follows
-// the format of server-sent events as far as the server uses it. It returns nil when take says no or the stream ends,
-// and errOver or errGone by the status.
+// readStream reads a stream after a number until take returns false, the stream ends, or it is idle for too long.
+// It parses the part of the server-sent events format that the server uses. It returns nil if take returns false or
+// the stream ends, and errOver or errGone by the status.
 func readStream(ctx context.Context, url string, after int64, take func(event) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -208,8 +206,8 @@ func readStream(ctx context.Context, url string, after int64, take func(event) b
 	}
 }
 
-// storedLog reads the whole log of a run once more. It asks again until run_done is in it, for a replica may just be
-// dead. A log that is gone is empty and no error: what was seen is then more than what is stored, and counts as lost.
+// storedLog reads the whole log of a run. It retries until run_done is in it, since a replica may just be dead. A
+// missing log is returned as empty without an error: the received events are then counted as lost.
 func (g *rig) storedLog(ctx context.Context, a *asked) (log []event, err error) {
 	for ctx.Err() == nil {
 		log = nil
@@ -222,10 +220,10 @@ func (g *rig) storedLog(ctx context.Context, a *asked) (log []event, err error) 
 	return nil, errors.Join(ctx.Err(), err)
 }
 
-// takenOver judges the moment at which a run goes on at another replica than the one that died.
+// takenOver checks a run's takeover after its replica died.
 //
-// Only runs of a replica in c.died count. The time is from the kill to the step's own time stamp, of which the one is
-// this process's clock and the other the replica's, on one machine.
+// Only runs of a replica in c.died count. The time is from the kill, by this process's clock, to the step's
+// timestamp, by the replica's clock on the same machine.
 func (c *cell) takenOver(a *asked, at chat.Step, times int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -243,12 +241,12 @@ func (c *cell) takenOver(a *asked, at chat.Step, times int) {
 	}
 }
 
-// judgeRun compares what was seen with what is stored, and looks for anything that happened twice.
+// judgeRun compares the received events with the stored ones, and detects duplicates.
 //
-// The log must have the numbers 1, 2, 3 and so on, and each event that was seen must be in it unchanged. At most one
-// effect of the tool, one answer and one end are allowed. The pieces of the answer have to make the whole one. No step
-// may still be running when the run has ended. The conversation must have exactly one question: a second one would be
-// a question that was taken twice.
+// The log must have the numbers 1, 2, 3 and so on, and must contain each received event unchanged. At most one
+// effect of the tool, one answer and one end are allowed. The answer's deltas must equal the whole answer. No step
+// may still be running at the end of the run. The session must have exactly one question: a second one was accepted
+// twice.
 func (c *cell) judgeRun(ctx context.Context, g *rig, a *asked, log []event) {
 	var text strings.Builder
 	var answer *chat.Answer
@@ -259,7 +257,7 @@ func (c *cell) judgeRun(ctx context.Context, g *rig, a *asked, log []event) {
 			c.addCounts(func(n *counts) { n.disordered++ })
 			c.noteProblem("%s (%s): entry %d of its log has the number %d", a.run, a.key, i+1, e.id)
 		}
-		// A difference means that a reader saw what is not true any more.
+		// A difference means that a reader received an event that is no longer valid.
 		if i < len(a.seen) && a.seen[i] != e {
 			c.addCounts(func(n *counts) { n.lost++ })
 			c.noteProblem("%s (%s): event %d was %.120s and is %.120s", a.run, a.key, i+1, a.seen[i].data, e.data)
@@ -291,7 +289,7 @@ func (c *cell) judgeRun(ctx context.Context, g *rig, a *asked, log []event) {
 			ends++
 		}
 	}
-	// It may only be given up when it was cut off givenUp times.
+	// A run may only be abandoned after givenUp interruptions.
 	if a.status == string(chat.RunInterrupted) && cuts < givenUp-1 {
 		c.noteProblem("%s (%s): it is given up although it was cut off %d times only", a.run, a.key, cuts+1)
 	}
@@ -313,7 +311,7 @@ func (c *cell) judgeRun(ctx context.Context, g *rig, a *asked, log []event) {
 			c.noteProblem("%s (%s): its step %s runs for ever", a.run, a.key, id)
 		}
 	}
-	// The session is asked for until a replica answers.
+	// Retry until a replica returns the session.
 	for ctx.Err() == nil {
 		status, body, err := sendRequest(ctx, http.MethodGet, g.proxy+"/agent/session/"+a.session, "", nil, "")
 		var session struct {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// failPoint says when a replica is killed: at a point of the run it works on, or when a reader has seen so many of
-// its events.
+// failPoint defines when a replica is killed: at a point of its run, or after a reader has received a number of
+// events.
 //
-// Only one of the two is used: events counts when at is empty. events of 0 is as soon as the run was accepted.
+// Only one is used: events applies if at is empty. events of 0 is directly after the run was accepted.
 type failPoint struct {
 	at     point
 	events int
 }
 
-// String is the point as messages name it.
+// String formats the point for messages.
 func (p failPoint) String() string {
 	switch {
 	case p.at != "":
@@ -30,10 +30,10 @@ func (p failPoint) String() string {
 	return fmt.Sprintf("when event %d was seen", p.events)
 }
 
-// failPoints are the twenty moments at which replicas are killed.
+// failPoints returns the twenty moments at which replicas are killed.
 //
-// Twelve are by what a reader has seen, so that a commit is just done; eight are by what the model or the tool is
-// doing, so that the replica is in the middle of something.
+// Twelve are by received events, directly after a commit; eight are by the state of the model or the tool, during
+// an operation of the replica.
 func failPoints() (points []failPoint) {
 	for _, n := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14} {
 		points = append(points, failPoint{events: n})
@@ -46,26 +46,26 @@ func failPoints() (points []failPoint) {
 	return points
 }
 
-// killReplicas kills replicas with SIGKILL, each again and again while the other two go on, at every point, rounds
-// times, while questions and documents come in. It stops early when the time is over.
+// killReplicas kills replicas with SIGKILL under load, each repeatedly while the other two continue, at every
+// point, rounds times. It stops early when the time is over.
 //
-// Kills of different replicas overlap, so at times two of three are down. Each of the three takes the next job when it
-// is up again. It notes a problem when less than half of the kills hit a run that was under way: the others show
-// nothing. It ends at the first replica that does not start again.
+// Kills of different replicas overlap, so at times two of three are down. Each of the three takes the next job when
+// it is up again. It notes a problem if less than half of the kills hit a run in flight: the others prove nothing.
+// It ends at the first replica that does not restart.
 //
-// Three users and a document every three seconds are the load. Everything that began is followed to its end, whatever
-// ends the kills.
+// The load is three users, and a document every three seconds. Runs and documents are followed to their end,
+// whatever ends the kills.
 func killReplicas(ctx context.Context, g *rig, c *cell, points []failPoint, rounds int, most time.Duration) error {
-	following := ctx // what began is followed beyond this
+	following := ctx // runs are followed beyond this
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c.lasting = most // a run may be cut off again and again until then
+	c.lasting = most // a run may be interrupted repeatedly until then
 	var jobs []failPoint
 	for range rounds {
 		jobs = append(jobs, points...)
 	}
 	ends := time.Now().Add(most)
-	// hit counts the kills at which the run that was meant was under way.
+	// hit counts the kills during the intended run.
 	var next, kills, hit atomic.Int64
 	var workers, load sync.WaitGroup
 	loading, stopLoad := context.WithCancel(following)
@@ -110,13 +110,13 @@ func killReplicas(ctx context.Context, g *rig, c *cell, points []failPoint, roun
 	return <-failed
 }
 
-// killOnce has a replica killed at one point of a run that it works on, and starts it again. hit reports whether the
-// run was under way then.
+// killOnce kills a replica at one point of a run that it works on, and restarts it. hit reports whether the run was
+// in flight then.
 //
-// The question goes to the replica itself and not through nginx, so that it is this replica's run, unless it dies
-// before it has taken it. For a point in the model or the tool, outside calls strike; for a number of events, the
-// reader does. Either calls from a request that the replica is waiting for, so strike must not wait for the replica's
-// end.
+// The question is sent to the replica itself and not through nginx, so that the run is its own, unless it dies
+// before it has accepted it. For a point in the model or the tool, outside calls strike; for a number of events,
+// the reader does. Both calls are inside a request that the replica waits for, so strike must not wait for the
+// replica's end.
 func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (hit bool, err error) {
 	reached := make(chan struct{})
 	var once sync.Once
@@ -141,7 +141,7 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 		err error
 	}
 	answered := make(chan taken, 1)
-	go func() { // ends with the question's answer
+	go func() { // ends with the question's response
 		a, err := c.askQuestion(ctx, g, r.baseURL(), armed, seen)
 		answered <- taken{a, err}
 	}()
@@ -157,14 +157,14 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 		select {
 		case <-reached:
 			hit = true
-		case <-a.over: // it was over before
+		case <-a.over: // it has ended before
 		case <-time.After(30 * time.Second): // another replica has it
 		case <-ctx.Done():
 		}
-	case <-reached: // before the answer: the question is sent again
+	case <-reached: // before the response: the question is retried
 		hit = true
 	}
-	// If it was not hit, it is killed all the same: each job ends with a kill.
+	// Without a hit it is killed as well: each job ends with a kill.
 	r.killServer()
 	if err := r.startServing(); err != nil {
 		return hit, err
@@ -174,17 +174,17 @@ func (c *cell) killOnce(ctx context.Context, g *rig, r *replica, p failPoint) (h
 			return hit, a.err
 		}
 	}
-	if len(g.replicas) == 1 { // the only one that can carry it on
+	if len(g.replicas) == 1 { // the only one that can resume it
 		<-a.over
 	}
 	return hit, nil
 }
 
-// loadRig asks questions through the proxy, so many at once, and uploads a document now and then, until ctx ends. What
-// it began is followed beyond that.
+// loadRig sends concurrent questions through the proxy, and uploads documents at an interval, until ctx ends. Its
+// runs are followed to their end.
 //
-// Each asker has one question under way. A question that no server takes within 90 seconds is a problem, and ends that
-// asker. With every of 0 no documents come.
+// Each asker has one question in flight. A question that no server accepts within 90 seconds is a problem, and ends
+// that asker. With every of 0 there are no uploads.
 func (g *rig) loadRig(ctx context.Context, wg *sync.WaitGroup, c *cell, askers int, every time.Duration) {
 	following := context.WithoutCancel(ctx)
 	for range askers {

@@ -11,48 +11,48 @@ import (
 	"time"
 )
 
-// A fault is what is wrong with a link.
+// A fault is a failure mode of a link.
 type fault string
 
-// The texts are what the rows and docs/reliability.md call them.
+// The names are those in the rows and in docs/reliability.md.
 const (
-	// Every byte passes at once.
+	// Every byte is forwarded at once.
 	fine fault = ""
-	// Each piece is late by 300 ms, both ways, and none is lost: timeouts must not be so short that they make an error
-	// of this.
+	// Each chunk is delayed by 300 ms in both directions, and none is lost: timeouts must not be so short that this
+	// is an error.
 	latency fault = "latency 300 ms"
-	// Connections stay open and nothing passes. Only a limit of time on the other side notices it.
+	// Connections stay open and no bytes are forwarded. Only a timeout on the other side detects it.
 	stalled fault = "bandwidth 0"
-	// Connections that are open are cut; new ones are accepted and are cut at their first byte.
+	// Open connections are reset; new ones are accepted and reset at their first byte.
 	reset fault = "reset"
-	// Each piece comes in parts of 11 bytes: a reader must not take one read for one message.
+	// Each chunk is split into parts of 11 bytes: a reader must not parse one read as one message.
 	sliced fault = "slice"
-	// Each connection is cut when 2 KB have passed: in the middle of a message, and again with the next connection.
+	// Each connection is reset after 2 KB: in the middle of a message, and again with the next connection.
 	limited fault = "limit 2 KB"
-	// Nobody listens, as when a server has ended.
+	// Connections are refused, like those to a stopped server.
 	refused fault = "refused"
 )
 
-// All are choices.
+// All values are arbitrary.
 const (
-	lateBy     = 300 * time.Millisecond // of each piece, with latency
+	lateBy     = 300 * time.Millisecond // delay of each chunk, with latency
 	sliceBytes = 11
-	limitBytes = 2 << 10 // that a connection passes on, both ways together
+	limitBytes = 2 << 10 // bytes that a connection forwards, in both directions together
 )
 
-// A link is a wire between a replica and what it depends on, which can be disturbed. It is safe for concurrent use.
+// A link is a proxy between a replica and a dependency, which can inject faults. It is safe for concurrent use.
 //
-// It listens in place of the other side and copies bytes both ways. It knows no protocol, so it can stand before
-// PostgreSQL, Milvus, HTTP and a bucket. Its address stays the same while it refuses and after that.
+// It listens in place of the other side and copies bytes both ways. It is independent of the protocol, so it can
+// proxy PostgreSQL, Milvus, HTTP and a bucket. Its address stays the same during and after refused.
 type link struct {
 	life              context.Context // of its connections
-	network, addr     string          // where it listens
+	network, addr     string          // the address that it listens on
 	toNetwork, target string
 
 	mu       sync.Mutex
 	listener net.Listener
 	fault    fault
-	changed  chan struct{} // closed when another fault begins
+	changed  chan struct{} // closed when the fault changes
 	wires    map[*wire]bool
 	closed   bool
 	wg       sync.WaitGroup
@@ -62,10 +62,10 @@ type link struct {
 type wire struct {
 	from, to net.Conn
 	mu       sync.Mutex
-	left     int // bytes, while there is a limit
+	left     int // bytes until the limit
 }
 
-// newLink listens and passes on to target. An addr of port 0 takes a free one. network and toNetwork are “tcp” or
+// newLink listens and forwards to target. An addr with port 0 uses a free one. network and toNetwork are “tcp” or
 // “unix”.
 func newLink(ctx context.Context, network, addr, toNetwork, target string) (*link, error) {
 	l := &link{life: ctx, network: network, addr: addr, toNetwork: toNetwork, target: target, changed: make(
@@ -74,7 +74,7 @@ func newLink(ctx context.Context, network, addr, toNetwork, target string) (*lin
 	return l, l.listenAgain()
 }
 
-// listenAgain begins to accept connections at the address, also after refused.
+// listenAgain starts to accept connections at the address, also after refused.
 func (l *link) listenAgain() error {
 	if l.network == "unix" {
 		if err := os.Remove(l.addr); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -101,7 +101,7 @@ func (l *link) listenAgain() error {
 	return nil
 }
 
-// connectWire connects to the target and copies until both directions have ended. A target that is not there cuts the
+// connectWire connects to the target and copies until both directions have ended. An unreachable target closes the
 // connection at once.
 func (l *link) connectWire(from net.Conn) {
 	to, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(l.life, l.toNetwork, l.target)
@@ -125,8 +125,8 @@ func (l *link) connectWire(from net.Conn) {
 	l.mu.Unlock()
 }
 
-// setFault begins another fault, on connections that are open and on new ones. Bytes that wait in stalled or latency
-// are passed on, or not, as the new fault has it. Each connection's allowance of limited begins anew.
+// setFault sets another fault for open and new connections. Bytes that wait in stalled or latency are handled by
+// the new fault. The byte count of limited restarts for each connection.
 func (l *link) setFault(f fault) error {
 	l.mu.Lock()
 	before := l.fault
@@ -167,8 +167,8 @@ func (l *link) passBytes(w *wire, to, from net.Conn) {
 	}
 }
 
-// sendBytes passes bytes on as the fault has it, and reports whether more may follow. While it is stalled it waits
-// here, and looks again at which fault there is when that has changed.
+// sendBytes forwards bytes according to the fault, and reports whether more may follow. While stalled it waits for
+// a change of the fault.
 func (l *link) sendBytes(w *wire, to net.Conn, p []byte) bool {
 	for {
 		l.mu.Lock()
@@ -176,7 +176,7 @@ func (l *link) sendBytes(w *wire, to net.Conn, p []byte) bool {
 		l.mu.Unlock()
 		switch f {
 		case stalled:
-			<-changed // set and close see to it
+			<-changed // closed by set and close
 			continue
 		case latency:
 			select {
@@ -206,7 +206,7 @@ func (l *link) sendBytes(w *wire, to net.Conn, p []byte) bool {
 	}
 }
 
-// cutWire ends a connection as a crash does: what is under way is lost.
+// cutWire ends a connection like a crash: bytes in flight are lost.
 func (w *wire) cutWire() {
 	abortConn(w.from)
 	abortConn(w.to)
@@ -220,9 +220,9 @@ func abortConn(c net.Conn) {
 	_ = c.Close() // it may be closed
 }
 
-// close ends the link and waits for its goroutines.
+// close closes the link and waits for its goroutines.
 func (l *link) close() {
-	// From here on, wires that are still being connected are cut as soon as they are there.
+	// From here on, connections in progress are cut once they are established.
 	l.mu.Lock()
 	l.closed, l.fault = true, reset
 	close(l.changed)

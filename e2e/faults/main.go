@@ -1,26 +1,27 @@
 //go:build linux
 
-// Command faults runs three replicas of the real program behind nginx, on a real PostgreSQL and a real Milvus, breaks
-// one thing after the other while questions and documents come in, and counts what must never happen.
-// docs/reliability.md has what it found.
+// Command faults runs three replicas of the real program behind nginx, on a real PostgreSQL and a real Milvus. It
+// injects faults under a load of questions and documents, and counts invariant violations. docs/reliability.md has
+// the results.
 //
 //	make faults                                    everything; it fetches and starts what it needs
 //	go run ./e2e/faults -only 'Milvus' -clock=false  only cells whose name fits, after make build
 //
-// It takes about half an hour as a whole, and as root it tries full disks as well. To standard output it prints a
-// table: a row for each fault, with how many runs there were, and how often each thing happened that must not (counts
-// in cell.go). Below it are the problems of each cell in words, ten at most, and “N passed, N failed”. Progress goes
-// to standard error. It exits with 1 when a cell failed or something could not be started.
+// It takes about half an hour, and as root it tests full disks as well. It prints a table to standard output: a row
+// for each fault, with the number of runs and of each violation (counts in cell.go). Below it are the problems of
+// each cell in words, ten at most, and “N passed, N failed”. Progress is written to standard error. It exits with 1
+// if a cell failed or a process could not be started.
 //
-// A cell (cell.go) is one fault and what became of the questions and documents that were under way. What a cell does
-// is an act: cells.go has most and the list of all, kill.go and die.go kill replicas, clock.go has a clock jump,
-// disk.go fills a disk, bucket.go takes an object store away. rig.go starts everything with process.go; link.go is the
-// wire that is disturbed between a replica and what it depends on; model.go is the scripted model and the tool whose
-// effects are counted. follow.go and documents.go judge: they read each run's events as a browser does and look for
-// each part of each document.
+// A cell (cell.go) is one fault and the results of the questions and documents in flight. Its action is an act:
+// cells.go has most and the list of all, kill.go and die.go kill replicas, clock.go has a clock jump, disk.go fills
+// a disk, bucket.go disconnects an object store. rig.go starts all processes with process.go; link.go is the faulty
+// proxy between a replica and a dependency; model.go is the scripted model and the tool whose effects are counted.
+// follow.go and documents.go check the invariants: they stream each run's events like a browser and search for each
+// part of each document.
 //
-// It must never touch what it did not start: all servers are its own, on loopback and in directories of its own, and
-// the machine's clock and disks are left alone. A test of this package runs some of the cells with a shorter lease.
+// It must never touch processes that it did not start: all servers are its own, on loopback and in its own
+// directories, and the machine's clock and disks stay unchanged. A test of this package runs some of the cells with
+// a shorter lease.
 package main
 
 import (
@@ -64,8 +65,8 @@ func main() {
 	}
 }
 
-// runPlans builds the list of cells, leaves out those that don't fit or that need root, tries the rest, and prints the
-// table. failed is how many cells failed; err is that something could not be started.
+// runPlans builds the list of cells, filters it by name and by the need for root, runs the rest, and prints the
+// table. failed is the number of failed cells; err means that a process could not be started.
 func runPlans(
 	ctx context.Context, binary string, kind milvustest.Kind, only string, rounds int, most time.Duration, clock bool,
 ) (failed int, err error) {
@@ -118,11 +119,11 @@ func runPlans(
 	return printReport(os.Stdout, cells), err
 }
 
-// tryPlans does one plan after the other on one rig, whose replicas have more settings.
+// tryPlans runs the plans in order on one rig, whose replicas have additional settings.
 //
-// more are settings as NAME=value. Between two cells it waits until all replicas work as they should, so that a cell
-// is not blamed for the one before. When they don't, it ends there: err says so, and cells has what was tried until
-// then. If the model's server got a request that a provider would refuse, it adds one more cell that failed.
+// more are settings as NAME=value. Between two cells it waits until all replicas are healthy, so that a fault is
+// not attributed to the next cell. If they do not recover, it ends with err, and cells has the results so far. If
+// the model's server got a request that a provider would refuse, it adds another failed cell.
 func tryPlans(
 	ctx context.Context, binary string, kind milvustest.Kind, plans []plan, log func(string, ...any), more ...string,
 ) (cells []*cell, err error) {
@@ -163,8 +164,8 @@ func tryPlans(
 	return cells, nil
 }
 
-// settleRuns waits until the cell's runs and documents are over, each of which has its limit: another cell's fault is
-// not for them. Its counts are final after this.
+// settleRuns waits until the cell's runs and documents have ended, each with its timeout, so that the next cell's
+// fault does not affect them. Its counts are final after this.
 func (c *cell) settleRuns(log func(string, ...any)) {
 	c.wg.Wait()
 	c.seconds = time.Since(c.began).Seconds()
@@ -175,8 +176,8 @@ func (c *cell) settleRuns(log func(string, ...any)) {
 	log("  passed after %.0f s: %s", c.seconds, c.describeEndings())
 }
 
-// printReport prints the table and returns how many cells failed. A cell fails with one count that is not 0 or one
-// problem. It returns how many did.
+// printReport prints the table and returns the number of failed cells. A cell fails with a non-zero count or a
+// problem.
 func printReport(out io.Writer, cells []*cell) (failed int) {
 	table := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(table, "cell\truns\tlost\tdoubled\tdisordered\tendless\ttwice\thalf-indexed\tseconds\tended\t")
@@ -200,9 +201,8 @@ func printReport(out io.Writer, cells []*cell) (failed int) {
 			table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.0f\t%s\t%s\n", c.name, n.runs, n.lost, n.doubled, n.disordered,
 			n.endless, n.twice, n.half, c.seconds, ended, mark,
 		)
-		// Printing may be to a pipe that was closed; the exit code still says what came of it.
 	}
-	_ = table.Flush() // nobody may be reading
+	_ = table.Flush() // the output may be closed; the exit code has the result
 	for _, c := range cells {
 		for i, p := range c.problems {
 			if i == 10 {

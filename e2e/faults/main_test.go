@@ -16,11 +16,11 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// One pass through those faults that fit into a minute. "make faults" goes through all of them.
+// One pass through the faults that fit into a minute. "make faults" runs all of them.
 func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "footnote")
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "../../cmd/footnote")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, as it is shipped
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, like a release
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -22,46 +22,46 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// A point is a moment of a run at which something may happen to it. The names are those in docs/reliability.md and in
+// A point is a moment of a run at which a fault can be injected. The names are those in docs/reliability.md and in
 // the rows.
 type point string
 
 const (
-	atFirstTurn  point = "first turn"    // the model was asked what to do first
-	atToolTurn   point = "tool turn"     // the model is about to name the tools
-	atTool       point = "during a tool" // a tool has had its effect and not answered yet
+	atFirstTurn  point = "first turn"    // the model gets its first request
+	atToolTurn   point = "tool turn"     // the model is about to call the tools
+	atTool       point = "during a tool" // the tool has had its effect and not responded yet
 	atSearch     point = "during a search"
 	atAnswerTurn point = "answer turn"
-	inAnswer     point = "during the answer" // some of it was sent
+	inAnswer     point = "during the answer" // a part of it was streamed
 	midAnswer    point = "in the middle of the answer"
 	lateAnswer   point = "near the end of the answer"
 )
 
-// answerBytes says how much of the answer's stream was sent at each point in it. The whole stream is longer than the
-// last of them. The sizes are choices, so far apart that kills come at different pieces.
+// answerBytes maps each point in the answer to the number of streamed bytes. The whole stream is longer than the
+// last. The values are arbitrary, and far enough apart that kills are at different chunks.
 var answerBytes = map[point]int{inAnswer: 2_000, midAnswer: 8_000, lateAnswer: 17_000}
 
-// outside is what replicas talk to beside their stores, on loopback: a model's server, and a server of tools whose
-// one tool has an effect that is counted.
+// outside is the replicas' other dependencies, on loopback: a model's server, and a tool server whose one tool has
+// a counted side effect.
 //
-// One server on one port is both. It is reached through links by the replicas' model, and directly by the tool, whose
-// effects must be counted whatever happens to links. Everything below mu may be used by many requests at once.
+// One server on one port is both. The replicas' model uses it through links, and the tool directly, since its
+// effects must be counted during link faults. mu guards the fields below it for concurrent requests.
 type outside struct {
 	addr  string
 	web   *http.Server
 	model *scripted.Server
 
 	mu      sync.Mutex
-	effects map[string]int              // of the tool, by key of the run
-	armed   map[string]map[point]func() // by key of the run, each done once
+	effects map[string]int              // of the tool, by the run's key
+	armed   map[string]map[point]func() // by the run's key, each called once
 	faults  []string                    // requests that a provider would refuse
 }
 
-// keyed finds the key of a run in its question.
+// keyed matches the key of a run in its question.
 var keyed = regexp.MustCompile(`run-[0-9a-z]+-[0-9]+`)
 
-// startOutside serves until close. The model has 1 ms between the pieces of a reply, so that there is time for
-// something to happen in its middle.
+// startOutside serves until close. The model has a delay of 1 ms between chunks, so that a fault can be injected in
+// the middle of a reply.
 func startOutside(ctx context.Context) (*outside, error) {
 	o := &outside{effects: map[string]int{}, armed: map[string]map[point]func(){}}
 	o.model = scripted.NewServer(scripted.Config{Script: o.replyTo, Delay: time.Millisecond})
@@ -79,7 +79,7 @@ func startOutside(ctx context.Context) (*outside, error) {
 	o.addr, o.web = listener.Addr().String(), &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := o.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			panic(err) // nothing works any more
+			panic(err) // unrecoverable
 		}
 	}()
 	return o, nil
@@ -90,26 +90,26 @@ type line struct {
 	Key string `json:"key"`
 }
 
-// enterLine is the tool. Its effect is counted before it answers: if the replica dies now, or the link does, nobody
-// but this server knows that it was done. A server that calls it again when the answer did not come would make it two.
+// enterLine is the tool. Its effect is counted before the response: if the replica or the link fails now, only this
+// server knows about it. A retry without a response would make it two.
 func (o *outside) enterLine(_ context.Context, _ *sdk.CallToolRequest, in line) (*sdk.CallToolResult, any, error) {
 	o.mu.Lock()
 	o.effects[in.Key]++
 	o.mu.Unlock()
 	o.reachPoint(in.Key, atTool)
-	time.Sleep(30 * time.Millisecond) // the answer is on its way
+	time.Sleep(30 * time.Millisecond) // the response is delayed
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Entered " + in.Key}}}, nil, nil
 }
 
-// countEffects returns how often the tool was used for a run.
+// countEffects returns the number of the tool's effects for a run.
 func (o *outside) countEffects(key string) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.effects[key]
 }
 
-// armPoint has act called once, when the run gets to the point. act is called by the request that gets there, which
-// waits for it. A second act for the same point takes the place of the first.
+// armPoint calls act once, when the run reaches the point. The request that reaches it calls act and waits for it.
+// A second act for the same point replaces the first.
 func (o *outside) armPoint(key string, p point, act func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -119,7 +119,7 @@ func (o *outside) armPoint(key string, p point, act func()) {
 	o.armed[key][p] = act
 }
 
-// reachPoint does what is armed for a point, once, outside the lock.
+// reachPoint runs the act of a point, once, outside the lock.
 func (o *outside) reachPoint(key string, p point) {
 	o.mu.Lock()
 	act := o.armed[key][p]
@@ -130,16 +130,16 @@ func (o *outside) reachPoint(key string, p point) {
 	}
 }
 
-// replyTo is a model that searches, enters a line in the ledger while it searches again, and writes a long answer with
+// replyTo is a model that searches, calls the counted tool with another search, and streams a long answer with
 // footnotes.
 //
-// It is a function of the history alone, and keeps nothing: a run that another replica carries on gets the turn that
-// comes next. The first turn has two searches, the second a call of the counted tool beside a search, and the third is
-// the answer, which is repeated five times to be long enough to be broken off. Without tools it answers at once.
+// It depends only on the history, and is stateless: a run that another replica takes over gets the next turn. The
+// first turn has two searches, the second a call of the counted tool and a search. The third is the answer,
+// repeated five times to be long enough for an interruption. Without tools it answers at once.
 func (o *outside) replyTo(r scripted.Request) scripted.Reply {
 	key := keyed.FindString(r.Question())
 	call := func(name string, args any) llm.Call {
-		raw, _ := json.Marshal(args) // strings can't fail
+		raw, _ := json.Marshal(args) // encoding strings can't fail
 		return llm.Call{Name: name, Arguments: raw}
 	}
 	search := func(query string) llm.Call { return call("search_documents", map[string]string{"query": query}) }
@@ -156,12 +156,12 @@ func (o *outside) replyTo(r scripted.Request) scripted.Reply {
 		return scripted.Reply{Calls: []llm.Call{call("ledger__enter", line{key}), search("gutter damp " + key)}}
 	}
 	o.reachPoint(key, atAnswerTurn)
-	read := llm.Request{Messages: r.Messages, NoTools: true} // sentences of what it found, each with its number
+	read := llm.Request{Messages: r.Messages, NoTools: true} // sentences of its results, each with its number
 	return scripted.Reply{Text: strings.Repeat(scripted.Librarian(scripted.Request{Request: read}).Text+" ", 5)}
 }
 
-// serveModel looks at a request before the scripted model answers it: an embedding is the point atSearch, and a chat
-// is checked and its answer counted.
+// serveModel inspects a request before the scripted model handles it: an embedding is the point atSearch, and a
+// chat request is validated and its answer counted.
 func (o *outside) serveModel(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, 32<<20)) // whole, so that net/http notices when the client is killed
 	if err != nil {
@@ -184,7 +184,7 @@ func (o *outside) serveModel(w http.ResponseWriter, r *http.Request) {
 	o.model.ServeHTTP(w, r)
 }
 
-// tap counts what of a reply was sent. It wraps the writer of one answer and is used by one request.
+// tap counts the streamed bytes of a reply. It wraps the writer of one response and is used by one request.
 type tap struct {
 	http.ResponseWriter
 	o    *outside
@@ -192,7 +192,7 @@ type tap struct {
 	sent int
 }
 
-// Write passes on and does what is armed once the stream has got that far.
+// Write forwards the bytes and runs the act of a point once the stream has reached it.
 func (w *tap) Write(p []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(p)
 	before := w.sent
@@ -208,10 +208,11 @@ func (w *tap) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController find Flush.
 func (w *tap) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// historyFault says why a provider would refuse a request: each call needs exactly one result, right behind it.
+// historyFault returns the reason why a provider would refuse a request, or nil: each call needs exactly one
+// result, directly after it.
 //
-// It is nil for a request that is right. Resuming a run is where such faults come from: a call that was cut off still
-// needs a result, and one that was recorded twice must not have two.
+// Such faults are caused by resumed runs: an interrupted call still needs a result, and one that was recorded twice
+// must not have two.
 func historyFault(body []byte) error {
 	var asked struct {
 		Messages []struct {
@@ -250,7 +251,7 @@ func historyFault(body []byte) error {
 	return nil
 }
 
-// close ends the server at once.
+// close closes the server at once.
 func (o *outside) close() {
-	_ = o.web.Close() // streams that are open are cut
+	_ = o.web.Close() // open streams are cut
 }

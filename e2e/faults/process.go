@@ -18,18 +18,18 @@ import (
 	"time"
 )
 
-// process is a program that the harness started. Only startProgram makes one; any number of goroutines may use it.
+// process is a program started by the harness. It is created by startProgram and safe for concurrent use.
 type process struct {
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has
+	ended chan struct{} // closed when it has ended
 }
 
-// startProgram runs a program, which is killed when ctx ends. Its output is appended to a file. With a first line
-// wanted, start returns after it.
+// startProgram runs a program, which is killed when ctx ends. Its output is appended to a file. If a first line is
+// wanted, it returns after that.
 //
-// env is the whole environment. The file of the log is opened to be appended to, so one log has all lives of a
-// replica; its folder is the working directory. The first line has to have an address in it. When it does not, the
-// program is killed, and the error has the end of the log.
+// env is the whole environment. The log is opened for appending, so one log has all lives of a replica; its folder
+// is the working directory. The first line must contain an address. Otherwise the program is killed, and the error
+// contains the end of the log.
 func startProgram(
 	ctx context.Context, name string, env []string, log string, firstLine bool, args ...string,
 ) (*process, error) {
@@ -40,7 +40,7 @@ func startProgram(
 	defer out.Close()
 	p := &process{cmd: exec.CommandContext(ctx, name, args...), ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(log)
-	// it ends with the harness, and Ctrl-C is for that alone
+	// It ends with the harness, and an interrupt is sent only to that.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -57,24 +57,24 @@ func startProgram(
 	go func() {
 		defer close(p.ended)
 		_, _ = io.Copy(io.Discard, lines) // until it ends
-		_ = p.cmd.Wait()                  // how it ended is in ProcessState
+		_ = p.cmd.Wait()                  // its exit status is in ProcessState
 	}()
 	if firstLine && (err != nil || !strings.Contains(line, "http://")) {
 		p.killProcess()
-		raw, _ := os.ReadFile(log) // for the message
+		raw, _ := os.ReadFile(log) // for the error message
 		return nil, fmt.Errorf("%s printed %q and logged:\n%s", name, line, raw[max(0, len(raw)-4000):])
 	}
 	return p, nil
 }
 
-// killProcess ends it as a power cut would. It returns when the process is gone.
+// killProcess kills the process like a power cut. It returns when the process is gone.
 func (p *process) killProcess() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 }
 
-// endProcess asks it to end and returns its exit code, -1 if it had to be killed. It waits for a minute, which is
-// longer than any stop may take, and then kills it.
+// endProcess stops the process gracefully and returns its exit code, -1 if it had to be killed. The timeout is a
+// minute, longer than any shutdown may take.
 func (p *process) endProcess(ctx context.Context) int {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
@@ -87,24 +87,24 @@ func (p *process) endProcess(ctx context.Context) int {
 	return -1
 }
 
-// replica is one "footnote serve", started again and again on the same address and data directory.
-//
-// The same address and directory are what an operator's restart has. env may be changed between two starts.
+// replica is one "footnote serve", restarted repeatedly on the same address and data directory, like by an
+// operator. env may be changed between two starts.
 type replica struct {
-	life                   context.Context // of its programs: they are killed when it ends
+	life                   context.Context // of its programs, which are killed when it ends
 	binary, addr, dir, log string
 	env                    []string
 	links                  map[string]*link
 
-	// mu guards now alone.
+	// mu guards only now.
 	mu  sync.Mutex
 	now *process // nil while it is down
 }
 
-// baseURL is the replica itself, without nginx.
+// baseURL returns the URL of the replica itself, without nginx.
 func (r *replica) baseURL() string { return "http://" + r.addr }
 
-// startServing serves, and returns once it answers. It returns an error when the program ends or prints no address.
+// startServing starts the server, and returns once it handles requests. It returns an error if the program ends or
+// prints no address.
 func (r *replica) startServing() error {
 	p, err := startProgram(r.life, r.binary, r.env, r.log, true, "serve", "--addr="+r.addr, "--data="+r.dir)
 	if err != nil {
@@ -116,14 +116,14 @@ func (r *replica) startServing() error {
 	return nil
 }
 
-// currentProcess is the last one that was started, which may have ended.
+// currentProcess returns the last started process, which may have ended.
 func (r *replica) currentProcess() *process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
 }
 
-// restartInOrder ends it in order and starts it with the settings that it has now.
+// restartInOrder stops it gracefully and starts it with its current settings.
 func (r *replica) restartInOrder(ctx context.Context) error {
 	if code := r.currentProcess().endProcess(ctx); code != 0 {
 		return fmt.Errorf("%s ended with code %d after SIGTERM", r.addr, code)
@@ -131,22 +131,21 @@ func (r *replica) restartInOrder(ctx context.Context) error {
 	return r.startServing()
 }
 
-// killServer ends it with SIGKILL. It may be called again and again.
+// killServer kills it with SIGKILL. It may be called repeatedly.
 func (r *replica) killServer() {
 	if p := r.currentProcess(); p != nil {
 		p.killProcess()
 	}
 }
 
-// killWithoutWait is kill without waiting for the end: for callers that the replica itself waits for.
+// killWithoutWait is killServer without waiting for the end: for callers that the replica itself waits for.
 func (r *replica) killWithoutWait() {
 	if p := r.currentProcess(); p != nil {
 		_ = p.cmd.Process.Kill() // it may have ended
 	}
 }
 
-// freeAddr returns a loopback address that nobody listens on at the moment. Nginx and the links of a replica get a
-// fixed one that way.
+// freeAddr returns a loopback address with an unused port, a fixed one for nginx and a replica's links.
 func freeAddr(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -155,10 +154,10 @@ func freeAddr(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// nginxConf is deploy/nginx.conf with what differs on one machine: addresses, names and places.
+// nginxConf returns deploy/nginx.conf with the addresses, names and paths of one machine.
 //
-// The file that operators get is what is tried, so a change there that breaks streams or retries shows here. What is
-// replaced has to be there, or it is an error. It is read from the module's root, or from this package's folder in
+// It is the file that operators use, so a change there that breaks streams or retries is detected here. Each
+// replacement must match, or it is an error. It is read from the module's root, or from this package's folder in
 // tests.
 func nginxConf(dir, addr string, replicas []*replica) (string, error) {
 	raw, err := os.ReadFile("deploy/nginx.conf")
@@ -188,8 +187,8 @@ func nginxConf(dir, addr string, replicas []*replica) (string, error) {
 	return conf, nil
 }
 
-// startNginx runs nginx in front of the replicas and returns its URL. It does not wait until nginx listens: the first
-// requests are tried again.
+// startNginx runs nginx in front of the replicas and returns its URL. It does not wait until nginx listens: the
+// first requests are retried.
 func startNginx(ctx context.Context, dir string, replicas []*replica) (*process, string, error) {
 	program, err := exec.LookPath("nginx")
 	if err != nil {

@@ -18,18 +18,18 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// What a replica depends on. They are the keys of replica.links and part of the rows' names.
+// The dependencies of a replica. They are the keys of replica.links and part of the rows' names.
 const (
 	onPostgres = "PostgreSQL"
 	onMilvus   = "Milvus"
 	onModel    = "the model"
 )
 
-// rig is three replicas behind nginx, on a real PostgreSQL and a real Milvus, each with links of its own to what it
-// depends on.
+// rig is three replicas behind nginx, on a real PostgreSQL and a real Milvus, each with its own links to its
+// dependencies.
 //
-// Each replica has its own links, so that one alone can be cut off. Nothing in it changes after newRig, except what
-// replicas and links guard themselves.
+// Each replica has its own links, so that a single one can be cut off. It is immutable after newRig, except for
+// state that replicas and links guard themselves.
 type rig struct {
 	dir      string
 	binary   string
@@ -41,16 +41,15 @@ type rig struct {
 	nginx    *process
 	proxy    string // the URL of nginx
 	links    []*link
-	disk     string // a small one, of the originals; empty: there is none
+	disk     string // the small disk of the originals; empty: none
 }
 
-// newRig starts everything, with more settings for each replica. What it started is ended by close, also when newRig
-// fails.
+// newRig starts all processes, with additional settings for each replica. close stops them; on error newRig does.
 func newRig(
 	ctx context.Context, binary string, kind milvustest.Kind, log func(string, ...any), more ...string,
 ) (_ *rig, err error) {
 	g := &rig{binary: binary, log: log}
-	// Everything is started in the order in which it is needed, and close ends whatever is there.
+	// All processes are started in the order of their dependencies, and close stops those that exist.
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -72,7 +71,7 @@ func newRig(
 		return nil, err
 	}
 	if err := smallDisk(filepath.Join(g.dir, "originals")); err != nil {
-		// Without root the cells of full disks are left out.
+		// Without root the cells of full disks are skipped.
 		log("%v: the originals are on the machine's disk", err)
 	} else {
 		g.disk = filepath.Join(g.dir, "originals")
@@ -96,9 +95,9 @@ func newRig(
 
 // newReplica prepares a replica with its links.
 //
-// PostgreSQL is reached by a socket, whose file has to have the name that PostgreSQL's clients expect; the others by
-// TCP. The tool is without a link. Settings of the environment are not passed on, but for PATH and the folder for
-// temporary files: nobody's key may be used.
+// PostgreSQL is reached by a socket, whose file must have the name that PostgreSQL's clients expect; the others by
+// TCP. The tool has no link. Environment variables are not inherited, except PATH and the folder for temporary
+// files: no real key may be used.
 func (g *rig) newReplica(ctx context.Context, i int) (*replica, error) {
 	r := &replica{life: ctx, binary: g.binary, dir: filepath.Join(g.dir, fmt.Sprint("data", i)), log: filepath.Join(
 		g.dir, fmt.Sprintf("replica%d.log", i),
@@ -126,7 +125,7 @@ func (g *rig) newReplica(ctx context.Context, i int) (*replica, error) {
 	r.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "TMPDIR=" + os.TempDir(), "FOOTNOTE_LOG_LEVEL=info",
 		"DATABASE_URL=postgres://postgres@/postgres?host=" + url.QueryEscape(sockets),
-		"FOOTNOTE_LIMITS_DISK_RESERVE_MIB=0", // the disks that run full are smaller than the reserve
+		"FOOTNOTE_LIMITS_DISK_RESERVE_MIB=0", // the disks to fill are smaller than the reserve
 		"FOOTNOTE_BLOBS=file://" + filepath.Join(g.dir, "originals"),
 		"MILVUS_ADDRESS=" + r.links[onMilvus].addr,
 		"OPENAI_BASE_URL=http://" + r.links[onModel].addr + "/v1", "OPENAI_API_KEY=faults", "OPENAI_MODEL=scripted",
@@ -136,7 +135,8 @@ func (g *rig) newReplica(ctx context.Context, i int) (*replica, error) {
 	return r, nil
 }
 
-// disturbLinks begins a fault on the links of all replicas to one thing. It goes on after an error, and returns all.
+// disturbLinks injects a fault into the links of all replicas to one dependency. It continues after an error, and
+// returns all.
 func (g *rig) disturbLinks(on string, f fault) error {
 	var errs []error
 	for _, r := range g.replicas {
@@ -145,9 +145,8 @@ func (g *rig) disturbLinks(on string, f fault) error {
 	return errors.Join(errs...)
 }
 
-// waitCalm waits until every replica works with all it has: a run on each uses the tool, and each searches by meaning.
-// It waits two minutes in all. A fault that leaves something broken shows here at the latest, and ends the whole run
-// of cells.
+// waitCalm waits until every replica is healthy: a run on each uses the tool, and each runs a semantic search. The
+// timeout is two minutes in all. A lasting failure is detected here, and ends the whole run of cells.
 func (g *rig) waitCalm(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -175,7 +174,7 @@ func (g *rig) waitCalm(ctx context.Context) error {
 	return nil
 }
 
-// byMeaning reports whether semantic search answers. Only the status counts.
+// byMeaning reports whether semantic search works. Only the status is checked.
 func (g *rig) byMeaning(ctx context.Context, base string) bool {
 	status, _, err := sendRequest(ctx, http.MethodPost, base+"/search", "application/json", []byte(
 		`{"query":"slates on the roof","mode":"semantic"}`,
@@ -183,8 +182,8 @@ func (g *rig) byMeaning(ctx context.Context, base string) bool {
 	return err == nil && status == http.StatusOK
 }
 
-// close kills the replicas first, then what is before and behind them, and removes the directory. It may be called on
-// a rig that is half started.
+// close kills the replicas first, then their proxy and dependencies, and removes the directory. It may be called on
+// a partially started rig.
 func (g *rig) close() error {
 	for _, r := range g.replicas {
 		r.killServer()

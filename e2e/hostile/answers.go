@@ -14,12 +14,12 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// hostileAnswers are replies that are expensive to draw. A question of the form "draw NAME" gets one.
+// hostileAnswers are replies that are expensive to render. A question of the form "draw NAME" gets one.
 //
-// The same texts are also used as thoughts, as contexts and as outputs of tools. Each is small to send, 100 KB or
-// less, and is meant to make a parser or a page of HTML grow faster than its input: by nesting, by openings that never
-// close, or by a table whose every row is filled up to the width of its head. The sizes are choices. A function makes
-// each, so that only the one that is used is in memory.
+// The same texts are also used as thoughts, contexts and tool outputs. Each is at most 100 KB, and is designed so
+// that a parser or the HTML grows faster than the input: by nesting, by unclosed openings, or by a table whose rows
+// are padded to the width of its head. The sizes are arbitrary. A function generates each, so that only the used
+// one is in memory.
 var hostileAnswers = map[string]func() []byte{
 	"a table of 500 × 500":     markdownTable(500, 500),
 	"a table of 2,000 × 2,000": markdownTable(2000, 2000),
@@ -46,9 +46,9 @@ var hostileAnswers = map[string]func() []byte{
 
 // hostileScript is the model of the site: hostile answers by name, endless ones, and a quick one for the bystander.
 //
-// It looks at the question alone: “draw NAME.” answers with that text, “think NAME.” says it before a call of a tool,
-// “use NAME.” has the outside tool give it, and “slowly” takes seconds for an answer. What is none of these is the
-// bystander's, and is answered at once or as scripted.Librarian does.
+// It depends only on the question: “draw NAME.” answers with that text, “think NAME.” streams it before a tool
+// call, and “use NAME.” makes the outside tool return it. “slowly” takes seconds for an answer. All other questions
+// are the bystander's, and are answered at once or by scripted.Librarian.
 func hostileScript(r scripted.Request) scripted.Reply {
 	question := r.Question()
 	for name, answer := range hostileAnswers {
@@ -62,7 +62,7 @@ func hostileScript(r scripted.Request) scripted.Reply {
 			return scripted.Reply{Chunks: cutPieces(string(thought()), 400), Calls: []llm.Call{search}}
 		}
 	}
-	// The name is the tool's own, behind that of its server.
+	// The name is the tool's own, after its server's name.
 	if name, ok := strings.CutPrefix(question, "use "); ok && r.Turn() == 0 && len(r.Tools) > 0 {
 		arguments, _ := json.Marshal(wanted{strings.TrimSuffix(name, ".")}) // a text
 		return scripted.Reply{Calls: []llm.Call{{Name: "outside__give", Arguments: arguments}}}
@@ -71,7 +71,7 @@ func hostileScript(r scripted.Request) scripted.Reply {
 	case strings.Contains(question, "slowly"):
 		return scripted.Reply{
 			Chunks: cutPieces(strings.Repeat("The warranty covers the boiler for twelve years. ", 20), 20),
-			// The pieces are 20 bytes, so this answer takes some ten seconds.
+			// The chunks are 20 bytes, so this answer takes some ten seconds.
 			Delay: 200 * time.Millisecond,
 		}
 	case strings.Contains(question, "warranty") && len(r.Tools) > 0 && !r.NoTools && r.Turn() == 0:
@@ -82,8 +82,8 @@ func hostileScript(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: "The warranty covers the boiler for twelve years."}
 }
 
-// cutPieces cuts a text as a model streams it, n bytes each. It always returns at least one piece, which may be empty.
-// A character of several bytes may be cut in two.
+// cutPieces splits a text into chunks of n bytes, like a model's stream. It always returns at least one chunk,
+// which may be empty. A multi-byte character may be split.
 func cutPieces(s string, n int) []string {
 	var out []string
 	for ; len(s) > n; s = s[n:] {
@@ -92,8 +92,8 @@ func cutPieces(s string, n int) []string {
 	return append(out, s)
 }
 
-// answerCells asks for each hostile answer, and for some as the thought before a tool call, and then opens whatever
-// shows it. An answer and a thought are drawn by different code, so both are tried.
+// answerCells requests each hostile answer, and some as the thought before a tool call, and then opens all pages
+// with it. Answers and thoughts are rendered by different code, so both are tested.
 func answerCells() []cell {
 	var cells []cell
 	for _, name := range sortedKeys(hostileAnswers) {
@@ -102,7 +102,7 @@ func answerCells() []cell {
 			return s.openAnswer(ctx, map[string]any{"message": "draw " + name + ".", "context_text": warranty})
 		}})
 	}
-	// This cell alone has a bound of time of its own.
+	// Only this cell has its own time limit.
 	cells = append(cells, cell{name: "answer: a table of 500 × 500, in time",
 		act: func(ctx context.Context, s *site, r *result) (string, error) { return s.answerInTime(ctx, r) }})
 	for _, name := range []string{"a table of 2,000 × 2,000", "brackets", "quotes in quotes", "emphasis"} {
@@ -114,18 +114,18 @@ func answerCells() []cell {
 	return cells
 }
 
-// asked is what POST /agent/chat says of a question. Only the fields that are needed are read.
+// asked is the response of POST /agent/chat, with the required fields.
 type asked struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
 	Status    string `json:"status"`
 }
 
-// surfaces are the addresses that draw a question with its answer. The conversation is opened twice: the second time
-// it may come from what was kept of the first.
+// surfaces are the URLs that render a question with its answer. The session is opened twice: the second response
+// may be cached.
 func (a asked) surfaces() []surface {
 	return []surface{
-		// The ids are in the addresses, so they differ for each question.
+		// The ids are in the URLs, so they differ for each question.
 		{"/c/" + a.SessionID, "text/html"},
 		{"/c/" + a.SessionID, "text/html"},
 		{"/runs/" + a.RunID + "/stream", "text/event-stream"},
@@ -138,8 +138,8 @@ func (a asked) surfaces() []surface {
 	}
 }
 
-// askQuestion asks and waits for the answer. It returns what the server said also when that was no answer: an error
-// names the status and the beginning of the body.
+// askQuestion sends a question and waits for the answer. It also returns the response of a failed request: the
+// error has the status and the start of the body.
 func (s *site) askQuestion(ctx context.Context, question map[string]any) (said asked, got answer, err error) {
 	if got, err = s.postJSON(ctx, "", "/agent/chat", question); err != nil {
 		return said, got, err
@@ -150,9 +150,9 @@ func (s *site) askQuestion(ctx context.Context, question map[string]any) (said a
 	return said, got, nil
 }
 
-// openAnswer asks, then opens the conversation, its stream, exports and history, and says which took longest. Its
-// outcome is for the last column of the table. An address that doesn't answer with 200 is an error, and makes the cell
-// fail: what was asked and stored must stay readable.
+// openAnswer sends a question, then opens the session, its stream, exports and history, and returns the slowest.
+// The outcome is for the last column of the table. A status other than 200 is an error, and makes the cell fail:
+// accepted and stored content must stay readable.
 func (s *site) openAnswer(ctx context.Context, question map[string]any) (string, error) {
 	said, got, err := s.askQuestion(ctx, question)
 	if err != nil {
@@ -162,17 +162,17 @@ func (s *site) openAnswer(ctx context.Context, question map[string]any) (string,
 	return fmt.Sprintf("%s in %d ms; %s", said.Status, got.took.Milliseconds(), slowest), err
 }
 
-// mostOfAnswer is how long the answer with a table of 500 × 500 may take, its model's streaming included, and each
-// page, stream and export that shows it. A table of that size is as large as somebody might really ask for, unlike the
-// other hostile answers. docs/security.md has the promise.
+// mostOfAnswer is the time limit for the answer with a table of 500 × 500, including the model's stream. It also
+// applies to each page, stream and export that shows it. Unlike the other hostile answers, a user might really ask
+// for a table of that size. docs/security.md documents the limit.
 const mostOfAnswer = 100 * time.Millisecond
 
-// answerInTime asks for a table of 500 × 500 ten times, opens everything that shows it each time, and judges the
-// fastest of the ten: what else the machine does is not the server's. Ids are replaced by “…” so that the times of ten
-// questions come together.
+// answerInTime requests a table of 500 × 500 ten times, and opens all pages with it each time. It compares the
+// fastest of the ten with the limit, since the machine may have other load. Ids are replaced with “…” so that the
+// times of ten questions have the same key.
 func (s *site) answerInTime(ctx context.Context, r *result) (string, error) {
 	fastest := map[string]time.Duration{}
-	// note keeps the smallest time of each address.
+	// note records the minimum time of each URL.
 	note := func(what string, took time.Duration) {
 		if before, ok := fastest[what]; !ok || took < before {
 			fastest[what] = took
@@ -195,7 +195,7 @@ func (s *site) answerInTime(ctx context.Context, r *result) (string, error) {
 			note(ids.Replace(at.path), got.took)
 		}
 	}
-	// The outcome names the slowest address that is not the answer itself.
+	// The outcome names the slowest URL except the answer itself.
 	slowest := "the answer"
 	for _, what := range sortedKeys(fastest) {
 		if fastest[what] > mostOfAnswer {
@@ -209,11 +209,11 @@ func (s *site) answerInTime(ctx context.Context, r *result) (string, error) {
 		fastest["the answer"].Milliseconds(), slowest, fastest[slowest].Milliseconds()), nil
 }
 
-// surface is an address that draws what is hostile. accept is the header that says which of its forms is wanted.
+// surface is a URL that renders hostile text. accept is the Accept header.
 type surface struct{ path, accept string }
 
-// openAll opens surfaces one after the other and says which took longest, its ids shortened. It stops at the first
-// that fails. ids shortens addresses for the outcome.
+// openAll opens surfaces in order and returns the slowest, with shortened ids. It stops at the first error. ids
+// shortens URLs for the outcome.
 func (s *site) openAll(ctx context.Context, ids *strings.Replacer, surfaces []surface) (string, error) {
 	var slowest time.Duration
 	var where string

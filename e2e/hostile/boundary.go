@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// metadataAddresses are those at which clouds give a machine its credentials.
+// metadataAddresses are the cloud metadata services that return a machine's credentials.
 var metadataAddresses = []string{
 	"http://169.254.169.254/", "http://169.254.170.2/", "http://169.254.170.23/", "http://168.63.129.16/",
 	"http://168.63.129.16:32526/", "http://169.254.42.42/", "http://100.100.100.200/", "http://169.254.0.23/",
@@ -22,10 +22,10 @@ var metadataAddresses = []string{
 	"http://[2002:a83f:8110::1]/", "http://[fd12::5efe:168.63.129.16]/",
 }
 
-// refusalText is in every refusal of an address that may not be reached.
+// refusalText is in every refusal of a forbidden address.
 const refusalText = "not on the public internet"
 
-// boundaryCells try to cross the boundary of the server's network, with and without keys.
+// boundaryCells try to cross the boundary of the server's network (SSRF), with and without keys.
 func boundaryCells() []cell {
 	return []cell{
 		{name: "boundary: metadata of clouds, by a user with a key", keys: true, act: metadataRefused},
@@ -35,7 +35,7 @@ func boundaryCells() []cell {
 	}
 }
 
-// metadataRefused wants each kind of place and a webhook refused at each address.
+// metadataRefused checks that each kind of place and a webhook is refused at each address.
 func metadataRefused(ctx context.Context, s *site, _ *result) (string, error) {
 	n := 0
 	for _, address := range metadataAddresses {
@@ -52,7 +52,7 @@ func metadataRefused(ctx context.Context, s *site, _ *result) (string, error) {
 	return s.unlessInside(fmt.Sprintf("%d places refused", n), nil)
 }
 
-// movedPlace follows a folder with a password, and wants each change to another server refused.
+// movedPlace follows a folder with a password, and checks that each change to another server is refused.
 func movedPlace(ctx context.Context, s *site, _ *result) (string, error) {
 	got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{
 		"kind": "webdav", "name": "moved", "schedule": "request", "settings": map[string]string{
@@ -85,7 +85,7 @@ func movedPlace(ctx context.Context, s *site, _ *result) (string, error) {
 	return s.unlessInside(fmt.Sprintf("%d changes refused", len(moves)), nil)
 }
 
-// proxiedRequests sets a webhook inside by requests that a proxy passed on, and wants none delivered.
+// proxiedRequests sets an internal webhook by proxied requests, and checks that none is delivered.
 func proxiedRequests(ctx context.Context, s *site, _ *result) (string, error) {
 	headers := []string{
 		"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "CF-Connecting-IP", "True-Client-IP",

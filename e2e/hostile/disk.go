@@ -13,20 +13,20 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// tried is what all cells are tried with.
+// tried is the shared environment of all cells.
 //
-// There is one for a run of the command; cells come one after the other, so nothing in it is locked.
+// There is one for a run of the command; cells run sequentially, so it needs no lock.
 type tried struct {
 	binary string // the program; each cell links it
-	// The compiled reader is the same for all cells, and to compile it for each would be a part of what is measured.
-	cache    string               // a folder for the compiled PDF reader
-	postgres *postgrestest.Server // that has a database for each cell; nil: SQLite in the data directory
-	question int64                // bytes of disk that each of the bystander's questions takes
-	cells    int                  // so many databases were made
+	// The compiled PDF parser is shared by all cells: compiling it for each would be part of the measurement.
+	cache    string               // cache of the compiled PDF parser
+	postgres *postgrestest.Server // with a database for each cell; nil: SQLite in the data directory
+	question int64                // disk usage of each of the bystander's questions in bytes
+	cells    int                  // number of databases created
 }
 
-// nextDatabase makes the next cell's database and returns its URL, empty without PostgreSQL. The databases are left to
-// the server, which is ended with all of them.
+// nextDatabase creates the next cell's database and returns its URL, empty without PostgreSQL. The databases are
+// removed with their server.
 func (w *tried) nextDatabase(ctx context.Context) (string, error) {
 	if w.postgres == nil {
 		return "", nil
@@ -35,9 +35,9 @@ func (w *tried) nextDatabase(ctx context.Context) (string, error) {
 	return w.postgres.Database(ctx, fmt.Sprintf("hostile_%d", w.cells))
 }
 
-// storedBytes returns how many bytes of disk everything takes that the server keeps, of PostgreSQL without its log.
+// storedBytes returns the disk usage of all of the server's data in bytes.
 //
-// PostgreSQL's write-ahead log is left out: it has a size of its own, whatever is stored.
+// PostgreSQL's write-ahead log is excluded: its size does not depend on the data.
 func (s *site) storedBytes(ctx context.Context) (int64, error) {
 	total, err := diskOf(s.data)
 	if err != nil || s.database == "" {
@@ -51,9 +51,9 @@ func (s *site) storedBytes(ctx context.Context) (int64, error) {
 	return total + size, nil
 }
 
-// diskOf returns how many bytes of disk a folder takes. The compiled PDF reader is not counted: it is the same for any
-// document. They are blocks, not sizes, so a file with holes counts with what it takes. Files that vanish meanwhile
-// are no error, since the server may be at work.
+// diskOf returns the disk usage of a folder in bytes. The compiled PDF parser is excluded: it does not depend on
+// documents. It counts blocks, not sizes, so a sparse file counts with its real usage. Files that vanish meanwhile
+// are skipped, since the server may be running.
 func diskOf(dir string) (total int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -14,20 +14,21 @@ import (
 // mib is a mebibyte in bytes.
 const mib = 1 << 20
 
-// hostileFile is a file whose reading is meant to cost more than it should.
+// hostileFile is a file designed to be expensive to parse.
 //
-// The same file is made each time, so that two runs of the command can be compared. It is made when its cell begins.
+// It is generated deterministically, so that two runs of the command can be compared. It is generated when its cell
+// starts.
 type hostileFile struct {
 	name string // of the cell
-	file string // its name on upload
+	file string // its file name on upload
 	make func() []byte
 }
 
 // fileCells uploads each hostile file and waits for its end.
 //
-// Whether a file ends as ready, failed or refused is up to the server; the cell fails only when it has no end, when
-// the server dies, or when it takes more memory, disk or time than result.go allows. When it is ready, everything that
-// shows it is opened and searched as well: some files are cheap to read and expensive to list.
+// The server decides whether a file is ready, failed or refused. The cell fails only if the file has no final
+// state, or if the server dies or exceeds the limits in result.go. For a ready file, all pages with it are opened
+// and searched as well: some files are cheap to parse and expensive to list.
 func fileCells() []cell {
 	var cells []cell
 	for _, f := range hostileFiles() {
@@ -49,20 +50,20 @@ func fileCells() []cell {
 	return cells
 }
 
-// repeatText repeats a text until it has n bytes or a little less. For a piece longer than n it has nothing.
+// repeatText repeats a text up to n bytes. For a text longer than n it returns nothing.
 func repeatText(piece string, n int) func() []byte {
 	return func() []byte { return []byte(strings.Repeat(piece, n/len(piece))) }
 }
 
-// aroundText puts a text between two others. middle is called when the result is.
+// aroundText puts a text between two others. middle is called lazily.
 func aroundText(before string, middle func() []byte, after string) func() []byte {
 	return func() []byte { return []byte(before + string(middle()) + after) }
 }
 
-// randomChinese is a text of n bytes whose every pair of characters is a word of its own.
+// randomChinese returns n bytes of text in which every pair of characters is a separate word.
 //
-// Chinese has no spaces, so each two neighbours are indexed as a word. Characters at random have nearly as many
-// different pairs as there are pairs, which an index of words must bear. A full stop and a new paragraph come about
+// Chinese has no spaces, so each pair of neighbours is indexed as a word (bigrams). Random characters have nearly
+// as many distinct pairs as possible, which a text index must handle. A full stop and a new paragraph follow about
 // every 400 characters. The seed is fixed.
 func randomChinese(n int) func() []byte {
 	return func() []byte {
@@ -78,8 +79,8 @@ func randomChinese(n int) func() []byte {
 	}
 }
 
-// markdownTable is a Markdown table of so many columns, whose rows hold one cell each. GitHub's form of Markdown fills
-// up short rows: n columns × m rows become n·m cells of a text that has n + m.
+// markdownTable returns a Markdown table with a number of columns, whose rows have one cell each. GitHub's Markdown
+// pads short rows: n columns × m rows become n·m cells from a text of n + m.
 func markdownTable(columns, rows int) func() []byte {
 	return func() []byte {
 		return []byte(strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" +
@@ -87,19 +88,18 @@ func markdownTable(columns, rows int) func() []byte {
 	}
 }
 
-// hostileFiles are the files in the order in which they are tried. Each name says what is in it. Many sizes are just
-// below the 50 MiB that the server takes by default; where a smaller one already grows out of proportion, it is
-// smaller.
+// hostileFiles returns the files in test order. Each name describes the content. Many sizes are just below the
+// server's default limit of 50 MiB; files that grow disproportionately at a smaller size are smaller.
 func hostileFiles() []hostileFile {
 	files := []hostileFile{
-		// Rows that are filled up: four million cells, and 400 million.
+		// Padded rows: four million cells, and 400 million.
 		{"Markdown table, 2,000 columns × 2,000 rows", "table.md", markdownTable(2000, 2000)},
 		{"Markdown table, 20,000 columns × 20,000 rows", "wide.md", markdownTable(20_000, 20_000)},
 		// A block for every three bytes.
 		{"Markdown, 30 MiB of tiny paragraphs", "paragraphs.md", repeatText("a\n\n", 30*mib)},
 		{"Markdown, 1 MiB of tiny paragraphs", "few.md", repeatText("a\n\n", mib)},
 		{"Markdown, a million headings", "headings.md", repeatText("# a\n", 4*mib)},
-		// Blocks in blocks: a parser that calls itself for each runs out of stack.
+		// Nested blocks: a recursive parser overflows its stack.
 		{"Markdown, quotes in quotes", "quotes.md", aroundText("", repeatText(">", mib), " a")},
 		{"Markdown, lists in lists", "lists.md", func() []byte {
 			var b bytes.Buffer
@@ -108,7 +108,7 @@ func hostileFiles() []hostileFile {
 			}
 			return b.Bytes()
 		}},
-		// Openings that never close: a parser that looks for the end of each anew takes the square of the length.
+		// Unclosed openings: a parser that scans for the end of each takes quadratic time.
 		{"Markdown, 4 MiB of opening brackets", "brackets.md", repeatText("[", 4*mib)},
 		{"Markdown, 1 MiB of image openings", "images.md", repeatText("![", mib)},
 		{"Markdown, emphasis that never closes", "emphasis.md", repeatText("*a **a _a __a ", mib)},
@@ -119,7 +119,7 @@ func hostileFiles() []hostileFile {
 			}
 			return b.Bytes()
 		}},
-		// Definitions must be found for each use.
+		// Definitions are looked up for each use.
 		{"Markdown, link definitions and their uses", "links.md", func() []byte {
 			var b bytes.Buffer
 			for n := range 40_000 {
@@ -127,7 +127,7 @@ func hostileFiles() []hostileFile {
 			}
 			return b.Bytes()
 		}},
-		// “Billion laughs”: each alias stands for nine of the one below, so eleven levels would be 9¹² texts.
+		// “Billion laughs”: each alias expands to nine of the one below, so eleven levels would be 9¹² texts.
 		{"Markdown, front matter with aliases of aliases", "laughs.md", func() []byte {
 			var b strings.Builder
 			b.WriteString("---\na0: &a0 [x,x,x,x,x,x,x,x,x]\n")
@@ -138,7 +138,7 @@ func hostileFiles() []hostileFile {
 			}
 			return []byte(b.String() + "title: *a11\n---\nThe text.\n")
 		}},
-		// A table with very many rows, with very many fields, and one whose quote takes all the rest in.
+		// A table with very many rows, one with very many fields, and one with an unclosed quote.
 		{"CSV, 40 MiB of small rows", "rows.csv", repeatText("a,b\n", 40*mib)},
 		{"CSV, a row of 20 million empty fields", "fields.csv", aroundText("a,b\n", repeatText(",", 20*mib), "\n")},
 		{"CSV, 46,000 rows of 451 fields", "broad.csv", repeatText(strings.Repeat("a,", 450)+"\n", 40*mib)},
@@ -146,7 +146,7 @@ func hostileFiles() []hostileFile {
 		{"Markdown, one line of 45 MiB", "line.md", repeatText("word ", 45*mib)},
 		{"text, 45 MiB of tiny paragraphs", "paragraphs.txt", repeatText("a\n\n", 45*mib)},
 		{"text, one word of 45 MiB", "word.txt", repeatText("a", 45*mib)},
-		// Words that are all different make the index of words as large as it can be.
+		// Distinct words make the text index as large as possible.
 		{"text, 20 MiB of different words", "words.txt", func() []byte {
 			var b bytes.Buffer
 			for n := 0; b.Len() < 20*mib; n++ {
@@ -154,7 +154,7 @@ func hostileFiles() []hostileFile {
 			}
 			return b.Bytes()
 		}},
-		// UTF-16 in little-endian order with its mark: the text is read as UTF-8 after it was converted.
+		// UTF-16 in little-endian order with a byte order mark: the text is decoded to UTF-8.
 		{"text, 45 MiB of UTF-16", "wide.txt", func() []byte {
 			units := utf16.Encode([]rune("a\n\n"))
 			piece := make([]byte, 0, 6)
@@ -167,13 +167,13 @@ func hostileFiles() []hostileFile {
 		{"text, 3 MiB of Chinese characters at random", "some.txt", randomChinese(3 * mib)},
 		{"text, 20 MiB of Chinese characters at random", "random.txt", randomChinese(20 * mib)},
 		{"text, 20 MiB of words at random", "words.txt", func() []byte { return randomWords(20*mib, 12, "\n") }},
-		// U+E0041 is a tag and U+200B a space without width: a text of which a reader sees nothing.
+		// U+E0041 is a tag and U+200B a zero-width space: an invisible text.
 		{"text, 4 MiB of characters nobody sees", "tags.txt", repeatText("\U000E0041\u200b", 4*mib)},
 		{"CSV, 10,000 columns × 1,000 rows", "cells.csv", func() []byte {
 			return bytes.Repeat([]byte(strings.Repeat("a,", 9999)+"a\n"), 1000)
 		}},
 		{"HTML, 2 MiB of open elements", "open.html", aroundText("<html><body>", repeatText("<div>", 2*mib), "a")},
-		// The HTML standard has formatting elements that were not closed opened again in each new paragraph.
+		// The HTML standard reopens unclosed formatting elements in each new paragraph.
 		{"HTML, formatting that is opened again and again", "adopt.html", aroundText(
 			"<html><body>", repeatText("<b><i><u><p>a", mib), "",
 		)},
@@ -182,7 +182,7 @@ func hostileFiles() []hostileFile {
 		{"HTML, a table of 3,000 × 3,000 cells", "table.html", aroundText("<html><body><table>", func() []byte {
 			return bytes.Repeat([]byte("<tr>"+strings.Repeat("<td>a", 3000)), 1500)
 		}, "</table>")},
-		// A cell that says that it is as large as 60,000 × 60,000.
+		// A cell with the declared size 60,000 × 60,000.
 		{"HTML, colspan and rowspan of 60,000", "span.html", aroundText(
 			"<html><body><table>", repeatText(`<tr><td colspan=60000 rowspan=60000>a`, mib), "</table>",
 		)},

@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// floodCells are what one user does to have the others starve.
+// floodCells are denial-of-service attacks of one user on the others.
 //
-// The attacker has a key (or, in one cell, keys that don't exist), so limits for each user hold. The bystander asks
-// with another key, and must get its answers as if nothing was. Which statuses the attacker gets is only counted; an
-// answer with 429 must say when to come again.
+// The attacker has a key (or, in one cell, unknown keys), so limits for each user apply. The bystander uses another
+// key, and must get its answers without delay. The attacker's statuses are only counted; a response with 429 must
+// have Retry-After.
 func floodCells() []cell {
 	return []cell{
 		{name: "flood: 100 slow questions of one user", keys: true,
@@ -49,14 +49,14 @@ func floodCells() []cell {
 						fmt.Appendf(nil, "# Note %d\n\nThe %d. note of many.\n", n, n))
 				})
 			}},
-		// Keys that don't exist must not cost more than those that do: each is different, so none is remembered.
+		// Unknown keys must not cost more than valid ones: each is different, so none is cached.
 		{name: "flood: 1,000 keys that are none", keys: true,
 			act: func(ctx context.Context, s *site, r *result) (string, error) {
 				return s.floodRequests(ctx, 1000, func(ctx context.Context, n int) (answer, error) {
 					return s.getPath(ctx, fmt.Sprintf("fn_%040d", n), "/documents", "application/json")
 				})
 			}},
-		// Each of them asks a question of its own, whose answer takes seconds.
+		// Each of them sends a separate question, whose answer takes seconds.
 		{name: "flood: 300 streams of one run", keys: true,
 			act: func(ctx context.Context, s *site, r *result) (string, error) {
 				return s.floodRequests(ctx, 300, func(ctx context.Context, n int) (answer, error) {
@@ -79,12 +79,12 @@ func floodCells() []cell {
 	}
 }
 
-// floodRequests makes n requests, 32 at a time, counts the statuses, and says how long the answers took that refused
-// one over a limit.
+// floodRequests sends n requests, 32 concurrently, counts the statuses, and returns the times of the refusals over
+// a limit.
 //
-// That it is 32 is a choice. A request that breaks off is counted as “broken” and is no error. It is an error when an
-// answer with status 429 has no header Retry-After. request gets the number of the request, from 0 on, and may be
-// called from several goroutines at once.
+// The concurrency is arbitrary. A broken request is counted as “broken” and is not an error. A response with status
+// 429 but without Retry-After is an error. request gets the number of the request, from 0 on, and must be safe for
+// concurrent use.
 func (s *site) floodRequests(
 	ctx context.Context, n int, request func(ctx context.Context, n int) (answer, error),
 ) (string, error) {
@@ -120,7 +120,7 @@ func (s *site) floodRequests(
 		case <-ctx.Done():
 		}
 	}
-	// No more come, and the workers end.
+	// No more follow, and the workers end.
 	close(next)
 	wg.Wait()
 	var said []string
@@ -139,11 +139,11 @@ func (s *site) floodRequests(
 	return outcome, ctx.Err()
 }
 
-// dripBodies opens connections that send a request's body one byte a second, and wants each ended by the server within
-// most.
+// dripBodies opens connections that send a request's body at one byte per second (slowloris), and checks that the
+// server closes each within most.
 //
-// Each would keep a goroutine and a connection for nearly three hours, for its body of 10,000 bytes. So the server
-// must give such a request up, and within most, which is a minute here. The outcome says when the last one was ended.
+// For its body of 10,000 bytes, each would use a goroutine and a connection for nearly three hours. So the server
+// must time out such a request within most, which is a minute here. The outcome has the time of the last one.
 func (s *site) dripBodies(ctx context.Context, n int, most time.Duration) (string, error) {
 	var mu sync.Mutex
 	var longest time.Duration
@@ -170,15 +170,14 @@ func (s *site) dripBodies(ctx context.Context, n int, most time.Duration) (strin
 	return outcome, nil
 }
 
-// dripOne reports whether the server ended the request within most. A connection that the server does not even take is
-// one that it ended.
+// dripOne reports whether the server ended the request within most. A refused connection counts as ended.
 func (s *site) dripOne(ctx context.Context, host string, most time.Duration) bool {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
 	if err != nil {
 		return true
 	}
 	defer conn.Close()
-	// The head is whole, so the server waits for the body alone.
+	// The header is complete, so the server waits only for the body.
 	fmt.Fprintf(conn,
 		"POST /search HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nContent-Type: application/json\r\nContent-Length: "+
 			"10000\r\n\r\n{", host, s.attack)
@@ -207,14 +206,13 @@ func (s *site) dripOne(ctx context.Context, host string, most time.Duration) boo
 	}
 }
 
-// crawlAnswers uploads a text and opens n connections that ask for it and read it slowly.
+// crawlAnswers uploads a text and opens n connections that request it and read it slowly.
 //
-// A reader that takes 64 KiB a second would have the server hold the rest of 20 MiB for it. If it did so in memory,
-// 200 readers would take 4 GB, which the bound on memory would show. All of them must be served, each as slowly as it
-// likes.
+// For a reader of 64 KiB per second the server would buffer the rest of 20 MiB. Buffers in memory would take 4 GB
+// for 200 readers, above the memory limit. All of them must be served, at any speed.
 func (s *site) crawlAnswers(ctx context.Context, n, size int) (string, error) {
 	var text bytes.Buffer
-	for random := rand.New(rand.NewPCG(1, 2)); text.Len() < size; { // few words, which compression makes little of
+	for random := rand.New(rand.NewPCG(1, 2)); text.Len() < size; { // few distinct words, which compress well
 		fmt.Fprintf(&text, "%03d ", random.IntN(1000))
 	}
 	d, err := s.uploadFile(ctx, s.attack, "long.txt", text.Bytes())
@@ -238,8 +236,8 @@ func (s *site) crawlAnswers(ctx context.Context, n, size int) (string, error) {
 	return outcome, ctx.Err()
 }
 
-// crawlOne asks for a page and reads 64 KiB of it in each of ten seconds. It reports whether anything came. The answer
-// is read without a client of HTTP, which would read ahead.
+// crawlOne requests a page and reads 64 KiB of it in each of ten seconds. It reports whether any bytes were
+// received. It uses no HTTP client, which would read ahead.
 func (s *site) crawlOne(ctx context.Context, path string) bool {
 	host := strings.TrimPrefix(s.server.url, "http://")
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", host)
@@ -249,7 +247,7 @@ func (s *site) crawlOne(ctx context.Context, path string) bool {
 	defer conn.Close()
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nX-API-Key: %s\r\nAccept-Encoding: gzip\r\n\r\n", path, host,
 		s.attack)
-	// The first 64 bytes have the status.
+	// The first 64 bytes contain the status.
 	begin := make([]byte, 64)
 	if _, err := io.ReadFull(conn, begin); err != nil || !strings.HasPrefix(string(begin), "HTTP/1.1 200") {
 		return false
@@ -269,5 +267,5 @@ func (s *site) crawlOne(ctx context.Context, path string) bool {
 	return true
 }
 
-// sortedKeys has the cells come in the same order each time.
+// sortedKeys returns the keys in a fixed order, which is the order of the cells.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// contextCells give each hostile text as the context of a question, as long as that may be. It is cut to
+// contextCells send each hostile text as the context of a question, at its maximum length. It is cut to
 // chat.MaxContext characters; longer ones are refused.
 func contextCells() []cell {
 	var cells []cell
@@ -34,21 +34,21 @@ func contextCells() []cell {
 	return cells
 }
 
-// hostileTitles are names of conversations that are expensive, misleading or dangerous to draw.
+// hostileTitles are session names that are expensive, misleading or dangerous to render.
 //
-// They are below the limit of a title's length, or refused. What is dangerous has hostile in it, so that it is found
-// on a page that does not escape it.
+// They are within the limit of a title's length, or refused. Dangerous ones contain hostile, so that it is found on
+// a page without an escape.
 var hostileTitles = map[string]string{
-	// Marks that are drawn over one another, beyond their line.
+	// Combining marks that are stacked beyond their line.
 	"marks over marks": strings.Repeat("a\u0301\u0302\u0303\u0304\u0305\u0306\u0307\u0308\u0309", 20),
-	// Marks that turn the direction of a text around: “txt.exe” may look like “exe.txt”.
+	// Bidirectional controls: “txt.exe” may look like “exe.txt”.
 	"directions in directions": strings.Repeat("\u202e\u2067\u202b", 40) + "txt.exe" + strings.Repeat("\u2066", 40),
-	// Characters that nobody sees: a name one can't click on.
+	// Invisible characters: a name without a visible target for a click.
 	"nothing that is seen": strings.Repeat("\u200b\u2060\U000E0041", 60),
-	// Faces that are joined to one: a single sign of very many characters.
+	// Joined emoji: a single grapheme of very many characters.
 	"faces joined to faces": strings.Repeat("👩\u200d", 99),
 	"elements and scripts":  `</title></a><script>hostile()</script><img src=x onerror=hostile()>"'`,
-	// A line break that would begin a header of an answer whose file has this name.
+	// A line break that would inject a header into the response for a file with this name.
 	"a header of its own":       "a.md\"\r\nSet-Cookie: hostile=1\r\n\r\n<script>hostile()</script>",
 	"a word without end":        strings.Repeat("W", 200),
 	"brackets":                  strings.Repeat("[", 200),
@@ -56,8 +56,8 @@ var hostileTitles = map[string]string{
 	"a pattern of the database": strings.Repeat("%_", 80) + "'; DROP TABLE sessions; --",
 }
 
-// titleCells name a conversation after each, and open what lists it. A title of 1 MiB has to be refused; the others
-// may be.
+// titleCells rename a session to each, and open the pages that list it. A title of 1 MiB must be refused; the
+// others may be.
 func titleCells() []cell {
 	var cells []cell
 	for _, name := range sortedKeys(hostileTitles) {
@@ -81,10 +81,10 @@ func titleCells() []cell {
 	}})
 }
 
-// hostileItems are inputs of a response that are expensive to read, or no conversation.
+// hostileItems are inputs of a response that are expensive to parse, or invalid.
 //
-// The route follows OpenAI's Responses API, whose input may be a text or a list of items. Each is a JSON value, or the
-// beginning of one.
+// The route follows OpenAI's Responses API, whose input is a text or a list of items. Each is a JSON value, or the
+// start of one.
 var hostileItems = map[string]func() string{
 	"a text of 1 MiB": func() string { return `"` + strings.Repeat("a", mib) + `"` },
 	"lists in lists":  func() string { return strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) },
@@ -101,7 +101,7 @@ var hostileItems = map[string]func() string{
 	"a number of many digits": func() string { return strings.Repeat("9", 100_000) },
 }
 
-// responseCells ask with each of them, and expect a refusal. Any status from 400 to 499 is a refusal.
+// responseCells send each of them, and expect a status from 400 to 499.
 func responseCells() []cell {
 	var cells []cell
 	for _, name := range sortedKeys(hostileItems) {
@@ -120,10 +120,9 @@ func responseCells() []cell {
 	return cells
 }
 
-// openTitle asks a question that becomes a title, names the conversation, and opens what shows its name.
+// openTitle sends a question that becomes a title, renames the session, and opens the pages with its name.
 //
-// The page and the conversation must not have the title's elements as their own, and the name of an exported file must
-// not bring a header of its own.
+// The pages must not contain the title's HTML elements, and the name of an exported file must not inject a header.
 func (s *site) openTitle(ctx context.Context, r *result, title string) (string, error) {
 	said, _, err := s.askQuestion(ctx, map[string]any{
 		"message": title + " What does the warranty cover?", "context_text": warranty,
@@ -159,7 +158,7 @@ func (s *site) openTitle(ctx context.Context, r *result, title string) (string, 
 	return fmt.Sprintf("renamed: %d; %s", got.status, slowest), err
 }
 
-// patchJSON sends a value as JSON and wants JSON.
+// patchJSON sends a value as JSON and expects JSON.
 func (s *site) patchJSON(ctx context.Context, path string, value any) (answer, error) {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -169,11 +168,11 @@ func (s *site) patchJSON(ctx context.Context, path string, value any) (answer, e
 		strings.NewReader(string(body)))
 }
 
-// toolOutputs are what the outside tool gives beside hostileAnswers. They are too long to be an answer of a model.
+// toolOutputs are the outside tool's results besides hostileAnswers. They are too long for a model's answer.
 var toolOutputs = map[string]func() []byte{"64 MiB": repeatText("a ", 64*mib)}
 
-// toolCells have a tool of another server give each hostile text. The model calls the tool when the question says “use
-// NAME.”, and gets what it gave as the result.
+// toolCells make an external tool return each hostile text. The model calls the tool for the question “use NAME.”,
+// and gets the text as the result.
 func toolCells() []cell {
 	var cells []cell
 	for _, name := range append(sortedKeys(hostileAnswers), sortedKeys(toolOutputs)...) {
@@ -185,13 +184,13 @@ func toolCells() []cell {
 	return cells
 }
 
-// wanted is the argument of the tool: a name in hostileAnswers or toolOutputs.
+// wanted is the tool's argument: a name in hostileAnswers or toolOutputs.
 type wanted struct {
 	Name string `json:"name"`
 }
 
-// serveTool is an MCP server whose one tool, give, returns the hostile text of a name. It needs no approval (newSite),
-// so the run goes on by itself.
+// serveTool is an MCP server with one tool, give, which returns the hostile text of a name. It needs no approval
+// (newSite), so the run continues by itself.
 func serveTool() *httptest.Server {
 	tools := sdk.NewServer(&sdk.Implementation{Name: "outside", Version: "1"}, nil)
 	sdk.AddTool(tools, &sdk.Tool{Name: "give", Description: "Gives a text."},

@@ -13,12 +13,11 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestest"
 )
 
-// listTime bounds one look. A look whose list has a hundred thousand items goes on with fetching them, which is not
-// waited for.
+// listTime is the timeout of one sync. If the list has a hundred thousand items, their downloads are not awaited.
 const listTime = 40 * time.Second
 
-// listingCells follow a place of each kind whose server lists one hostile shape after another. Feeds and sitemaps are
-// followed on the public internet alone, so corpus/sources/registry tests those.
+// listingCells sync a place of each kind whose server returns one hostile listing after another. Feeds and sitemaps
+// may only be on the public internet, so corpus/sources/registry tests those.
 func listingCells() []cell {
 	shapes := map[string][]placestest.Hostile{}
 	for _, h := range placestest.HostileListings(1) {
@@ -36,12 +35,12 @@ func listingCells() []cell {
 	return cells
 }
 
-// followListings follows a place at each listing and removes it again. The outcome names the listing that took most
-// memory. Each is held to the bound of memory, so that a failure names it.
+// followListings adds a place for each listing and removes it again. The outcome names the listing with the highest
+// memory usage. The memory limit is checked for each, so that a failure names it.
 func (s *site) followListings(ctx context.Context, r *result, listings []placestest.Hostile) (string, error) {
 	pid, worst, failed := s.server.cmd.Process.Pid, "", 0
 	for n, h := range listings {
-		handler := h.Handler(1) // setting the place up asks once
+		handler := h.Handler(1) // adding the place sends one request
 		s.outside.listing.Store(&handler)
 		if err := forgetPeak(pid); err != nil {
 			return "", fmt.Errorf("set the peak of memory back: %w", err)
@@ -49,7 +48,7 @@ func (s *site) followListings(ctx context.Context, r *result, listings []placest
 		looking, cancel := context.WithTimeout(ctx, listTime)
 		p, err := s.follow(looking, h.Kind, fmt.Sprintf("listing %d", n), h.Settings(s.outside.server.URL))
 		cancel()
-		refused := errors.Is(err, errTooLarge) // by the check before it was followed
+		refused := errors.Is(err, errTooLarge) // by the check before the first sync
 		if err != nil && !refused && !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 			return "", fmt.Errorf("%s: the server was %d MiB above idle: %w", h.Shape,
 				(memoryOf(pid, "VmHWM")-s.idle)>>20, errors.Join(err, ctx.Err()))
@@ -79,8 +78,8 @@ func (s *site) followListings(ctx context.Context, r *result, listings []placest
 // errTooLarge is the refusal of a place whose server sent too much when it was checked.
 var errTooLarge = errors.New("the server of the place sends too much")
 
-// follow has a place followed, and returns it once it was looked at. It asks again every 100 ms until the server has
-// looked once, or ctx ends. A server that died is an error.
+// follow adds a place, and returns it after its first sync. It polls every 100 ms until ctx ends. A server that
+// died is an error.
 func (s *site) follow(ctx context.Context, kind, name string, settings map[string]string) (place, error) {
 	got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{
 		"kind": kind, "name": name, "schedule": "request", "settings": settings,

@@ -1,27 +1,26 @@
 //go:build linux
 
-// Command hostile runs the real program and gives it what is made to hurt: files whose reading grows out of
-// proportion, answers that are expensive to draw, and one user's floods. Meanwhile another user asks and /health is
-// looked at. It prints a table with peak memory, disk and the worst latencies, and ends with "N passed, N failed".
-// docs/security.md has what it found. Everything stays on the loopback interface. With -postgres each cell has a
+// Command hostile attacks the real program: with files that are disproportionately expensive to parse, answers that
+// are expensive to render, and floods of one user. Meanwhile another user sends questions and /health is polled. It
+// prints a table with peak memory, disk usage and maximum latencies, and ends with "N passed, N failed".
+// docs/security.md has the results. Everything stays on the loopback interface. With -postgres each cell has a
 // database on a PostgreSQL server of its own.
 //
 //	make hostile                                     builds the program and tries everything
 //	go run ./e2e/hostile -only 'PDF' -postgres       only cells whose name fits, kept in PostgreSQL
 //
-// The table is in Markdown and goes to standard output, progress to standard error. It exits with 1 when a cell failed
-// or something could not be started, and with 2 for a wrong -only.
+// The table is in Markdown and written to standard output, progress to standard error. It exits with 1 if a cell
+// failed or a process could not be started, and with 2 for a wrong -only.
 //
-// A cell is one attack. files.go, pdfs.go, pictures.go and several.go have files; answers.go, inputs.go and tables.go
-// texts that are drawn; webpages.go, places.go, listings.go and outside.go what servers elsewhere answer, and addresses
-// that lead inside; floods.go, turns.go, programs.go and readers.go what is about the server itself. site.go makes what
-// each is tried on:
-// a server of its own on an empty data directory, a scripted model, and keys. result.go has the bounds that hold for
-// all cells, and the bystander who must not notice; process.go and disk.go measure.
+// A cell is one attack. files.go, pdfs.go, pictures.go and several.go have files; answers.go, inputs.go and
+// tables.go rendered texts; webpages.go, places.go, listings.go and outside.go responses of external servers, and
+// internal addresses; floods.go, turns.go, programs.go and readers.go attacks on the server itself. site.go creates
+// the target of each: a server on an empty data directory, a scripted model, and keys. result.go has the limits of
+// all cells, and the bystander who must not be affected; process.go and disk.go measure.
 //
-// It must never reach anything outside this machine: what is “inside” for an attack is a server of this program, and
-// addresses of real networks must be refused before anybody connects to them. It kills only processes that it started.
-// It needs Linux, for it reads /proc.
+// It must never send a request outside this machine: the “inside” of an attack is a server of this program, and
+// addresses of real networks must be refused before a connection is opened. It kills only processes that it
+// started. It requires Linux, since it reads /proc.
 package main
 
 import (
@@ -73,18 +72,18 @@ func main() {
 	}
 }
 
-// cell is one attack. act returns what happened in a few words; what must not happen is told to the result.
+// cell is one attack. act returns the outcome in a few words; violations are noted in the result.
 //
-// The bounds of result.go are held for each cell, whatever act does. An error that act returns makes the cell fail as
+// The limits of result.go are checked for each cell, whatever act does. An error of act makes the cell fail as
 // well.
 type cell struct {
 	name string
-	keys bool     // the server asks for keys, so that limits per user hold
-	env  []string // further settings of the server
+	keys bool     // the server requires keys, so that limits per user apply
+	env  []string // additional settings of the server
 	act  func(ctx context.Context, s *site, r *result) (outcome string, err error)
 }
 
-// allCells returns all cells, a family after the other. The order is that of the table.
+// allCells returns all cells, one family after another, in the table's order.
 func allCells() []cell {
 	return slices.Concat(
 		fileCells(),
@@ -107,11 +106,11 @@ func allCells() []cell {
 	)
 }
 
-// tryCells tries the cells one after the other, each on a server and a data directory of its own, and returns what
-// was measured until ctx ended.
+// tryCells runs the cells in order, each on its own server and data directory, and returns the results until ctx
+// ended.
 //
-// The program is copied first, so that a build meanwhile changes nothing, and the cell in which it is taken away does
-// not take it from others. An error ends it: a cell that fails is no error.
+// The program is copied first, so that a concurrent build changes nothing, and the cell that removes it does not
+// affect others. An error ends it; a failed cell is not an error.
 func tryCells(
 	ctx context.Context, binary string, withPostgres bool, cells []cell, logf func(string, ...any),
 ) (results []*result, err error) {
@@ -155,8 +154,8 @@ func tryCells(
 	return results, nil
 }
 
-// printReport prints the table and the closing line, and returns how many cells failed. The table is in Markdown, so
-// that it can be copied into docs/security.md.
+// printReport prints the table and the closing line, and returns the number of failed cells. The table is in
+// Markdown, so that it can be copied into docs/security.md.
 func printReport(w io.Writer, results []*result) (failed int) {
 	fmt.Fprintln(
 		w,

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// A few cells of each family, which fit into a minute. "make hostile" tries all of them.
+// A few cells of each family, which fit into a minute. "make hostile" runs all of them.
 func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "footnote")
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "../../cmd/footnote")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, as it is shipped
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, like a release
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}

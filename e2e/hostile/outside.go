@@ -13,14 +13,13 @@ import (
 	"sync/atomic"
 )
 
-// insideText is what the server inside says, so that it is found where it must not be. Nobody may read it, in any
-// answer of the server under attack.
+// insideText is the internal server's response, which must not be in any response of the server under attack.
 const insideText = "the secrets of the machine"
 
-// hostileNames are names of files in a folder that is followed.
+// hostileNames are names of files in a synced folder.
 //
-// Names may be too long, lead out of the folder, have control characters or no valid UTF-8, turn the direction of a
-// text, or mean something to a system. Each is a file that can be fetched, for the server of the folder takes any
+// Names may be too long, contain path traversal, control characters, invalid UTF-8 or bidirectional controls, or be
+// reserved by an operating system. Each is a file that can be downloaded, since the folder's server accepts any
 // path.
 var hostileNames = []string{
 	strings.Repeat("n", 300) + ".md", strings.Repeat("é", 150) + ".md", "../../etc/passwd", "..", "a/b.md", "\x00.md",
@@ -29,24 +28,24 @@ var hostileNames = []string{
 	" .md", "\xff\xfe.md", strings.Repeat("d/", 40) + "deep.md", strings.Repeat("k", 1100) + ".md", "%2e%2e%2fup.md",
 }
 
-// outside is a server that places may be followed at, beside one that nobody may reach.
+// outside is a server where places may be synced, and an internal one that must not be reached.
 //
-// inside counts connections and not requests: even one that is opened and closed says that something is there. Both
-// are on loopback, and only the port differs.
+// inside counts connections and not requests: even a connection without a request reveals that a server exists.
+// Both are on loopback, and only the port differs.
 type outside struct {
 	server     *httptest.Server
-	reached    *httptest.Server // inside
+	reached    *httptest.Server // the internal server
 	insidePort string
 	inside     atomic.Int64 // connections to it
-	// listing serves every request while it is set.
+	// listing handles every request while it is set.
 	listing atomic.Pointer[http.Handler]
 }
 
-// newOutside starts both; close ends them.
+// newOutside starts both; close stops them.
 func newOutside() *outside {
 	o := &outside{}
 	o.reached = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, insideText) // whoever asked may be gone
+		_, _ = io.WriteString(w, insideText) // the client may have disconnected
 	}))
 	o.reached.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		if state == http.StateNew {
@@ -59,11 +58,11 @@ func newOutside() *outside {
 	return o
 }
 
-// host is what whoever runs the server under attack allows. It is the one address on loopback that
-// FOOTNOTE_PLACES_ALLOW names.
+// host returns the address that the operator of the server under attack allows. It is the only loopback address in
+// FOOTNOTE_PLACES_ALLOW.
 func (o *outside) host() string { return o.server.Listener.Addr().String() }
 
-// close cuts connections that are open first, since a list without end would go on.
+// close cuts open connections first, since an endless list would continue.
 func (o *outside) close() {
 	for _, s := range []*httptest.Server{o.server, o.reached} {
 		s.CloseClientConnections()
@@ -71,9 +70,9 @@ func (o *outside) close() {
 	}
 }
 
-// ServeHTTP leads to where the query says, or serves a folder by WebDAV. A path below /names/ has the hostile names,
-// one below /endless/ a list that never ends. The redirect is written as it is, without the checks of net/http. Any
-// other method gets a small text.
+// ServeHTTP redirects to the address in the query, or serves a WebDAV folder. A path below /names/ has the hostile
+// names, one below /endless/ an endless list. The redirect is written unchanged, without the validation of
+// net/http. Any other method gets a small text.
 func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if listing := o.listing.Load(); listing != nil {
 		(*listing).ServeHTTP(w, r)
@@ -86,12 +85,12 @@ func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.Method != "PROPFIND":
-		_, _ = io.WriteString(w, "# A file\n\nIt has "+r.URL.Path+" as its path.\n") // whoever asked may be gone
+		_, _ = io.WriteString(w, "# A file\n\nIt has "+r.URL.Path+" as its path.\n") // the client may have disconnected
 	case strings.HasPrefix(r.URL.Path, "/names/"):
 		o.list(w, "/names/", hostileNames, r.Header.Get("Depth") == "0")
 	case strings.HasPrefix(r.URL.Path, "/endless/"):
 		o.list(w, "/endless/", nil, r.Header.Get("Depth") == "0")
-		// Until the reader hangs up.
+		// Until the reader disconnects.
 		for n := 0; r.Header.Get("Depth") != "0"; n++ {
 			if _, err := fmt.Fprintf(w, entryForm, fmt.Sprintf("/endless/%d.md", n), n); err != nil {
 				return
@@ -102,12 +101,12 @@ func (o *outside) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// entryForm is one file of a folder in WebDAV's form: its address and a number as its version.
+// entryForm is one file of a WebDAV folder: its path, and a number as its ETag.
 const entryForm = `<d:response><d:href>%s</d:href><d:propstat><d:prop><d:resourcetype/><d:getetag>"%d"</d:getetag>` +
 	`</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`
 
-// list says what is in a folder: the names, and one plain file. A list that is to go on without end has no names.
-// itself is a question about the folder alone (Depth 0), without its files.
+// list writes the contents of a folder: the names, and one plain file. An endless list has no names. itself is a
+// request for the folder alone (Depth 0), without its files.
 func (o *outside) list(w http.ResponseWriter, folder string, names []string, itself bool) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(http.StatusMultiStatus)
@@ -123,5 +122,5 @@ func (o *outside) list(w http.ResponseWriter, folder string, names []string, its
 		}
 		b.WriteString(`</d:multistatus>`)
 	}
-	_, _ = io.WriteString(w, b.String()) // whoever asked may be gone
+	_, _ = io.WriteString(w, b.String()) // the client may have disconnected
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// pdfFile puts objects together, numbered from 1; the first is the catalogue. The order of objects is their number,
-// and the offsets of the table are computed here, so every file is well formed: what hurts is what is in it.
+// pdfFile assembles objects, numbered from 1; the first is the catalogue. The offsets of the cross-reference table
+// are computed here, so every file is well formed: only its content is hostile.
 func pdfFile(objects []string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.7\n")
@@ -28,12 +28,12 @@ func pdfFile(objects []string) []byte {
 	return b.Bytes()
 }
 
-// pdfStream is a stream with its length. dictionary is what else its dictionary has.
+// pdfStream returns a stream with its length. dictionary has further entries.
 func pdfStream(dictionary, content string) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dictionary, len(content), content)
 }
 
-// deflatedStream is a stream whose content is compressed. A few KB may so become hundreds of MB.
+// deflatedStream returns a stream with compressed content. A few KB can decompress to hundreds of MB.
 func deflatedStream(dictionary, content string) string {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -42,11 +42,11 @@ func deflatedStream(dictionary, content string) string {
 	return pdfStream(dictionary+" /Filter /FlateDecode", b.String())
 }
 
-// Helvetica is one of the 14 fonts that every reader of PDFs has, so nothing has to be embedded.
+// Helvetica is one of the 14 standard PDF fonts, so no font has to be embedded.
 const helvetica = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
-// onePage is a file of one page with this content; more objects begin at number 6. content is object 4 and has to be a
-// stream. resources is what the page may use beside its font F.
+// onePage returns a file of one page with this content; more objects start at number 6. content is object 4 and
+// must be a stream. resources are the page's resources besides its font F.
 func onePage(content string, resources string, more ...string) []byte {
 	return pdfFile(append([]string{
 		"<< /Type /Catalog /Pages 2 0 R >>",
@@ -57,8 +57,8 @@ func onePage(content string, resources string, more ...string) []byte {
 	}, more...))
 }
 
-// nestedForms is a page that draws a form that draws ten forms, and so on: levels deep, text at the bottom. A form is
-// drawn as often as it is called, so the text is drawn calls to the power of levels times: 10¹² for 12 levels of ten.
+// nestedForms returns a page with nested forms: levels deep, each drawing the next calls times, with text at the
+// bottom. The text is drawn calls to the power of levels times: 10¹² for 12 levels of ten.
 func nestedForms(levels, calls int) []byte {
 	var more []string
 	for level := range levels {
@@ -72,7 +72,7 @@ func nestedForms(levels, calls int) []byte {
 	return onePage(pdfStream("", strings.Repeat("/X Do ", calls)), "/XObject << /X 6 0 R >>", more...)
 }
 
-// hostilePDFs are expensive to read; hostileDrawings in pictures.go are so only to draw.
+// hostilePDFs are expensive to parse; hostileDrawings in pictures.go are only expensive to render.
 func hostilePDFs() []hostileFile {
 	return []hostileFile{
 		{"PDF, forms in forms: 12 levels × 10 calls", "forms.pdf", func() []byte { return nestedForms(12, 10) }},
@@ -90,8 +90,8 @@ func hostilePDFs() []hostileFile {
 			), "")
 		}},
 		{"PDF, 100,000 words that stand apart on a page", "words.pdf", func() []byte {
-			// Each word stands at a place of its own, in a square of 316 × 316: to find lines and columns, a reader
-			// may compare each with each.
+			// Each word has a unique position, in a square of 316 × 316: to find lines and columns, a parser may
+			// compare all pairs.
 			const side = 316
 			var content strings.Builder
 			for i := range side * side {
@@ -122,7 +122,7 @@ func hostilePDFs() []hostileFile {
 			objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", &kids, n)
 			return pdfFile(objects)
 		}},
-		// A page tree that leads back to itself has no end.
+		// A page tree with a cycle has no end.
 		{"PDF, pages that are their own parents", "cycle.pdf", func() []byte {
 			return pdfFile([]string{
 				"<< /Type /Catalog /Pages 2 0 R >>",
@@ -130,7 +130,7 @@ func hostilePDFs() []hostileFile {
 				"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] >>",
 			})
 		}},
-		// A parser that calls itself for each bracket runs out of stack.
+		// A recursive parser overflows its stack.
 		{"PDF, arrays in arrays, 100,000 deep", "deep.pdf", func() []byte {
 			return pdfFile([]string{"<< /Type /Catalog /Pages 2 0 R /A " + strings.Repeat("[", 100_000) +
 				strings.Repeat("]", 100_000) + " >>",

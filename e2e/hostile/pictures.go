@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// What docs/security.md promises of a page that can't be drawn. The first is twice the time a page has once its worker
-// has begun: on a new data directory PDFium is compiled before. The other is short since nothing is drawn: that the
-// page can't be drawn is remembered.
+// The limits of docs/security.md for a page that can't be rendered. The first is twice the timeout of a page after
+// its worker has started: on a new data directory PDFium is compiled before. The other is short since the failure
+// is cached and no page is rendered.
 const (
 	mostOfPicture = 20 * time.Second
-	mostOfRefusal = 500 * time.Millisecond // of the same picture again
+	mostOfRefusal = 500 * time.Millisecond // for a repeated request of the same image
 )
 
-// pictureCells add each hostile PDF and have its first page drawn, twice, while the bystander looks at a page as well.
+// pictureCells add each hostile PDF and request its first page twice, while the bystander opens a page as well.
 //
-// A picture must be drawn or refused, and a second request for one that was refused must be refused at once. Somebody
-// else's page must be drawn meanwhile, for one hostile page may not keep the only worker that draws.
+// A page must be rendered or refused, and a second request for a refused one must be refused at once. Another
+// user's page must be rendered meanwhile, since a hostile page must not block the only worker.
 func pictureCells() []cell {
 	var cells []cell
 	for _, f := range append(hostilePDFs(), hostileDrawings()...) {
@@ -38,7 +38,7 @@ func pictureCells() []cell {
 				return s.openPictures(ctx, d, r, 1)
 			}})
 	}
-	// Different widths are different pictures, so nothing that is kept of one helps the next.
+	// Different widths are different images, so a cached one does not help the next.
 	return append(cells, cell{name: "picture, 20,000 see-through layers, 20 widths at once", keys: true,
 		act: func(ctx context.Context, s *site, r *result) (string, error) {
 			content := layers()
@@ -51,13 +51,13 @@ func pictureCells() []cell {
 		}})
 }
 
-// pageText is one line of text, so that the page has something to be found by.
+// pageText is one line of text, so that the page has something to search for.
 const pageText = "BT /F 12 Tf 72 700 Td (A page of text.) Tj ET "
 
-// layers is a page that takes no memory and minutes to draw.
+// layers returns a page that needs little memory and minutes to render.
 //
-// Each of the 20,000 layers covers the page and is mixed with what is below it. A limit on memory does not stop it;
-// only one on time does.
+// Each of the 20,000 layers covers the page and is blended with those below it. A memory limit does not stop it;
+// only a timeout does.
 func layers() []byte {
 	return onePage(deflatedStream("", pageText+strings.Repeat("/G gs /X Do ", 20_000)),
 		"/ExtGState << /G << /ca 0.5 /BM /Multiply >> >> /XObject << /X 6 0 R >>",
@@ -65,8 +65,8 @@ func layers() []byte {
 			"1 0 0 rg 0 0 612 792 re f"))
 }
 
-// hostileDrawings are PDFs that are read in a moment: only drawing them costs too much. Their text is a line, and the
-// rest is nothing to a reader of text.
+// hostileDrawings are PDFs that are quick to parse: only rendering them is expensive. Their text is a line, and the
+// rest is ignored by a text parser.
 func hostileDrawings() []hostileFile {
 	return []hostileFile{
 		{"PDF, a note of forms in forms: 12 levels × 10 calls", "note.pdf", func() []byte {
@@ -91,7 +91,7 @@ func hostileDrawings() []hostileFile {
 		}},
 		{"PDF, 20,000 see-through layers", "layers.pdf", layers},
 		{"PDF, a line of four million curves", "curves.pdf", func() []byte {
-			// Reading skips a path; drawing has to follow all its curves.
+			// Text extraction skips a path; rendering follows all its curves.
 			return onePage(
 				deflatedStream("", pageText+"0 0 m "+strings.Repeat("9 800 600 0 1 1 c ", 4_000_000)+"S"), "",
 			)
@@ -99,10 +99,10 @@ func hostileDrawings() []hostileFile {
 	}
 }
 
-// annotated is a page with text and a note whose look is forms in forms.
+// annotated returns a page with text and an annotation whose appearance is nested forms.
 //
-// A note (an annotation) has a look of its own, which is drawn with the page but is not in the page's content. A check
-// of the content alone would miss it.
+// An annotation's appearance is rendered with the page but is not in the page's content. A check of the content
+// alone would miss it.
 func annotated(levels, calls int) []byte {
 	more := []string{
 		"<< /Type /Annot /Subtype /Stamp /Rect [0 0 612 792] /F 4 /AP << /N 7 0 R >> >>",
@@ -126,11 +126,11 @@ func annotated(levels, calls int) []byte {
 	}, more...))
 }
 
-// openPictures has the first page of a document drawn, in so many widths at once, and opens what shows it.
+// openPictures requests the first page of a document, in several widths concurrently, and opens all pages with it.
 //
-// It notes a problem when a picture takes longer than its bound. A document that is ready must have its picture or the
-// error 422 with the code undrawable, whose text its page must show; one that is not ready has none, 404. Either must
-// be the same the second time.
+// It notes a problem if an image exceeds its time limit. A ready document must have its image or the error 422 with
+// the code undrawable, whose text its page must show; one that is not ready has none, 404. The second response must
+// be the same.
 func (s *site) openPictures(ctx context.Context, d document, r *result, widths int) (string, error) {
 	small, err := s.uploadFile(ctx, s.bystand, "small.pdf", onePage(pdfStream(
 		"", "BT /F 12 Tf 72 700 Td (A small page.) Tj ET"), ""))
@@ -140,13 +140,13 @@ func (s *site) openPictures(ctx context.Context, d document, r *result, widths i
 	path := "/documents/" + d.ID + "/pages/1.png?width=1000"
 	asked := make(chan error, widths)
 	for more := 1; more < widths; more++ {
-		// Each ends with its answer, which is taken below.
+		// Each ends with its response, which is received below.
 		go func() {
 			_, err := s.getPath(ctx, s.attack, fmt.Sprintf("%s%d", path[:len(path)-2], 10+more), "application/json")
 			asked <- err
 		}()
 	}
-	go func() { // one worker draws for all
+	go func() { // one worker renders for all
 		asked <- s.wantPicture(ctx, s.bystand, small.ID)
 	}()
 	first, err := s.getPath(ctx, s.attack, path, "application/json")
@@ -195,7 +195,7 @@ func wantStatuses(first, again answer, want int) error {
 	return nil
 }
 
-// wantPicture has the first page of a small document drawn. It is the bystander's, and has the same bound as the
+// wantPicture requests the first page of a small document of the bystander. It has the same time limit as the
 // hostile one.
 func (s *site) wantPicture(ctx context.Context, key, id string) error {
 	got, err := s.getPath(ctx, key, "/documents/"+id+"/pages/1.png", "image/png")

@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// checksAtOnce is how many places of one user the server checks at once; it refuses more with 429.
+// checksAtOnce is the server's limit of concurrent checks of one user's places; it refuses more with 429.
 const checksAtOnce = 4
 
-// placeCells are what a user does who has places followed, or changes sent, that lead inside the server's network, and
-// what the servers of places answer.
+// placeCells are places and webhooks of a user with internal addresses, and hostile responses of the places'
+// servers.
 //
-// “Inside” is what only the server's own machine or network can reach: loopback, private and link-local addresses, and
-// those at which clouds give out secrets. A server that fetches what users name must not be led there, or it hands out
-// what it finds (server-side request forgery).
+// “Inside” are addresses that only the server's own machine or network can reach: loopback, private and link-local
+// addresses, and cloud metadata services. A server that fetches URLs of users must not reach them, or it leaks
+// their content (server-side request forgery).
 func placeCells() []cell {
 	return []cell{
 		{name: "place: addresses of the inside", keys: true,
@@ -62,12 +62,12 @@ func placeCells() []cell {
 	}
 }
 
-// insideAddresses lead to the server that nobody may reach, or to what else is inside, by many spellings.
+// insideAddresses are many spellings of the internal server's address, and other internal addresses.
 //
-// The first list has spellings of 127.0.0.1 and of ::1 that some parser somewhere takes: with fewer parts, as one
-// number, in octal or hexadecimal, with other dots, percent-encoded, mapped into IPv6 or embedded in its prefixes for
-// NAT64 and 6to4. All get the port of the server that counts. The second has addresses of clouds, of private networks,
-// of other schemes, and such with parts that confuse who the host is.
+// The first list has spellings of 127.0.0.1 and of ::1 that some parsers accept: with fewer parts, as one number,
+// in octal or hexadecimal, with other dots, percent-encoded, mapped into IPv6 or embedded in its prefixes for NAT64
+// and 6to4. All get the port of the server that counts. The second has addresses of clouds, of private networks, of
+// other schemes, and some with parts that obscure the host.
 func (s *site) insideAddresses() []string {
 	port := s.outside.insidePort
 	hosts := []string{
@@ -93,7 +93,7 @@ func (s *site) insideAddresses() []string {
 	return addresses
 }
 
-// placesOf are drafts of places of all kinds at an address.
+// placesOf returns drafts of places of all kinds at an address.
 //
 // The key is the kind, and the value its settings. A kind that takes a server's name gets that of the address.
 func placesOf(address string) map[string]map[string]string {
@@ -101,7 +101,7 @@ func placesOf(address string) map[string]map[string]string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		host = u.Host
 	}
-	if strings.Contains(address, "/to?") { // it leads on by HTTP
+	if strings.Contains(address, "/to?") { // an HTTP redirect
 		host = "[::1]:993"
 	}
 	return map[string]map[string]string{
@@ -116,10 +116,10 @@ func placesOf(address string) map[string]map[string]string {
 	}
 }
 
-// followInside has places of every kind followed at each address, by the API and by the form, and wants a refusal each
-// time and nobody inside.
+// followInside adds places of every kind at each address, by the API and by the form. Each must be refused, and the
+// internal server must not be reached.
 //
-// 16 at a time. Each ninth is sent by the form as well. The outcome counts the statuses.
+// It sends 16 requests concurrently. Each ninth is sent by the form as well. The outcome counts the statuses.
 func (s *site) followInside(ctx context.Context, addresses []string) (string, error) {
 	type try struct {
 		kind     string
@@ -141,7 +141,7 @@ func (s *site) followInside(ctx context.Context, addresses []string) (string, er
 				t := tries[n]
 				got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{"kind": t.kind, "settings": t.settings})
 				problem.note("POST /places", t.settings, got, err)
-				if n%9 == 0 { // it is the same code behind
+				if n%9 == 0 { // the form uses the same code
 					got, err = s.postForm(ctx, "/places/new", placeForm(t.kind, t.settings))
 					problem.note("POST /places/new", t.settings, got, err)
 				}
@@ -159,7 +159,7 @@ func (s *site) followInside(ctx context.Context, addresses []string) (string, er
 	return s.unlessInside(fmt.Sprintf("%d places: %v", len(tries), problem.said), errors.Join(problem.err, ctx.Err()))
 }
 
-// firstProblem counts answers, and keeps the first that is no refusal.
+// firstProblem counts responses, and records the first that is not a refusal.
 type firstProblem struct {
 	mu   sync.Mutex
 	said map[string]int // by status
@@ -167,7 +167,7 @@ type firstProblem struct {
 }
 
 func (p *firstProblem) note(what string, sent any, got answer, err error) {
-	// 503: nobody answers there
+	// 503: no server responds there.
 	no := got.status == http.StatusBadRequest || got.status == http.StatusServiceUnavailable
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +180,7 @@ func (p *firstProblem) note(what string, sent any, got answer, err error) {
 	}
 }
 
-// unlessInside is an outcome, or says that the server inside was reached.
+// unlessInside returns the outcome, with an error if the internal server was reached.
 func (s *site) unlessInside(outcome string, err error) (string, error) {
 	if n := s.outside.inside.Load(); n > 0 {
 		err = errors.Join(err, fmt.Errorf("the server inside was reached %d times", n))
@@ -196,24 +196,25 @@ func placeForm(kind string, settings map[string]string) url.Values {
 	return form
 }
 
-// postForm sends a form as the attacker's browser does.
+// postForm sends a form like the attacker's browser.
 func (s *site) postForm(ctx context.Context, path string, form url.Values) (answer, error) {
 	return s.sendRequest(ctx, s.attack, http.MethodPost, path, "text/html", "application/x-www-form-urlencoded",
 		strings.NewReader(form.Encode()))
 }
 
-// oddTexts are values that no field of a place takes as they are. Empty, invisible, with control characters, too long,
-// no UTF-8, of another syntax, or numbers beyond a limit.
+// oddTexts are invalid values for every field of a place: empty, invisible, with control characters, too long,
+// invalid UTF-8, of another syntax, or numbers over a limit.
 var oddTexts = []string{
 	"", " ", "\x00", "\x1b[2J", "a\nb", "a\u202eb", "a/b", "../..", "..", ".", "\\", strings.Repeat("n", 300),
 	strings.Repeat("é", 150), strings.Repeat("a", 1<<20), "\xff\xfe", "<script>hostile()</script>", "' OR 1=1 --",
 	"%2e%2e%2f", "{", "null", strings.Repeat("[", 50_000), "-1", "9223372036854775808",
 }
 
-// oddPlaces sends what the routes of places and of a webhook must refuse or survive: no status above 499.
+// oddPlaces sends invalid requests to the routes of places and webhooks, which must respond with a status of at
+// most 499.
 //
-// Each value goes into every field of every route at once, as JSON, as a form, as a path and as a query. Paths and
-// queries are cut at 2,000 bytes, so that the request is not refused for its length alone.
+// Each value is sent in every field of every route, as JSON, as a form, as a path and as a query. Paths and queries
+// are cut at 2,000 bytes, so that the request is not refused for its length alone.
 func (s *site) oddPlaces(ctx context.Context) (string, error) {
 	const asJSON = "application/json"
 	n := 0
@@ -261,7 +262,7 @@ func (s *site) oddPlaces(ctx context.Context) (string, error) {
 
 const formType = "application/x-www-form-urlencoded"
 
-// place is what the server says of one.
+// place is a place in the server's response.
 type place struct {
 	ID       string `json:"id"`
 	State    string `json:"state"`
@@ -273,18 +274,18 @@ type place struct {
 	} `json:"failure"`
 }
 
-// followOutside has a folder of the outside server followed, and returns the place once it was looked at.
+// followOutside adds a folder of the outside server, and returns the place after its first sync.
 func (s *site) followOutside(ctx context.Context, name, path string) (place, error) {
 	return s.follow(ctx, "webdav", name, map[string]string{"url": s.outside.server.URL + path})
 }
 
-// followNames follows a folder whose files have hostile names, and opens what shows them.
+// followNames syncs a folder whose files have hostile names, and opens the pages with them.
 func (s *site) followNames(ctx context.Context, r *result) (string, error) {
 	p, err := s.followOutside(ctx, "odd names", "/names/")
 	if err != nil {
 		return "", err
 	}
-	const none, plain = 1, 1 // ".." names nothing in the folder; one file has a good name
+	const none, plain = 1, 1 // ".." is not a file of the folder; one file has a normal name
 	if want := len(hostileNames) - none + plain; p.Failure != nil || p.Items != want {
 		r.noteProblem("the place has %d items and says %+v, want %d items", p.Items, p.Failure, want)
 	}
@@ -317,8 +318,8 @@ func (s *site) followNames(ctx context.Context, r *result) (string, error) {
 	return s.unlessInside(fmt.Sprintf("%d items, %d documents", p.Items, len(list.Documents)), nil)
 }
 
-// hookInside has changes sent to each address, and wants none of them to arrive inside. For those that were taken it
-// waits until sending has failed: that check counts, since a name may lead elsewhere later.
+// hookInside sets each address as the webhook, and checks that no message is delivered inside. For accepted ones it
+// waits until the delivery has failed: that check is decisive, since a name may resolve differently later.
 func (s *site) hookInside(ctx context.Context) (string, error) {
 	taken, refused := 0, 0
 	for _, address := range append(s.insideAddresses(), s.outside.server.URL+"/to?to=http://127.0.0.1:"+
@@ -345,7 +346,7 @@ func (s *site) hookInside(ctx context.Context) (string, error) {
 	return s.unlessInside(fmt.Sprintf("%d addresses refused, %d never reached", refused, taken), nil)
 }
 
-// waitTold waits until the webhook says that its first message did not arrive.
+// waitTold waits until the delivery of the webhook's first message has failed.
 func (s *site) waitTold(ctx context.Context, address string) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

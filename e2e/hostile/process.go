@@ -17,18 +17,18 @@ import (
 	"time"
 )
 
-// process is the server under attack. Only startServer makes one.
+// process is the server under attack. It is created by startServer.
 type process struct {
 	cmd   *exec.Cmd
 	url   string
-	log   string        // the file that its standard error goes to
-	ended chan struct{} // closed when it has
+	log   string        // the file of its standard error
+	ended chan struct{} // closed when it has ended
 }
 
-// startServer runs "footnote serve" on a free port and returns once it has said its address.
+// startServer runs "footnote serve" on a free port and returns once it has printed its address.
 //
 // env is the whole environment. Standard error is appended to logFile. The server is killed when this program dies.
-// When it prints no address it is stopped, and the error has the end of its log.
+// If it prints no address it is stopped, and the error contains the end of its log.
 func startServer(ctx context.Context, binary, data, logFile string, env []string) (*process, error) {
 	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -36,7 +36,7 @@ func startServer(ctx context.Context, binary, data, logFile string, env []string
 	}
 	defer out.Close()
 	p := &process{log: logFile, ended: make(chan struct{})}
-	// stop ends it, and the end of ctx
+	// stop kills it, and so does the end of ctx.
 	p.cmd = exec.CommandContext(ctx, binary, "serve", "--addr=127.0.0.1:0", "--data="+data)
 	p.cmd.Env, p.cmd.Stderr, p.cmd.Dir = env, out, filepath.Dir(logFile)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -63,7 +63,7 @@ func startServer(ctx context.Context, binary, data, logFile string, env []string
 	return p, nil
 }
 
-// isOver reports whether the server has ended, for whatever reason.
+// isOver reports whether the server has ended, for any reason.
 func (p *process) isOver() bool {
 	select {
 	case <-p.ended:
@@ -73,8 +73,7 @@ func (p *process) isOver() bool {
 	}
 }
 
-// stopServer ends the server in order, or kills it after half a minute. It may be called again when the server has
-// ended.
+// stopServer stops the server gracefully, or kills it after half a minute. It may be called again.
 func (p *process) stopServer() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
@@ -85,20 +84,20 @@ func (p *process) stopServer() {
 	}
 }
 
-// logTail is the end of the log, 4,000 bytes at most.
+// logTail returns the end of the log, at most 4,000 bytes.
 func (p *process) logTail() string {
-	raw, _ := os.ReadFile(p.log) // for a message
+	raw, _ := os.ReadFile(p.log) // for an error message
 	return string(raw[max(0, len(raw)-4000):])
 }
 
-// forgetPeak sets VmHWM back to what the process holds now (proc(5), clear_refs). Without it, the peak would be that
-// of the start.
+// forgetPeak resets VmHWM to the current memory (proc(5), clear_refs). Without it, the peak would be that of the
+// start.
 func forgetPeak(pid int) error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
 }
 
-// memoryOf returns a field of /proc/PID/status in bytes: VmRSS or VmHWM; 0 when the process is gone. VmRSS is what is
-// resident now, VmHWM the most that ever was.
+// memoryOf returns a field of /proc/PID/status in bytes: VmRSS or VmHWM; 0 if the process has ended. VmRSS is the
+// current resident memory, VmHWM its peak.
 func memoryOf(pid int, field string) int64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -113,8 +112,7 @@ func memoryOf(pid int, field string) int64 {
 	return 0
 }
 
-// childrenOf returns the processes that a process started and that still run. Processes that they started in turn are
-// not among them.
+// childrenOf returns the running child processes of a process, without their own children.
 func childrenOf(pid int) []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

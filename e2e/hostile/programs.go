@@ -11,15 +11,14 @@ import (
 	"strings"
 )
 
-// programCells are what programs do that ask for tokens, or have one.
+// programCells are attacks of OAuth clients, with and without a token.
 //
-// They go to the routes by which programs register, get tokens and call tools, which have to be reachable without a
-// key.
+// They use the routes for registration, tokens and tool calls, which must be reachable without a key.
 func programCells() []cell {
 	return []cell{
 		{
 			name: "program: 3,000 that register themselves", keys: true,
-			// A thousand characters of two bytes each: what a program says of itself is stored.
+			// A thousand characters of two bytes each, since a client's metadata is stored.
 			act: func(ctx context.Context, s *site, r *result) (string, error) {
 				return s.floodRequests(ctx, 3000, func(ctx context.Context, n int) (answer, error) {
 					return s.postJSON(ctx, "", "/oauth/register", map[string]any{
@@ -36,10 +35,11 @@ func programCells() []cell {
 	}
 }
 
-// oddRequests sends what the routes of programs must refuse, and wants a status below 500 each time, and no token.
+// oddRequests sends invalid requests to the routes for programs, and expects a status below 500 each time, and no
+// token.
 //
-// Each value is sent in each place: as the whole body, in a form, in JSON and in calls of MCP. The outcome says how
-// many requests there were.
+// Each value is sent in each place: as the whole body, in a form, in JSON and in calls of MCP. The outcome has the
+// number of requests.
 func (s *site) oddRequests(ctx context.Context) (string, error) {
 	odd := []string{
 		"", "x", "\x00", "{", "[}", "null", "%zz", strings.Repeat("a", 1<<20), strings.Repeat("[", 100_000), "é\u202e",
@@ -55,11 +55,11 @@ func (s *site) oddRequests(ctx context.Context) (string, error) {
 			"grant_type": {"refresh_token"}, "refresh_token": {value}, "client_id": {value}, "code": {value},
 			"token": {value}, "redirect_uri": {value}, "response_type": {"code"}, "answer": {"allow"}, "id": {value},
 		}.Encode()
-		// call is a request of JSON-RPC, as MCP has it.
+		// call returns a JSON-RPC request, as in MCP.
 		call := func(method string, params any) string {
 			raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 			if err != nil {
-				panic(err) // of maps of texts
+				panic(err) // encoding maps of strings can't fail
 			}
 			return string(raw)
 		}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// readerCells end the processes that read files, whatever they read. The program reads files in processes of its own,
-// so that a file that crashes a reader does not crash the server.
+// readerCells kill the worker processes that parse files. The program parses files in separate processes, so that a
+// file that crashes a worker does not crash the server.
 func readerCells() []cell {
 	return []cell{
 		{name: "reader: killed as it starts", act: func(ctx context.Context, s *site, r *result) (string, error) {
@@ -27,24 +27,24 @@ func readerCells() []cell {
 	}
 }
 
-// makeSmallPage makes a healthy PDF of one page.
+// makeSmallPage returns a valid PDF of one page.
 func makeSmallPage() []byte { return onePage(pdfStream("", pageText), "") }
 
-// killReaders kills each process that the server starts 20 ms later, and wants the file blamed for three of them, and
-// files added later read.
+// killReaders kills each worker of the server after 20 ms, and checks that the file fails after three deaths, and
+// that later files are parsed.
 //
-// A reader that dies may be the file's fault or not. Three deaths are held to be the file's, so that it is not read
-// for ever, and a file that comes after it must not suffer for it.
+// A worker's death may be the file's fault or not. After three deaths it is attributed to the file, which ends the
+// retries, and a file after it must not be affected.
 func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 	killing, stop := context.WithCancel(ctx)
 	var killer sync.WaitGroup
 	seen := map[int]bool{}
-	for _, pid := range childrenOf(s.server.cmd.Process.Pid) { // they wait for work
+	for _, pid := range childrenOf(s.server.cmd.Process.Pid) { // idle workers
 		seen[pid] = true
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	idle := len(seen)
-	// It looks every 2 ms, and kills after 20 ms: a reader has begun then, and is not through.
+	// It polls every 2 ms, and kills after 20 ms: a worker has started then, and is not done.
 	killer.Go(func() {
 		tick := time.NewTicker(2 * time.Millisecond)
 		defer tick.Stop()
@@ -52,7 +52,7 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 			for _, pid := range childrenOf(s.server.cmd.Process.Pid) {
 				if !seen[pid] {
 					seen[pid] = true
-					// or it has ended
+					// The process may have ended already.
 					time.AfterFunc(20*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 				}
 			}
@@ -68,8 +68,8 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	kills := len(seen) - idle // one more where Go's first child, which only looks what the kernel can do, was seen
-	// The text is what the user reads.
+	kills := len(seen) - idle // Go's first child, which only probes the kernel, may count as one more
+	// The text is shown to the user.
 	if d.State != "failed" || !strings.Contains(d.describeOutcome(), "Reading this file failed three times") ||
 		kills > 4 {
 		r.noteProblem("after %d kills the document is %s, want it failed after three", kills, d.describeOutcome())
@@ -81,13 +81,13 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 	return fmt.Sprintf("%s after %d kills; the next file: %s", d.describeOutcome(), kills, next.describeOutcome()), err
 }
 
-// loseReader takes the program's file away for ten seconds, so that no reader can start, and wants the file that was
-// added meanwhile read when it is back.
+// loseReader removes the program's file for ten seconds, so that no worker can start, and checks that a file added
+// meanwhile is parsed afterwards.
 //
-// Here nothing is wrong with the file: no reader can be started, for the program is not there, as for a moment during
-// an upgrade. So it must wait and not be failed, for as long as four attempts take.
+// The file is valid here: no worker can start because the program is missing, as for a moment during an upgrade. So
+// the file must wait and not fail, for the duration of four retries.
 func (s *site) loseReader(ctx context.Context, r *result) (string, error) {
-	// The name is this cell's alone, a link to the copy that all have.
+	// The name is used only by this cell, a link to the shared copy.
 	away := s.binary + ".away"
 	if err := os.Rename(s.binary, away); err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func (s *site) loseReader(ctx context.Context, r *result) (string, error) {
 		return "", fmt.Errorf("upload: status %d: %s", got.status, clipBytes(got.body))
 	}
 	id := said.Documents[0].ID
-	attempts := time.NewTimer(16 * time.Second) // four attempts are over after 14
+	attempts := time.NewTimer(16 * time.Second) // four attempts take 14
 	defer attempts.Stop()
 	select {
 	case <-attempts.C:

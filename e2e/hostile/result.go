@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Bounds that docs/security.md promises. VmHWM and VmRSS are the kernel's numbers (proc(5)): the most memory ever
-// resident, and what is resident now.
+// The limits of docs/security.md. VmHWM and VmRSS are the kernel's figures (proc(5)): the peak and the current
+// resident memory.
 const (
 	mostAboveIdle = 300 << 20 // bytes, VmHWM of the server above its VmRSS at rest
-	mostOfWorker  = 512 << 20 // bytes, VmHWM of each process that reads a file
+	mostOfWorker  = 512 << 20 // bytes, VmHWM of each worker
 	mostSeconds   = 4 * time.Minute
 )
 
-// result is what one cell came to.
+// result is the result of one cell.
 //
 // input and disk are 0 for cells that store nothing. Problems are sentences; one is enough to fail.
 type result struct {
@@ -29,7 +29,7 @@ type result struct {
 	peak     int64 // bytes: VmHWM of the server
 	idle     int64 // bytes: VmRSS of the server at rest
 	worker   int64 // bytes: the largest VmHWM of a child
-	disk     int64 // bytes more than before
+	disk     int64 // additional bytes
 	health   time.Duration
 	question time.Duration
 	seconds  float64
@@ -37,12 +37,12 @@ type result struct {
 	problems []string
 }
 
-// noteProblem is for one goroutine at a time: act, or what comes after it.
+// noteProblem is not safe for concurrent use: act calls it, and then the code after it.
 func (r *result) noteProblem(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
-// tableRow is a row of the Markdown table. Memory is in whole MiB, times in ms.
+// tableRow returns a row of the Markdown table. Memory is in whole MiB, times in ms.
 func (r *result) tableRow() string {
 	mib := func(n int64) string { return fmt.Sprintf("%.1f", float64(n)/(1<<20)) }
 	return fmt.Sprintf("| %s | %s | %.0f | %.0f | %s | %d | %d | %.1f | %s |", r.name, mib(r.input), float64(
@@ -52,11 +52,11 @@ func (r *result) tableRow() string {
 		strings.ReplaceAll(r.outcome, "|", `\|`))
 }
 
-// tryCell runs one cell while a bystander asks and the server's memory is watched.
+// tryCell runs one cell while a bystander sends requests and the server's memory is measured.
 //
-// act has mostSeconds. Each cell has a server of its own, so that peaks are its own. The bystander asks for /health
-// every 100 ms and asks a question every quarter of a second; where the server asks for keys, every 4 seconds, for a
-// user may ask only so many a minute. When the act is over, the bounds are checked.
+// act has a timeout of mostSeconds. Each cell has its own server, so that peaks are its own. The bystander polls
+// /health every 100 ms and sends a question every quarter of a second; on a server with keys every 4 seconds,
+// because of the rate limit for each user. The limits are checked after the act.
 func tryCell(ctx context.Context, w *tried, c cell) (r *result, err error) {
 	s, err := newSite(ctx, w, c.keys, c.env)
 	if err != nil {
@@ -94,11 +94,11 @@ func tryCell(ctx context.Context, w *tried, c cell) (r *result, err error) {
 	return r, nil
 }
 
-// judgeCell holds a cell to what is promised of any, and stops the server. others is how many bytes the bystander's
-// questions stored.
+// judgeCell checks a cell's result against the common limits, and stops the server. others is the number of bytes
+// that the bystander's questions stored.
 //
-// The server is stopped before the disk is measured: a database at rest is one file. A cell with an input may take
-// four times that and 1 MiB; docs/security.md promises that.
+// The server is stopped before the disk is measured, since a stopped database is one file. A cell with an input may
+// use four times its size plus 1 MiB; docs/security.md documents that.
 func (r *result) judgeCell(ctx context.Context, s *site, others int64) {
 	if s.server.isOver() {
 		r.noteProblem("the server died: %s", s.server.logTail())
@@ -123,8 +123,8 @@ func (r *result) judgeCell(ctx context.Context, s *site, others int64) {
 	}
 }
 
-// watchChildren notes the largest worker until ctx ends. It looks every 20 ms, so a worker that lives shorter is
-// missed; VmHWM is the most until then, so no peak in between is.
+// watchChildren records the largest worker until ctx ends. It polls every 20 ms, so a shorter-lived worker is
+// missed; VmHWM is the peak so far, so no peak in between is.
 func (s *site) watchChildren(ctx context.Context, r *result) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -140,20 +140,20 @@ func (s *site) watchChildren(ctx context.Context, r *result) {
 	}
 }
 
-// bystander is another user, who notes how long things take meanwhile. Two goroutines use it, each one of the fields.
+// bystander is another user, who measures latencies meanwhile. Two goroutines use it, each one of the fields.
 type bystander struct{ health, question timed }
 
-// timed are requests of one kind. count is how many were made, worst what the slowest took.
+// timed holds the requests of one kind. count is their number, worst the maximum latency.
 type timed struct {
 	count    int64
 	worst    time.Duration
 	problems []string
 }
 
-// repeatRequest repeats a request with a pause after each and keeps the longest time. The first refusal or broken
-// connection is told.
+// repeatRequest repeats a request with a pause after each and records the maximum latency. The first refusal or
+// broken connection is recorded as well.
 //
-// It ends with ctx or with the server. A request that was begun is finished: its time counts.
+// It ends with ctx or with the server. A request in flight is finished: its latency counts.
 func (b *bystander) repeatRequest(
 	ctx context.Context, s *site, pause time.Duration, kind *timed, request func(context.Context) (answer, error),
 ) {
@@ -178,7 +178,7 @@ func (b *bystander) repeatRequest(
 	}
 }
 
-// checkHealth asks as a load balancer does, without a key.
+// checkHealth sends a load balancer's health check, without a key.
 func (s *site) checkHealth(ctx context.Context) (answer, error) {
 	got, err := s.getPath(ctx, "", "/health", "application/json")
 	if err == nil && got.status != http.StatusOK {
@@ -187,8 +187,8 @@ func (s *site) checkHealth(ctx context.Context) (answer, error) {
 	return got, err
 }
 
-// quickQuestion asks the warranty's text as given context: one call of a model that answers at once. It needs neither
-// a search nor the library, so what makes it slow is the server.
+// quickQuestion asks about the warranty's text as given context: one call of a model that answers at once. It needs
+// neither a search nor the library, so its latency is the server's own.
 func (s *site) quickQuestion(ctx context.Context) (answer, error) {
 	got, err := s.postJSON(ctx, s.bystand, "/agent/chat", map[string]any{
 		"message": "What does the warranty cover?", "context_text": warranty,

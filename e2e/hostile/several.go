@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// namedFile is a file of an upload. content is whole in memory.
+// namedFile is a file of an upload. content is in memory.
 type namedFile struct {
 	name    string
 	content []byte
 }
 
-// severalCells upload more than one large file at once: what is in memory of one must count against the others.
+// severalCells upload several large files concurrently: the memory of one must count against the others.
 //
-// 168 MiB are read here by a server that may rise 300 MiB. Sizes are near the limit for one file.
+// 168 MiB are parsed here by a server with a limit of 300 MiB. Sizes are near the limit for one file.
 func severalCells() []cell {
 	return []cell{{name: "files: four of 38 to 45 MiB in one upload", act: func(
 		ctx context.Context, s *site, r *result,
@@ -37,8 +37,8 @@ func severalCells() []cell {
 	}}}
 }
 
-// randomWords returns n bytes or a little more of words of two to nine letters, the same ones each time, with a
-// separator behind every so many. every is also the seed. With every of 1<<30 the separator never comes.
+// randomWords returns n bytes or a little more of words of two to nine letters, with a separator after every so
+// many. It is deterministic, with every as the seed. With every of 1<<30 there is no separator.
 func randomWords(n, every int, separator string) []byte {
 	random := rand.New(rand.NewPCG(1, uint64(every)))
 	var b bytes.Buffer
@@ -55,8 +55,8 @@ func randomWords(n, every int, separator string) []byte {
 	return b.Bytes()
 }
 
-// uploadAll adds files with one request and waits until all are ready, failed or refused. All of them have to be
-// taken; how each ends is the outcome, in the order of the files.
+// uploadAll adds files with one request and waits until all are ready, failed or refused. All must be accepted;
+// their final states are the outcome, in the order of the files.
 func (s *site) uploadAll(ctx context.Context, r *result, files []namedFile) (string, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)

@@ -27,33 +27,33 @@ const warranty = `# Warranty
 The warranty covers the boiler for twelve years. It was signed by Ada Brown in March 2024.
 `
 
-// site is a server under attack, with the scripted model that answers it and the users that ask it.
+// site is a server under attack, with its scripted model and its users.
 //
-// Each cell has one. close ends all of it and removes the directory.
+// Each cell has one. close stops all of it and removes the directory.
 type site struct {
 	*tried
-	binary   string   // the program, by a name of its own
+	binary   string   // a link to the program
 	env      []string // of the server
 	server   *process
 	model    *httptest.Server
-	tool     *httptest.Server // of another server, that the model may use
-	pages    *httptest.Server // pages that may be added
+	tool     *httptest.Server // an external tool server of the model
+	pages    *httptest.Server // web pages to add
 	outside  *outside         // servers of places
 	dir      string
 	data     string
 	database string // URL of PostgreSQL; empty: SQLite
-	idle     int64  // VmRSS of the server in bytes at rest
-	disk     int64  // bytes of the data directory and the database at rest
+	idle     int64  // VmRSS of the server at rest in bytes
+	disk     int64  // disk usage of the data directory and the database at rest in bytes
 	client   *http.Client
-	bystand  string // key of the user whose questions are timed; empty without keys
+	bystand  string // key of the bystander; empty without keys
 	attack   string // key of the attacker; empty without keys
 }
 
-// newSite prepares a data directory with one small document of the bystander's, and leaves a server running on it.
+// newSite prepares a data directory with one small document of the bystander's, and starts a server on it.
 //
 // It starts the server twice: once to add the document, and once more so that disk and memory are measured at rest.
-// Three questions warm it up. What it started is ended when it returns an error. With keys, there is one for the
-// bystander and one for the attacker, and the server asks every user for one.
+// Three questions warm it up. On error all processes are stopped. With keys, there is one for the bystander and one
+// for the attacker, and the server requires one.
 func newSite(ctx context.Context, w *tried, keys bool, env []string) (s *site, err error) {
 	dir, err := os.MkdirTemp("", "footnote-hostile-*")
 	if err != nil {
@@ -75,12 +75,12 @@ func newSite(ctx context.Context, w *tried, keys bool, env []string) (s *site, e
 	}
 	s.model = httptest.NewServer(scripted.NewServer(scripted.Config{Script: hostileScript}))
 	s.binary = filepath.Join(dir, "footnote")
-	// A link, so that the cell that takes the program away takes only this name.
+	// A hard link, so that the cell that removes the program removes only this name.
 	if err = os.Link(w.binary, s.binary); err != nil {
 		return s, fmt.Errorf("link the program: %w", err)
 	}
 	s.tool, s.pages, s.outside = serveTool(), servePages(), newOutside()
-	// The environment is nearly empty: no key and no setting of whoever runs this is used.
+	// The environment is nearly empty: no key and no setting of the caller is used.
 	s.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "FOOTNOTE_CONFIG=", "FOOTNOTE_LOG_LEVEL=warn",
 		"OPENAI_API_KEY=scripted", "OPENAI_BASE_URL=" + s.model.URL + "/v1", "OPENAI_MODEL=scripted",
@@ -107,14 +107,14 @@ func newSite(ctx context.Context, w *tried, keys bool, env []string) (s *site, e
 	if _, err = s.uploadFile(ctx, s.bystand, "warranty.md", []byte(warranty)); err != nil {
 		return s, err
 	}
-	s.server.stopServer() // a database at rest is one file
+	s.server.stopServer() // a stopped database is one file
 	if s.disk, err = s.storedBytes(ctx); err != nil {
 		return s, fmt.Errorf("measure the disk: %w", err)
 	}
 	if err = s.startServer(ctx); err != nil {
 		return s, err
 	}
-	for range 3 { // what the first question needs is not the attack's
+	for range 3 { // a warm-up, which is not counted as the attack
 		if _, err = s.quickQuestion(ctx); err != nil {
 			return s, err
 		}
@@ -123,14 +123,14 @@ func newSite(ctx context.Context, w *tried, keys bool, env []string) (s *site, e
 	return s, nil
 }
 
-// startServer starts the server, once more with the same directory and environment.
+// startServer starts the server, also again with the same directory and environment.
 func (s *site) startServer(ctx context.Context) (err error) {
 	s.server, err = startServer(ctx, s.binary, s.data, filepath.Join(s.dir, "server.log"), s.env)
 	return err
 }
 
-// storedByQuestion returns how many bytes of disk one question of the bystander takes. It is the average of 60, which
-// are asked of a server of their own.
+// storedByQuestion returns the disk usage of one question of the bystander in bytes. It is the average of 60 on a
+// separate server.
 func storedByQuestion(ctx context.Context, w *tried) (bytes int64, err error) {
 	const questions = 60
 	s, err := newSite(ctx, w, false, nil)
@@ -148,7 +148,7 @@ func storedByQuestion(ctx context.Context, w *tried) (bytes int64, err error) {
 	return (after - s.disk) / questions, err
 }
 
-// close ends what there is of the site, connections that hang included.
+// close stops all parts of the site, including hanging connections.
 func (s *site) close() error {
 	if s.server != nil {
 		s.server.stopServer()
@@ -171,7 +171,7 @@ func (s *site) close() error {
 	return os.RemoveAll(s.dir)
 }
 
-// newKey makes a key as an operator does. The command prints the key alone.
+// newKey creates a key like an operator. The command prints only the key.
 func newKey(ctx context.Context, binary, data, name string, env []string) (string, error) {
 	cmd := exec.CommandContext(ctx, binary, "key", "new", name, "--data="+data)
 	cmd.Env = env
@@ -182,8 +182,7 @@ func newKey(ctx context.Context, binary, data, name string, env []string) (strin
 	return strings.TrimSpace(string(out)), nil
 }
 
-// answer is what the server said to one request, read whole, at most 64 MiB. took is from before the request to the
-// last byte.
+// answer is a response, read completely, at most 64 MiB. took is from before the request to the last byte.
 type answer struct {
 	status int
 	header http.Header
@@ -191,8 +190,8 @@ type answer struct {
 	took   time.Duration
 }
 
-// sendRequest makes one request as the user of a key. body may be nil; contentType is that of the body. A status that
-// is no success is no error. key may be empty.
+// sendRequest sends one request with a user's key. body may be nil; contentType is that of the body. An error
+// status is not an error. key may be empty.
 func (s *site) sendRequest(
 	ctx context.Context, key, method, path, accept, contentType string, body io.Reader,
 ) (answer, error) {
@@ -217,12 +216,12 @@ func (s *site) sendRequest(
 	return answer{resp.StatusCode, resp.Header, got, time.Since(begun)}, err
 }
 
-// getPath makes a GET request.
+// getPath sends a GET request.
 func (s *site) getPath(ctx context.Context, key, path, accept string) (answer, error) {
 	return s.sendRequest(ctx, key, http.MethodGet, path, accept, "", nil)
 }
 
-// postJSON sends a value as JSON and wants JSON.
+// postJSON sends a value as JSON and expects JSON.
 func (s *site) postJSON(ctx context.Context, key, path string, value any) (answer, error) {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -231,7 +230,7 @@ func (s *site) postJSON(ctx context.Context, key, path string, value any) (answe
 	return s.sendRequest(ctx, key, http.MethodPost, path, "application/json", "application/json", bytes.NewReader(body))
 }
 
-// document is what GET /documents/{id} says of one. Error is nil unless its state is failed.
+// document is the response of GET /documents/{id}. Error is nil unless its state is failed.
 type document struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
@@ -241,7 +240,7 @@ type document struct {
 	} `json:"error"`
 }
 
-// describeOutcome is its state, and why it failed if it did.
+// describeOutcome returns its state, and the error if it failed.
 func (d document) describeOutcome() string {
 	if d.Error != nil {
 		return d.State + ": " + d.Error.Detail
@@ -249,7 +248,7 @@ func (d document) describeOutcome() string {
 	return d.State
 }
 
-// putFile adds one file and returns what the server said at once. It does not wait until the file is read.
+// putFile uploads one file and returns the immediate response. It does not wait until the file is parsed.
 func (s *site) putFile(ctx context.Context, key, name string, content []byte) (answer, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -266,7 +265,7 @@ func (s *site) putFile(ctx context.Context, key, name string, content []byte) (a
 	return s.sendRequest(ctx, key, http.MethodPost, "/documents", "application/json", form.FormDataContentType(), &body)
 }
 
-// added is what POST /documents says. A file is in one of the two lists.
+// added is the response of POST /documents. A file is in one of the two lists.
 type added struct {
 	Documents []document `json:"documents"`
 	Rejected  []struct {
@@ -274,8 +273,9 @@ type added struct {
 	} `json:"rejected"`
 }
 
-// uploadFile adds one file and waits until it is ready, failed or refused. A refusal is no error: the state says so.
-// An error is that the server died, said something else, or gave the document no end.
+// uploadFile uploads one file and waits until it is ready, failed or refused. A refusal is not an error: it is the
+// returned state. It returns an error if the server died, sent another response, or the document reached no final
+// state.
 func (s *site) uploadFile(ctx context.Context, key, name string, content []byte) (document, error) {
 	got, err := s.putFile(ctx, key, name, content)
 	if err != nil {
@@ -294,7 +294,7 @@ func (s *site) uploadFile(ctx context.Context, key, name string, content []byte)
 	return s.waitSettled(ctx, key, said.Documents[0].ID)
 }
 
-// waitSettled waits for a document's end. It asks every 100 ms until ctx ends or the server dies.
+// waitSettled waits for a document's final state. It polls every 100 ms until ctx ends or the server dies.
 func (s *site) waitSettled(ctx context.Context, key, id string) (document, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -308,7 +308,7 @@ func (s *site) waitSettled(ctx context.Context, key, id string) (document, error
 		}
 		got, err := s.getPath(ctx, key, "/documents/"+id, "application/json")
 		if err != nil {
-			continue // the next look says whether the server is gone
+			continue // the next poll detects the server's end
 		}
 		var d document
 		if json.Unmarshal(got.body, &d) == nil && (d.State == "ready" || d.State == "failed") {
@@ -317,8 +317,8 @@ func (s *site) waitSettled(ctx context.Context, key, id string) (document, error
 	}
 }
 
-// errServerDied is what waiting ends with when there is nobody to wait for.
+// errServerDied ends a wait after the server's death.
 var errServerDied = errors.New("the server died")
 
-// clipBytes is the beginning of a body, 300 bytes at most, for messages.
+// clipBytes returns the start of a body, at most 300 bytes, for messages.
 func clipBytes(b []byte) string { return string(b[:min(len(b), 300)]) }

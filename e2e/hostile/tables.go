@@ -12,10 +12,10 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// hostileTables are requests for tables over documents that are refused.
+// hostileTables are requests for tables over documents that must be refused.
 //
-// A table has a row for each document and a column for each question, and a run fills each cell. A request that asks
-// for too much has to be refused before any run begins.
+// A table has a row for each document and a column for each question, and a run fills each cell. A request over the
+// limits must be refused before any run starts.
 var hostileTables = map[string]func() string{
 	"no body":        func() string { return `{}` },
 	"lists in lists": func() string { return strings.Repeat(`[`, 100_000) + strings.Repeat(`]`, 100_000) },
@@ -33,7 +33,7 @@ var hostileTables = map[string]func() string{
 	},
 }
 
-// tableCells ask for each of them, and for a table whose names are hostile, which is drawn and exported. The hostile
+// tableCells send each of them, and create a table with hostile names, which is rendered and exported. The hostile
 // names are those of hostileTitles.
 func tableCells() []cell {
 	var cells []cell
@@ -59,9 +59,9 @@ func tableCells() []cell {
 	return cells
 }
 
-// openTable makes a table whose names are hostile, edits a cell to be so too, and opens all that shows it.
+// openTable creates a table with hostile names, edits a cell to a hostile text, and opens all pages with it.
 //
-// Pages must not have the name's elements as their own, and the exported file's name must not bring a header. The name
+// Pages must not contain the name's HTML elements, and the exported file's name must not inject a header. The name
 // is cut to chat.MaxGridName characters, the question is not.
 func (s *site) openTable(ctx context.Context, r *result, text string) (string, error) {
 	name := string([]rune(text)[:min(len([]rune(text)), chat.MaxGridName)])
@@ -71,7 +71,7 @@ func (s *site) openTable(ctx context.Context, r *result, text string) (string, e
 	if err != nil || got.status >= 500 {
 		return "", fmt.Errorf("POST /agent/table: status = %d, %w: %s", got.status, err, clipBytes(got.body))
 	}
-	if got.status != http.StatusCreated { // a name that nobody could see is refused
+	if got.status != http.StatusCreated { // an invisible name is refused
 		return fmt.Sprintf("refused (%d)", got.status), nil
 	}
 	var made struct {

@@ -14,19 +14,20 @@ import (
 )
 
 const (
-	turnRows    = 500             // documents of the attacker, as many as a table has rows
+	turnRows    = 500             // documents of the attacker, the maximum of a table's rows
 	turnTables  = 40              // of 12 columns: 240,000 cells
-	turnTries   = 5               // tables of one cell, one after the other
-	mostForCell = 2 * time.Second // that each of them may take
+	turnTries   = 5               // tables of one cell, sequential
+	mostForCell = 2 * time.Second // limit for each of them
 )
 
-// noLimits takes the limits of each user away that would stop the attack.
+// noLimits disables the limits of each user that would stop the attack.
 var noLimits = []string{
 	"FOOTNOTE_LIMITS_RUNS_AT_ONCE=0", "FOOTNOTE_LIMITS_QUESTIONS_PER_MINUTE=0", "FOOTNOTE_LIMITS_QUESTIONS_PER_DAY=0",
 	"FOOTNOTE_LIMITS_FILES_PER_DAY=0",
 }
 
-// turnCells fill 240,000 cells of one user and then a table of one cell of another, with the usual limits and without.
+// turnCells fill 240,000 cells of one user and then a table of one cell of another, with the default limits and
+// without.
 func turnCells() []cell {
 	return []cell{
 		{name: "turns: tables of 240,000 cells", keys: true, act: floodTables},
@@ -34,8 +35,8 @@ func turnCells() []cell {
 	}
 }
 
-// floodTables has the attacker's tables filled and measures how long a third user's tables of one cell take. The
-// bystander is not that user: tables give way to the questions that it asks.
+// floodTables fills the attacker's tables and measures the latency of a third user's tables of one cell. The
+// bystander is not that user: tables have a lower priority than its questions.
 func floodTables(ctx context.Context, s *site, _ *result) (string, error) {
 	third, err := newKey(ctx, s.binary, s.data, "third", s.env)
 	if err != nil {
@@ -74,7 +75,7 @@ func floodTables(ctx context.Context, s *site, _ *result) (string, error) {
 	return outcome, nil
 }
 
-// uploadNotes adds n small documents of the attacker and waits until all can be read.
+// uploadNotes adds n small documents of the attacker and waits until all are ready.
 func (s *site) uploadNotes(ctx context.Context, n int) error {
 	for from := 0; from < n; from += 50 {
 		var body bytes.Buffer
@@ -109,7 +110,7 @@ func (s *site) uploadNotes(ctx context.Context, n int) error {
 	return nil
 }
 
-// fillOneCell makes a table of one cell and waits a minute at most until it is filled.
+// fillOneCell creates a table of one cell and waits until it is filled. The timeout is a minute.
 func (s *site) fillOneCell(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

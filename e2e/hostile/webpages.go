@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// hostilePages are pages that somebody is led to add, and the status that must come of it.
+// hostilePages are pages that a user is tricked into adding, and the expected status.
 //
-// 413 is that the page is too large, 503 that its server could not be read, 400 that its address leads where it must
-// not, and 202 that it was taken. The last two of the list are taken, since they are only odd: what they have must not
-// get onto this server's pages.
+// 413 is a page that is too large, 503 a server that could not be read, 400 a forbidden address, and 202 an
+// accepted page. The last two of the list are accepted, since they are only odd: their scripts must not get onto
+// this server's pages.
 var hostilePages = map[string]struct {
 	serve  http.HandlerFunc
 	status int
@@ -58,7 +58,7 @@ var hostilePages = map[string]struct {
 	}, 202},
 }
 
-// pour writes a text again and again until nobody wants it. Writing fails when the other side hangs up.
+// pour writes a text repeatedly until the reader disconnects, which makes the write fail.
 func pour(w io.Writer, text string) {
 	for {
 		if _, err := io.WriteString(w, text); err != nil {
@@ -67,7 +67,7 @@ func pour(w io.Writer, text string) {
 	}
 }
 
-// servePages serves each of them below its name. It has no limit of its own.
+// servePages serves each of them below its name, without a limit.
 func servePages() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -87,8 +87,8 @@ func pageCells() []cell {
 	return cells
 }
 
-// addPage adds a page and opens what became of it. A page that was taken must settle, and what shows it must not have
-// its script.
+// addPage adds a page and opens the result. An accepted page must settle, and the pages that show it must not
+// contain its script.
 func (s *site) addPage(ctx context.Context, r *result, name string) (string, error) {
 	address := strings.ReplaceAll(s.pages.URL+"/"+name, " ", "%20")
 	got, err := s.postJSON(ctx, s.attack, "/documents", map[string]any{"url": address})

@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// source is one hand-written file of Go.
+// source is one hand-written Go file.
 type source struct {
-	path  string // from the module's root, with slashes
+	path  string // relative to the module's root, with slashes
 	test  bool
-	lines []string // without what ends them
+	lines []string // without line ends
 }
 
-// made is the line by which Go knows files that a program wrote.
+// made matches the line that marks a generated Go file.
 var made = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// readModule reads the hand-written Go of the module at root, in the order of the paths. Modules inside it count, too;
-// folders that Go leaves out do not.
+// readModule reads the hand-written Go files of the module at root, sorted by path. Nested modules are included;
+// folders that Go ignores are not.
 func readModule(root string) (files []source, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -52,8 +52,8 @@ func readModule(root string) (files []source, err error) {
 	return files, err
 }
 
-// comments counts the lines that hold a comment and nothing else. Both kinds of comments count, and empty lines in
-// them. A comment behind code does not.
+// comments counts the lines that contain only a comment, including empty lines in a block comment. A comment after
+// code is not counted.
 func (f source) comments() (n int) {
 	inside := false
 	for _, line := range f.lines {
@@ -67,29 +67,28 @@ func (f source) comments() (n int) {
 	return n
 }
 
-// pair is a piece that stands in two places. here is the place that comes first.
+// pair is a duplicate: a segment in two places. here is the first place.
 type pair struct {
 	here, there place
-	lines       int // not blank
+	lines       int // without blank lines
 }
 
-// place is where a piece begins.
+// place is the start of a segment.
 type place struct {
-	file, line int // in the list of files; from 0, among the lines that are not blank
+	file, line int // index of the file; index among its non-blank lines
 	path       string
-	at         int // its number for people, from 1
+	at         int // line number, from 1
 }
 
 func (p pair) String() string {
 	return fmt.Sprintf("%d lines: %s:%d and %s:%d", p.lines, p.here.path, p.here.at, p.there.path, p.there.at)
 }
 
-// standTwice finds pieces of at least so many equal lines, without white space at their ends and blank lines. Each
-// piece is told once, as long as it is, with the place where it stood first. Imports do not count.
+// standTwice finds duplicate segments of at least a number of equal lines, ignoring blank lines and leading and
+// trailing white space. Each is returned once, at full length, with its first occurrence. Imports are ignored.
 //
-// It hashes each window of least lines and compares for real where hashes are equal. A piece that repeats itself in
-// one file is cut so that the two places don't overlap. The longest come first. Time and memory grow with the number
-// of lines.
+// It hashes each window of least lines and compares the lines if hashes are equal. A segment that overlaps its copy
+// in one file is cut. The longest come first. Time and memory are linear in the number of lines.
 func standTwice(files []source, least int) (pairs []pair) {
 	type line struct {
 		text string
@@ -98,7 +97,7 @@ func standTwice(files []source, least int) (pairs []pair) {
 	bare := make([][]line, len(files))
 	for i, f := range files {
 		imports := false
-		// They are equal in many files, and mean nothing.
+		// Imports are equal in many files without being duplicates.
 		for n, text := range f.lines {
 			text = strings.TrimSpace(text)
 			imports = imports && text != ")" || text == "import ("

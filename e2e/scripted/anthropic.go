@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// wireMessages is a request in Anthropic's protocol. Only the fields that this server reads. Others are passed over.
+// wireMessages is a request in Anthropic's protocol, with the fields that this server uses. Others are ignored.
 type wireMessages struct {
 	Model  string `json:"model"`
 	System []struct {
@@ -42,8 +42,8 @@ type wireMessages struct {
 	MaxTokens   int      `json:"max_tokens"`
 }
 
-// toRequest is the request as scripts see it. Results of tools are blocks of a user's message here, and messages of
-// their own there.
+// toRequest converts the request for scripts. Tool results are blocks of a user's message here, and separate
+// messages there.
 func (w *wireMessages) toRequest() Request {
 	r := Request{Model: w.Model}
 	r.Temperature, r.MaxTokens, r.NoTools = w.Temperature, w.MaxTokens, w.ToolChoice.Type == "none"
@@ -66,7 +66,7 @@ func (w *wireMessages) toRequest() Request {
 				)
 			}
 		}
-		// A message that has only results in it was split above.
+		// A message that contains only results was split above.
 		if said.Text != "" || len(said.Calls) > 0 {
 			r.Messages = append(r.Messages, said)
 		}
@@ -77,10 +77,10 @@ func (w *wireMessages) toRequest() Request {
 	return r
 }
 
-// serveMessages answers in Anthropic's protocol.
+// serveMessages handles a request in Anthropic's protocol.
 //
-// It refuses a request without a key, without max_tokens or without JSON with 400. Fault works as in streamReply, but
-// for Slow; CutAfter and StallAfter count events here. A connection is broken by a panic that net/http knows.
+// It refuses a request without a key, without max_tokens or without JSON with 400. Fault works as in streamReply,
+// except Slow; CutAfter and StallAfter count events here. A connection is broken by http.ErrAbortHandler.
 func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	var wire wireMessages
 	body, err := io.ReadAll(r.Body)
@@ -108,7 +108,7 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 			f.Body = `{"type":"error","error":{"type":"scripted_fault","message":"the script says so"}}`
 		}
 		w.WriteHeader(f.Status)
-		_, _ = io.WriteString(w, f.Body) // the client left
+		_, _ = io.WriteString(w, f.Body) // the client has disconnected
 		return
 	case f.CutAfter < 0:
 		panic(http.ErrAbortHandler)
@@ -118,7 +118,7 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", f.RawType)
 	}
 	if f.Raw != nil {
-		_, _ = w.Write(f.Raw) // the client left
+		_, _ = w.Write(f.Raw) // the client has disconnected
 		return
 	}
 	control := http.NewResponseController(w)
@@ -139,17 +139,17 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// replyEvents is a reply in Anthropic's protocol, an event after the other. A call's arguments come in two pieces, so
-// that a client has to put them together. A thought gets a signature, which a client must send back.
+// replyEvents encodes a reply in Anthropic's protocol as a list of events. A call's arguments are in two chunks, so
+// that a client must assemble them. A thought has a signature, which a client must send back.
 func (r Reply) replyEvents() []string {
 	var out []string
 	add := func(kind string, fields map[string]any) {
 		fields["type"] = kind
-		raw, _ := json.Marshal(fields) // strings and numbers can't fail
+		raw, _ := json.Marshal(fields) // encoding strings and numbers can't fail
 		out = append(out, "event: "+kind+"\ndata: "+string(raw)+"\n\n")
 	}
 	index := 0
-	// block is one block of content, from its start to its end, with the next number.
+	// block is one content block, from its start to its stop event, with the next index.
 	block := func(start map[string]any, deltas ...map[string]any) {
 		add("content_block_start", map[string]any{"index": index, "content_block": start})
 		for _, delta := range deltas {
@@ -175,7 +175,7 @@ func (r Reply) replyEvents() []string {
 		}
 		block(map[string]any{"type": "text", "text": ""}, deltas...)
 	}
-	// An empty block of JSON comes first, as in the real protocol.
+	// An empty JSON chunk is first, as in the real protocol.
 	for _, call := range r.Calls {
 		half := len(call.Arguments) / 2
 		block(map[string]any{"type": "tool_use", "id": call.ID, "name": call.Name, "input": map[string]any{}},

@@ -8,11 +8,11 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// spelledCalls are the tool calls that a question spells out for a turn: #call name {"argument": "value"}, any number
-// of times, and after each #then those of the next turn.
+// spelledCalls parses the tool calls that a question contains for a turn: #call name {"argument": "value"}, any
+// number of times, and after each #then those of the next turn.
 //
-// They let a test or a person in front of the page have any tool called with any arguments. turn is from 0. Arguments
-// that are no JSON object are left out. It returns nil when there is nothing for that turn.
+// A test or a user of the page can call any tool with any arguments this way. turn counts from 0. Arguments that
+// are not a JSON object are skipped. It returns nil for a turn without calls.
 func spelledCalls(question string, turn int) []llm.Call {
 	turns := strings.Split(question, "#then")
 	if turn >= len(turns) {
@@ -30,15 +30,15 @@ func spelledCalls(question string, turn int) []llm.Call {
 	return out
 }
 
-// repeatResults repeats what the tools returned since the last question. The texts are joined by spaces, the oldest
-// first. What a tool said that has neither text nor error is left out.
+// repeatResults joins the tool results since the last question with spaces, the oldest first. Results with neither
+// text nor error are skipped.
 func repeatResults(history []llm.Message) string {
 	var results []string
 	for _, msg := range slices.Backward(history) {
 		if msg.Role == llm.RoleUser {
 			break
 		}
-		for at := range msg.Text { // what the tool gave may stand behind a word about its input
+		for at := range msg.Text { // the JSON may follow a note about the tool's input
 			var out struct{ Text, Error string }
 			if msg.Role == llm.RoleTool && msg.Text[at] == '{' &&
 				json.NewDecoder(strings.NewReader(msg.Text[at:])).Decode(&out) == nil && out.Text+out.Error != "" {

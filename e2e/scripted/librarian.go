@@ -10,26 +10,23 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// refusal is the sentence with which the product's own instructions have a model say that it has found nothing.
+// refusal is the sentence for a question without results, from the product's own instructions.
 const refusal = "I couldn't find relevant information about that in your documents."
 
-// searchers are the tools that it searches with: the first that there is. Which there are depends on the toolset of
-// the run.
+// searchers are the search tools in order of preference. The run's toolset determines which exist.
 var searchers = []string{"search_documents", "hybrid_search", "retrieve", "retrieve_documentation"}
 
-// Librarian is the script of a model that uses the tools as it should: it searches, reads the best one or two
-// documents, and answers with sentences of what it read, each with its number. A question may ask for trouble: see
-// trouble.
+// Librarian is the script of a well-behaved model: it searches, reads the best one or two documents, and answers
+// with sentences of their text, each with its number. A question may request a fault: see makeTrouble.
 //
-// What it does is decided by the history alone: nothing is kept between requests, so any number of runs can be under
-// way, and a run can go on at another server. It never says what the tools did not show it, unless trouble is asked
-// for.
+// Its reply depends only on the history: it is stateless, so any number of runs can be concurrent, and a run can
+// continue at another server. Its answer contains only text of tool results, unless a fault is requested.
 func Librarian(r Request) Reply {
 	question := r.Question()
 	if reply, ok := makeTrouble(r, question); ok {
 		return reply
 	}
-	// The trouble was not asked for, so it goes on as a good model does.
+	// Without a requested fault it continues like a good model.
 	hits, found, read, searched := gatherResults(r.Messages)
 	switch {
 	case len(read) > 0:
@@ -56,11 +53,11 @@ func Librarian(r Request) Reply {
 	return Reply{Text: "This is the scripted model. There are no tools to use."}
 }
 
-// makeTrouble makes what the question asks for: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse, #silent,
-// #filter, #invent, #notes, #length, #another and #call.
+// makeTrouble returns the reply for a requested fault: #429, #500, #cut, #stall, #empty, #malformed, #loop, #muse,
+// #silent, #filter, #invent, #notes, #length, #another and #call.
 //
-// The word may stand anywhere in the question. Some wait for a later turn or for tools, and until then it does as if
-// nothing was asked; ok reports whether reply is to be used.
+// The word may be anywhere in the question. Some faults wait for a later turn or for tools, and have no effect
+// until then; ok reports whether reply is used.
 func makeTrouble(r Request, question string) (Reply, bool) {
 	query := map[string]any{"query": contentWords(question)}
 	switch {
@@ -76,16 +73,16 @@ func makeTrouble(r Request, question string) (Reply, bool) {
 		return Reply{Chunks: []string{}}, true
 	case strings.Contains(question, "#filter"):
 		return Reply{Text: "I can't", Finish: llm.FinishFilter}, true
-	case strings.Contains(question, "#invent") && r.Turn() > 1: // it has searched and read, and knows better
+	case strings.Contains(question, "#invent") && r.Turn() > 1: // it has searched and read
 		return Reply{Text: "The king keeps seven dragons in the cellar [1]."}, true
 	case strings.Contains(question, "#notes") && r.Turn() > 1:
-		// it names a passage that nobody showed it, and can't add
+		// It cites a passage that is not in its context, and miscalculates.
 		_, found, read, _ := gatherResults(r.Messages)
 		return Reply{
 			Text: copySentences(append(read, found...), question) +
 				" That was in 1999 [99]. Altogether it is 2 + 3 = 6.",
 		}, true
-	case strings.Contains(question, "#length") && r.Turn() > 1: // as a server's limit of tokens cuts it
+	case strings.Contains(question, "#length") && r.Turn() > 1: // like a server's token limit
 		_, found, read, _ := gatherResults(r.Messages)
 		return Reply{
 			Text: copySentences(append(read, found...), question) + " The other gable", Finish: llm.FinishLength,
@@ -104,11 +101,11 @@ func makeTrouble(r Request, question string) (Reply, bool) {
 		return Reply{Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query": "ro`)}}}, true
 	case strings.Contains(question, "#loop") && !r.NoTools:
 		return Reply{Calls: []llm.Call{toolCall("search_documents", query)}}, true
-	case strings.Contains(question, "#muse") && r.Turn() == 0: // thinks aloud, at length
+	case strings.Contains(question, "#muse") && r.Turn() == 0: // a long thought
 		return Reply{Chunks: []string{strings.Repeat("Slate or tile? ", 1000), "Slate."}, Calls: []llm.Call{
 			toolCall("search_documents", query),
 		}}, true
-	case strings.Contains(question, "#silent") && r.Turn() > 0 && !r.NoTools: // says nothing until it has to answer
+	case strings.Contains(question, "#silent") && r.Turn() > 0 && !r.NoTools: // no text until it must answer
 		return Reply{Text: "This is never said.", Fault: Fault{StallAfter: -1}}, true
 	}
 	return Reply{}, false
@@ -119,24 +116,23 @@ func hasTool(r Request, tool string) bool {
 	return slices.ContainsFunc(r.Tools, func(t llm.ToolSpec) bool { return t.Name == tool })
 }
 
-// toolCall makes a call without an id; fillReply gives it one.
+// toolCall returns a call without an id; fillReply adds one.
 func toolCall(name string, arguments map[string]any) llm.Call {
-	raw, _ := json.Marshal(arguments) // plain strings and numbers can't fail
+	raw, _ := json.Marshal(arguments) // encoding strings and numbers can't fail
 	return llm.Call{Name: name, Arguments: raw}
 }
 
-// passage is what tools show of a document, with its citation number. N is 1 or more.
+// passage is a passage in a tool result, with its citation number. N is 1 or more.
 type passage struct {
 	N    int    `json:"n"`
 	Text string `json:"text"`
 }
 
-// gatherResults gathers what the tools returned since the last question: hits of searches with the passages they
-// showed, and passages that were read.
+// gatherResults parses the tool results since the last question.
 //
-// hits are the ids of documents, the best first, found the passages that searches showed, and read those of documents
-// that were opened. searched reports whether a search was made, also one that found nothing or failed. The shapes of
-// all toolsets are read, each by the fields it has.
+// hits are document ids, the best first, found the passages of searches, and read those of opened documents.
+// searched reports whether a search ran, also one without results or with an error. The formats of all toolsets are
+// parsed, each by its fields.
 func gatherResults(history []llm.Message) (hits []string, found, read []passage, searched bool) {
 	for _, msg := range slices.Backward(history) {
 		if msg.Role == llm.RoleUser {
@@ -159,7 +155,7 @@ func gatherResults(history []llm.Message) (hits []string, found, read []passage,
 				ChunkText string `json:"chunk_text"`
 			} `json:"results"`
 		}
-		// Before the JSON there may be a word about the tool's input.
+		// The JSON may follow a note about the tool's input.
 		start := strings.IndexByte(msg.Text, '{')
 		if start < 0 || json.NewDecoder(strings.NewReader(msg.Text[start:])).Decode(&out) != nil {
 			searched = true
@@ -185,10 +181,10 @@ func gatherResults(history []llm.Message) (hits []string, found, read []passage,
 	return hits, found, read, searched
 }
 
-// copySentences copies the sentences that share most words with the question, each with its passage's number. At most
-// three, the best first. Of equal ones the first comes first, also when none shares a word.
+// copySentences copies the sentences that share most words with the question, each with its passage's number. It
+// copies at most three, the best first. Ties are in document order, also if none shares a word.
 func copySentences(passages []passage, question string) string {
-	// n is the passage's number, score how many words of the question are in the sentence.
+	// n is the passage's number, score the number of the question's words in the sentence.
 	type found struct {
 		text  string
 		n     int
@@ -219,8 +215,8 @@ func copySentences(passages []passage, question string) string {
 	return b.String()
 }
 
-// cutSentences cuts a text at full stops and line ends. A full stop counts only before a space or at the end, so “3.5”
-// stays whole. Headings and what has eight bytes or less are left out.
+// cutSentences splits a text at full stops and line ends. A full stop counts only before a space or at the end, so
+// “3.5” stays whole. Headings and segments of eight bytes or less are skipped.
 func cutSentences(text string) []string {
 	var out []string
 	for _, line := range strings.Split(text, "\n") {
@@ -246,13 +242,13 @@ func cutSentences(text string) []string {
 	return out
 }
 
-// stopWords are words of English that say nothing about what is asked.
+// stopWords are English words without meaning for a search.
 var stopWords = strings.Fields("a an and are as at be by can did do does for from had has have how i in is it its me " +
 	"my of on or that the " +
 	"their there this to was we were what when where which who why will with would you your about tell give please")
 
-// contentWords returns a question's content words. At most twelve, in their order. A question that has none keeps all
-// of its words. Hyphens stay in words.
+// contentWords returns a question's content words, at most twelve, in order. A question without any keeps all of
+// its words. Hyphens stay in words.
 func contentWords(question string) string {
 	words := strings.FieldsFunc(
 		question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' },

@@ -1,12 +1,12 @@
-// Package scripted holds models whose replies are written beforehand: one in the process, and a server that speaks the
-// protocol of OpenAI. They drive tests, benchmarks and tries without a key.
+// Package scripted contains models with scripted replies: one in the process, and a server for OpenAI's protocol.
+// They are used by tests, benchmarks and demos without a key.
 //
-// Package scripted knows two protocols, OpenAI's chat completions and Anthropic's messages, and embeddings. model.go
-// has what a reply is and the model in the process; server.go, wire.go and anthropic.go are the server; librarian.go
-// and asked.go are the script of a model that behaves well, and of trouble that a question asks for.
+// It implements two protocols, OpenAI's chat completions and Anthropic's messages, and embeddings. model.go has the
+// reply and the model in the process; server.go, wire.go and anthropic.go are the server; librarian.go and asked.go
+// are the script of a well-behaved model, and of the faults that a question requests.
 //
-// It is for tests alone: nothing that users run may import it. It decides nothing at random, so a test that passes
-// once passes again.
+// It is only for tests: the released program must not import it. It is deterministic, so a test that passes once
+// passes again.
 package scripted
 
 import (
@@ -23,35 +23,34 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Reply is what a model says to one request.
+// Reply is a model's reply to one request.
 //
-// The zero value is an empty answer that ends normally. Delay is the time before each part; Usage is in tokens.
+// The zero value is an empty answer that ends normally. Delay is the time before each chunk; Usage is in tokens.
 type Reply struct {
 	Reasoning string
 	Text      string
-	Chunks    []string   // the text in pieces; nil: Text in pieces of about a word
+	Chunks    []string   // the text in chunks; nil: Text in chunks of about a word
 	Calls     []llm.Call // calls without an id get one
 	Finish    llm.Finish // empty: tool_calls if there are calls, else stop
-	Usage     *llm.Usage // nil: counted from the pieces
+	Usage     *llm.Usage // nil: computed from the chunks
 	Delay     time.Duration
-	Err       error // of a Model: ends the reply after its text; nil is a normal end
-	Fault     Fault // of a Server
+	Err       error // for a Model: ends the reply after its text; nil is a normal end
+	Fault     Fault // for a Server
 }
 
-// Script makes the reply to a request. It is called by many requests at once. The result belongs to whoever called it,
-// and the request must not be changed. A script that needs to know what came before reads it from the history, as a
-// model has to.
+// Script returns the reply to a request. It must be safe for concurrent use. The caller owns the result, and the
+// request must not be modified. A script that needs earlier turns reads them from the history, like a model.
 type Script func(Request) Reply
 
-// Request is what a script sees. N counts from 0, over all runs of one Model or Server.
+// Request is the input of a script. N counts from 0, over all runs of one Model or Server.
 type Request struct {
 	llm.Request
-	Model string // as asked for; empty for an in-process Model
-	N     int    // how many requests came before
+	Model string // the requested model; empty for an in-process Model
+	N     int    // number of earlier requests
 }
 
-// Turn is a request's place in its run: how many of its assistant messages stand after the last question. It is 0 for
-// the first request of a run, also in a conversation that had questions before.
+// Turn returns a request's index in its run: the number of assistant messages after the last question. It is 0 for
+// the first request of a run, also in a conversation with earlier questions.
 func (r Request) Turn() int {
 	n := 0
 	for _, msg := range slices.Backward(r.Messages) {
@@ -66,7 +65,7 @@ func (r Request) Turn() int {
 	return n
 }
 
-// Question is the last user message. It is empty when there is none.
+// Question returns the last user message, or "".
 func (r Request) Question() string {
 	for _, msg := range slices.Backward(r.Messages) {
 		if msg.Role == llm.RoleUser {
@@ -76,8 +75,8 @@ func (r Request) Question() string {
 	return ""
 }
 
-// Model is a model in the process. It is safe for concurrent use. It keeps all requests, so it is for tests that make
-// few.
+// Model is a model in the process. It is safe for concurrent use. It records all requests, so it is for tests with
+// few requests.
 type Model struct {
 	script Script
 	// mu guards seen.
@@ -87,7 +86,8 @@ type Model struct {
 	checks []llm.Request
 }
 
-// JudgeBy has yes-or-no questions answered by a judge instead of with yes. They are no part of the script.
+// JudgeBy sets the judge for yes-or-no questions, which are otherwise answered with yes. They do not reach the
+// script.
 func (m *Model) JudgeBy(judge Judge) *Model {
 	m.judge = judge
 	return m
@@ -100,8 +100,8 @@ func (m *Model) Checks() []llm.Request {
 	return slices.Clone(m.checks)
 }
 
-// New returns a model that gives the replies in order. After the last one it fails with llm.KindInvalid. The order is
-// that in which requests come, of whichever run.
+// New returns a model that gives the replies in order. After the last one it fails with llm.KindInvalid. The order
+// is that of the requests, of any run.
 func New(replies ...Reply) *Model {
 	return NewScript(func(r Request) Reply {
 		if r.N >= len(replies) {
@@ -111,21 +111,21 @@ func New(replies ...Reply) *Model {
 	})
 }
 
-// NewScript returns a model that replies as the script says.
+// NewScript returns a model with a script.
 func NewScript(script Script) *Model { return &Model{script: script} }
 
-// Name is "scripted".
+// Name returns "scripted".
 func (m *Model) Name() string { return "scripted" }
 
-// Requests returns the requests so far. The slice is a copy; what is in it is not.
+// Requests returns a copy of the requests so far. Its elements are shared.
 func (m *Model) Requests() []llm.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.seen)
 }
 
-// Stream yields the script's reply. See llm.Model. A context that ends gives an llm.Error of the kind cancelled. Fault
-// is not used here: Err is what goes wrong with a Model.
+// Stream yields the script's reply. See llm.Model. A cancelled context returns an llm.Error of the kind cancelled.
+// Fault is not used here: a Model fails with Err.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		if req.TopLogprobs > 0 {
@@ -137,7 +137,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 			_ = yield(llm.Text(word), nil) && yield(llm.Done{Finish: llm.FinishLength, Usage: usage, First: first}, nil)
 			return
 		}
-		// The caller may go on with its slice of messages.
+		// The caller may reuse its slice of messages.
 		kept := req
 		kept.Messages = slices.Clone(req.Messages)
 		m.mu.Lock()
@@ -161,8 +161,8 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 	}
 }
 
-// replyParts returns the reply as a stream's parts. The order is the one that model servers have: thoughts, text,
-// calls, and the end with the reason.
+// replyParts returns the reply as a stream's parts, in the order of model servers: thoughts, text, calls, and the
+// end with the reason.
 func (r Reply) replyParts() []llm.Part {
 	var parts []llm.Part
 	if r.Reasoning != "" {
@@ -177,7 +177,7 @@ func (r Reply) replyParts() []llm.Part {
 	return append(parts, llm.Done{Finish: r.Finish, Usage: r.Usage})
 }
 
-// waitFor waits for d, or returns the context's error. A d of 0 or less does not wait.
+// waitFor waits for d, or returns the context's error. It does not wait for a d of 0 or less.
 func waitFor(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -192,13 +192,13 @@ func waitFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Judge gives log P(yes) − log P(no) for the prompt of a yes-or-no question (llm.AskYesNo).
+// Judge returns log P(yes) − log P(no) for the prompt of a yes-or-no question (llm.AskYesNo).
 type Judge func(prompt string) float64
 
-// sure is the odds of a model without a Judge, which says yes to all.
+// sure is the log odds of a model without a Judge, which answers yes to all questions.
 const sure = 3
 
-// odds are those of a request. Questions that tell whether a model can judge (agent/run/check.go) get the right reply.
+// odds returns the log odds for a request. Control questions (agent/run/check.go) get the right reply.
 func (j Judge) odds(req llm.Request) float64 {
 	prompt := req.Messages[len(req.Messages)-1].Text
 	switch {
@@ -210,7 +210,8 @@ func (j Judge) odds(req llm.Request) float64 {
 	return j(prompt)
 }
 
-// verdict is the reply to a yes-or-no question: its word, and the tokens yes and no with their log-probabilities.
+// verdict returns the reply to a yes-or-no question: its word, and the tokens yes and no with their log
+// probabilities.
 func verdict(odds float64) (word string, first []llm.Logprob) {
 	yes := 1 / (1 + math.Exp(-odds))
 	first = []llm.Logprob{{Token: "yes", Logprob: math.Log(yes)}, {Token: "no", Logprob: math.Log(1 - yes)}}
@@ -220,12 +221,12 @@ func verdict(odds float64) (word string, first []llm.Logprob) {
 	return "yes", first
 }
 
-// writeVerdict streams the reply to a yes-or-no question as OpenAI's protocol has it.
+// writeVerdict streams the reply to a yes-or-no question in OpenAI's protocol.
 func writeVerdict(w http.ResponseWriter, odds float64) {
 	word, first := verdict(odds)
 	w.Header().Set("Content-Type", "text/event-stream")
 	_, _ = fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"content":%q},"logprobs":{"content":[{"token":%[1]q,`+
 		`"logprob":%[2]f,"top_logprobs":[{"token":"yes","logprob":%[2]f},{"token":"no","logprob":%[3]f}]}]},`+
 		`"finish_reason":"length"}]}`+"\n\n"+`data: {"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":1}}`+
-		"\n\ndata: [DONE]\n\n", word, first[0].Logprob, first[1].Logprob) // the client left
+		"\n\ndata: [DONE]\n\n", word, first[0].Logprob, first[1].Logprob) // the client has disconnected
 }

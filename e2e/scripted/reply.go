@@ -9,13 +9,13 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// fillReply fills in what a script left out.
+// fillReply fills in a script's missing fields.
 //
-// n is the number of the request, which makes ids of calls that differ between requests. The usage is 100 tokens for
-// the prompt, and a token for each piece and 20 for each call.
+// n is the number of the request, which makes call ids unique. The usage is 100 tokens for the prompt, a token for
+// each chunk and 20 for each call.
 func (r Reply) fillReply(n int) Reply {
 	if r.Chunks == nil {
-		// Chunks that are not nil may be empty: a reply without a text.
+		// Non-nil Chunks may be empty: a reply without text.
 		r.Chunks = Words(r.Text)
 	}
 	r.Calls = slices.Clone(r.Calls)
@@ -39,8 +39,7 @@ func (r Reply) fillReply(n int) Reply {
 	return r
 }
 
-// Words cuts a text into pieces of a word with the space before it, about what models call a token. Joined they are
-// the text.
+// Words splits a text into words with the space before them, about the tokens of a model. Joined they are the text.
 func Words(text string) []string {
 	var out []string
 	start, inSpace := 0, true
@@ -58,8 +57,8 @@ func Words(text string) []string {
 	return out
 }
 
-// exactChunks returns n pieces: the given ones cut off, or said again and again. With n of 0 or less, or without any,
-// it returns what it got.
+// exactChunks returns n chunks: the given ones truncated or repeated. With n of 0 or less, or without chunks, it
+// returns its input.
 func exactChunks(chunks []string, n int) []string {
 	if n <= 0 || len(chunks) == 0 {
 		return chunks

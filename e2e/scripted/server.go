@@ -16,33 +16,34 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// maxBody is how many bytes of a request are read, 32 MiB; longer ones are refused.
+// maxBody is the maximum size of a request in bytes, 32 MiB; larger ones are refused.
 const maxBody = 32 << 20
 
-// Config says how a server replies. The zero value is a Librarian that answers at once and keeps no requests.
+// Config configures a server's replies. The zero value is a Librarian that replies at once and records no requests.
 type Config struct {
 	Script Script        // nil: Librarian
-	Delay  time.Duration // before each piece, unless the reply has its own
-	Tokens int           // pieces of each text reply; 0: as the script says
+	Delay  time.Duration // before each chunk, unless the reply has its own
+	Tokens int           // number of chunks of each text reply; 0: as in the script
 	Model  string        // the name in /v1/models; empty: "scripted"
 	Owner  string        // likewise; empty: "footnote"
-	Room   int           // tokens of context, likewise, as llama.cpp says it; 0: it does not say
-	Judge  Judge         // of yes-or-no questions, which are no part of the script; nil: yes to all
-	Record int           // how many requests Requests keeps at most: the last ones
+	Room   int           // context size in tokens, as in llama.cpp's field; 0: not reported
+	Judge  Judge         // of yes-or-no questions, which do not reach the script; nil: yes to all
+	Record int           // maximum number of recorded requests: the last ones
 }
 
-// Server is a working server with OpenAI's protocol: chat completions as streams, embeddings, and the list of models;
-// and with Anthropic's: messages as streams. Serve it with net/http or httptest. It is safe for concurrent use.
+// Server is a server for OpenAI's protocol, with streamed chat completions, embeddings and the list of models, and
+// for Anthropic's, with streamed messages. Serve it with net/http or httptest. It is safe for concurrent use.
 type Server struct {
 	config Config
-	// mux has both protocols; mu guards what is below it. count is of all chat requests, seen the last of them.
+	// mux handles both protocols; mu guards the fields below it. count is the number of chat requests, seen the
+	// last of them.
 	mux   *http.ServeMux
 	mu    sync.Mutex
 	count int
 	seen  []Request
 }
 
-// NewServer returns a server. Each path is served as it is and with /v1 before it.
+// NewServer returns a server. Each path is also served with the prefix /v1.
 func NewServer(c Config) *Server {
 	if c.Script == nil {
 		c.Script = Librarian
@@ -61,27 +62,28 @@ func NewServer(c Config) *Server {
 	return s
 }
 
-// ServeHTTP serves the protocol. A body is cut at 32 MiB, and an unknown path gets 404.
+// ServeHTTP implements http.Handler. A body is limited to 32 MiB, and an unknown path gets 404.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	s.mux.ServeHTTP(w, r)
 }
 
-// Requests returns the last requests, oldest first, as many as Config.Record. What is in the copy must not be changed.
+// Requests returns the last requests, oldest first, up to Config.Record. The elements of the copy must not be
+// modified.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
 }
 
-// Count returns how many chat requests came. Requests that were refused do not count.
+// Count returns the number of chat requests, without refused ones.
 func (s *Server) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.count
 }
 
-// noteRequest gives a request its number, and keeps it if Config.Record says so.
+// noteRequest numbers a request, and records it if Config.Record is set.
 func (s *Server) noteRequest(r Request) Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +96,7 @@ func (s *Server) noteRequest(r Request) Request {
 	return r
 }
 
-// serveChat answers in OpenAI's protocol. Config.Tokens is for replies that are text and have no fault.
+// serveChat handles a request in OpenAI's protocol. Config.Tokens applies to text replies without a fault.
 func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -112,7 +114,7 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	}
 	asked = s.noteRequest(asked)
 	reply := s.config.Script(asked).fillReply(asked.N)
-	// Errors and broken streams are left as the script has them.
+	// Errors and broken streams are left unchanged.
 	if len(reply.Calls) == 0 && reply.Fault.isNone() {
 		reply.Chunks = exactChunks(reply.Chunks, s.config.Tokens)
 	}
@@ -122,7 +124,8 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request) {
 	streamReply(w, r, reply)
 }
 
-// serveModels lists the one model. n_ctx is where llama.cpp's server says how many tokens of context there are.
+// serveModels lists the one model. n_ctx is the field in which llama.cpp's server reports the context size in
+// tokens.
 func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
 		map[string]any{"id": s.config.Model, "object": "model", "created": 0,
@@ -130,7 +133,7 @@ func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 	}})
 }
 
-// writeRefusal writes an error in OpenAI's form.
+// writeRefusal writes an error in OpenAI's format.
 func writeRefusal(w http.ResponseWriter, status int, code, message string) {
 	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": code, "code": code}})
 }
@@ -138,17 +141,17 @@ func writeRefusal(w http.ResponseWriter, status int, code, message string) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client left
+	_ = json.NewEncoder(w).Encode(v) // the client has disconnected
 }
 
-// wireRequest is a chat request as it comes. Only the fields that this server reads.
+// wireRequest is a chat request, with the fields that this server uses.
 type wireRequest struct {
 	Model    string `json:"model"`
 	Messages []struct {
 		Role       llm.Role        `json:"role"`
 		Content    json.RawMessage `json:"content"`
 		ToolCallID string          `json:"tool_call_id"`
-		// A call's arguments are JSON in a text, as in the real protocol.
+		// A call's arguments are JSON encoded as a string, as in the real protocol.
 		ToolCalls []struct {
 			ID       string `json:"id"`
 			Function struct {
@@ -171,7 +174,7 @@ type wireRequest struct {
 	TopLogprobs int             `json:"top_logprobs"`
 }
 
-// readRequest is the request as scripts see it.
+// readRequest decodes a request for scripts.
 func readRequest(body []byte) (Request, error) {
 	var wire wireRequest
 	if err := json.Unmarshal(body, &wire); err != nil {
@@ -197,7 +200,7 @@ func readRequest(body []byte) (Request, error) {
 	return r, nil
 }
 
-// contentText reads a content that is a string or a list of text parts.
+// contentText decodes a content that is a string or a list of text parts.
 func contentText(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -206,7 +209,7 @@ func contentText(raw json.RawMessage) string {
 	var parts []struct {
 		Text string `json:"text"`
 	}
-	_ = json.Unmarshal(raw, &parts) // null and anything else is no text
+	_ = json.Unmarshal(raw, &parts) // null and other types are not text
 	var b strings.Builder
 	for _, part := range parts {
 		b.WriteString(part.Text)
@@ -214,15 +217,15 @@ func contentText(raw json.RawMessage) string {
 	return b.String()
 }
 
-// Dimensions is the size of the server's vectors. It is that of all-MiniLM-L6-v2, the sentence model that the product
+// Dimensions is the size of the server's embeddings, that of all-MiniLM-L6-v2, the embedding model that the product
 // can run itself.
 const Dimensions = 384
 
-// serveEmbeddings answers with vectors of hashed words: texts that share words are alike, and the same text has the
-// same vector everywhere.
+// serveEmbeddings returns embeddings of hashed words: texts with common words are similar, and the same text always
+// has the same vector.
 //
-// The input is a text or a list of texts, and the answer has floats, whatever encoding was asked for. It refuses any
-// other input with 400. The model that is asked for is named in the answer and changes nothing.
+// The input is a text or a list of texts, and the response has floats, whatever encoding was requested. It refuses
+// any other input with 400. The requested model is named in the response and has no effect.
 func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	var asked struct {
 		Model string          `json:"model"`
@@ -252,11 +255,11 @@ func (s *Server) serveEmbeddings(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// Vector returns the unit vector of a text: each word, cut to five letters as a poor man's stem, counts in three
-// places.
+// Vector returns the unit vector of a text: each word, truncated to five letters as a simple stemmer, adds to three
+// dimensions.
 //
-// Letters and digits make words, without regard to case. Two texts have a high cosine when they share words; it knows
-// no meanings. A text without words has a vector too, so that none has length 0.
+// Words are letters and digits, case-insensitive. Two texts have a high cosine if they share words; it does not
+// model meaning. A text without words has a vector too, so that none has length 0.
 func Vector(text string) []float32 {
 	v := make([]float32, Dimensions)
 	notLetter := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
@@ -264,7 +267,7 @@ func Vector(text string) []float32 {
 		// Five letters make “roofs” and “roof” different but “condition” and “conditions” equal.
 		runes := []rune(word)
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(string(runes[:min(5, len(runes))]))) // a hash can't fail
+		_, _ = h.Write([]byte(string(runes[:min(5, len(runes))]))) // writing to a hash can't fail
 		sum := h.Sum64()
 		for range 3 {
 			sign := float32(1)

@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// RefuseTogether is next for requests that do not name a field. Those that do are answered with status 400 and body,
-// the first n of them only when all n have come: none of these can have learnt from the refusal of another.
+// RefuseTogether forwards requests without a given field to next. Requests with the field get status 400 and body.
+// The first n of them are held until all n have arrived, so that none can depend on another's refusal.
 func RefuseTogether(next http.Handler, n int, field, body string) http.Handler {
 	var come atomic.Int64
 	all := make(chan struct{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, err := io.ReadAll(r.Body)
 		if err != nil {
-			return // the client has gone
+			return // the client has disconnected
 		}
 		if !bytes.Contains(sent, []byte(`"`+field+`"`)) {
 			r.Body = io.NopCloser(bytes.NewReader(sent))

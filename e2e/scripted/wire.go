@@ -9,37 +9,37 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Fault is what goes wrong with a server's reply. The zero value is none.
+// Fault is a fault of a server's reply. The zero value is no fault.
 //
-// They are what model servers and the networks before them really do: refuse, break off, fall silent, or say nonsense.
-// Several may be set; an error status comes before all others but Slow, and Raw before what is left.
+// These are real faults of model servers and networks: a refusal, a broken stream, a hang, or an invalid response.
+// Several may be set; an error status takes precedence over all others except Slow, and Raw over the rest.
 //
-// A test that sets one shows what a user sees when a provider has that trouble: the product must end the run with a
-// reason, try again, or ask another model, and must never show half an answer as a whole one.
+// A test that sets one checks the user-visible result of a provider's fault: the product must end the run with a
+// reason, retry, or use another model, and must never show a partial answer as a complete one.
 type Fault struct {
 	Status     int           // an HTTP error instead of a reply
 	Body       string        // of Status; empty: a plain error object
-	RetryAfter string        // the header
+	RetryAfter string        // the Retry-After header
 	Raw        []byte        // written instead of the stream
 	RawType    string        // content type of Raw; empty: text/event-stream
-	CutAfter   int           // break the connection after so many pieces; -1: before the first
-	StallAfter int           // send nothing more after so many pieces until the client leaves; -1: from the start
-	Error      string        // an error event at the end instead of a finish
+	CutAfter   int           // break the connection after a number of chunks; -1: before the first
+	StallAfter int           // send no more after a number of chunks until the client disconnects; -1: from the start
+	Error      string        // an error event at the end instead of a finish reason
 	NoDone     bool          // no [DONE]
-	Slow       time.Duration // before the headers
+	Slow       time.Duration // delay before the headers
 }
 
-// isNone is not asked of what only shapes another field: Body, RetryAfter and RawType.
+// isNone ignores the fields that only modify another one: Body, RetryAfter and RawType.
 func (f Fault) isNone() bool {
 	return f.Status == 0 && f.Raw == nil && f.CutAfter == 0 && f.StallAfter == 0 && f.Error == "" && !f.NoDone &&
 		f.Slow == 0
 }
 
-// flushBytes is how much is collected before it is sent when pieces come without a delay.
+// flushBytes is the buffer size before a flush if chunks have no delay.
 const flushBytes = 2 << 10
 
-// streamReply writes a reply as server-sent events. It returns when the reply is sent or the client has left. A
-// connection that is to break ends with a panic that net/http knows.
+// streamReply streams a reply as server-sent events. It returns when the reply is sent or the client has
+// disconnected. A broken connection is a panic with http.ErrAbortHandler.
 func streamReply(w http.ResponseWriter, r *http.Request, reply Reply) {
 	f := reply.Fault
 	if waitFor(r.Context(), f.Slow) != nil {
@@ -54,7 +54,7 @@ func streamReply(w http.ResponseWriter, r *http.Request, reply Reply) {
 		return
 	case f.Status != 0:
 		w.WriteHeader(f.Status)
-		_, _ = w.Write([]byte(f.Body)) // the client left
+		_, _ = w.Write([]byte(f.Body)) // the client has disconnected
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -63,14 +63,15 @@ func streamReply(w http.ResponseWriter, r *http.Request, reply Reply) {
 		w.Header().Set("Content-Type", f.RawType)
 	}
 	if f.Raw != nil {
-		_, _ = w.Write(f.Raw) // the client left
+		_, _ = w.Write(f.Raw) // the client has disconnected
 		return
 	}
 	s := &sender{w: w, r: r, control: http.NewResponseController(w), delay: reply.Delay}
 	s.sendReply(reply) //nolint:contextcheck // s holds the request's context
 }
 
-// sender writes the events of one reply. gone means that the client has left, or that nothing more is to come.
+// sender writes the events of one reply. gone means that the client has disconnected, or that no more is to be
+// sent.
 type sender struct {
 	w       http.ResponseWriter
 	r       *http.Request
@@ -87,9 +88,9 @@ const (
 	eventTail = `,"finish_reason":null}]}` + "\n\n"
 )
 
-// sendReply sends all of a reply: thought, text, calls, the reason of the end, usage and [DONE].
+// sendReply sends a whole reply: thought, text, calls, the finish reason, usage and [DONE].
 func (s *sender) sendReply(reply Reply) {
-	// Nothing is sent: the client finds a connection that ends before its answer.
+	// No bytes are sent: the client gets a connection that ends before the response.
 	if reply.Fault.CutAfter < 0 {
 		panic(http.ErrAbortHandler)
 	}
@@ -132,9 +133,9 @@ func (s *sender) sendReply(reply Reply) {
 	s.flushBuffer()
 }
 
-// sendCall sends a call's name, then its arguments in two pieces. The cut is not inside a character.
+// sendCall sends a call's name, then its arguments in two chunks, split between characters.
 func (s *sender) sendCall(i int, call llm.Call, f Fault) {
-	// The first piece has the id and the name, the others only their place among the calls.
+	// The first chunk has the id and the name, the others only the index of the call.
 	at := `{"tool_calls":[{"index":` + strconv.Itoa(i) + `,`
 	name := at + `"id":` + string(appendString(nil, call.ID)) + `,"type":"function","function":{"name":` +
 		string(appendString(nil, call.Name)) + `,"arguments":`
@@ -147,13 +148,12 @@ func (s *sender) sendCall(i int, call llm.Call, f Fault) {
 	s.sendDelta(at+`"function":{"arguments":`, string(call.Arguments[half:]), `}}]}`, f)
 }
 
-// sendDelta sends one piece, after the delay. The piece is counted, and a fault that is due by its number happens
-// here.
+// sendDelta sends one chunk, after the delay. The chunk is counted, and a fault at its number is injected here.
 func (s *sender) sendDelta(before, text, after string, f Fault) {
 	if s.gone {
 		return
 	}
-	// A StallAfter of -1 is met before the first piece.
+	// A StallAfter of -1 stalls before the first chunk.
 	if f.StallAfter != 0 && s.pieces >= f.StallAfter {
 		s.flushBuffer()
 		<-s.r.Context().Done()
@@ -179,7 +179,7 @@ func (s *sender) sendDelta(before, text, after string, f Fault) {
 	}
 }
 
-// flushBuffer sends what is collected. When that fails, the client has left.
+// flushBuffer sends the buffer. On an error the client has disconnected.
 func (s *sender) flushBuffer() {
 	if _, err := s.w.Write(s.buf); err != nil || s.control.Flush() != nil {
 		s.gone = true
@@ -187,7 +187,7 @@ func (s *sender) flushBuffer() {
 	s.buf = s.buf[:0]
 }
 
-// appendString appends a JSON string.
+// appendString appends an encoded JSON string.
 func appendString(b []byte, s string) []byte {
 	quoted, err := json.Marshal(s)
 	if err != nil {

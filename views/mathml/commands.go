@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// command draws a command that was taken.
+// command parses and draws the command t.
 func (p *parser) command(t string) *node {
 	if width, ok := spaces[t]; ok {
 		return p.add("mspace", ` width="`+width+`"`, "")
@@ -54,7 +54,7 @@ var spaces = map[string]string{
 	`\qquad`: "2em",
 }
 
-// functions are names that are words; true for those whose scripts stand below them.
+// functions holds the names of functions. The value is true if their scripts are set below them.
 var functions = map[string]bool{}
 
 func init() {
@@ -67,13 +67,13 @@ func init() {
 	}
 }
 
-// spelled are the functions whose names are written in two words.
+// spelled holds the functions whose names are written as two words.
 var spelled = map[string]string{
 	"liminf": "lim inf", "limsup": "lim sup", "argmax": "arg max", "argmin": "arg min", "injlim": "inj lim",
 	"projlim": "proj lim",
 }
 
-// function draws the name of a function.
+// function draws a function's name.
 func (p *parser) function(name string, limits bool) *node {
 	var n *node
 	if limits {
@@ -88,9 +88,9 @@ func (p *parser) function(name string, limits bool) *node {
 // accent is a mark above or below an argument.
 type accent struct {
 	char  string
-	wide  bool // as wide as what it marks
+	wide  bool // stretched to the width of its argument
 	below bool
-	notes bool // scripts stand beyond it
+	notes bool // scripts are beyond it
 }
 
 var accents = map[string]accent{
@@ -107,7 +107,7 @@ var accents = map[string]accent{
 	`\underbracket`: {char: "⎵", wide: true, below: true, notes: true},
 }
 
-// accent draws an argument with its mark.
+// accent parses an argument and draws it with its mark.
 func (p *parser) accent(a accent) *node {
 	base := p.argument()
 	attrs := ` stretchy="false"`
@@ -134,13 +134,13 @@ func init() {
 	}
 }
 
-// arrows are those with a text above and one below.
+// arrows maps arrow commands with text above and below to their characters.
 var arrows = map[string]string{
 	`\xrightarrow`: "→", `\xleftarrow`: "←", `\xRightarrow`: "⇒", `\xLeftarrow`: "⇐", `\xleftrightarrow`: "↔",
 	`\xmapsto`: "↦", `\xrightleftharpoons`: "⇌",
 }
 
-// arrow draws an arrow that is as long as its texts.
+// arrow draws an arrow that is stretched to its texts.
 func (p *parser) arrow(char string) *node {
 	below := p.option()
 	above := p.argument()
@@ -154,7 +154,7 @@ func (p *parser) arrow(char string) *node {
 	return p.add("munderover", "", "", base, pad(below), pad(above))
 }
 
-// fence takes what stands behind \left, \right, \middle or \big: one character, or none for a point.
+// fence parses the token after \left, \right, \middle or \big: one character, or an empty fence for a point.
 func (p *parser) fence() string {
 	t := p.next()
 	if t == "." {
@@ -176,7 +176,7 @@ func (p *parser) fence() string {
 	return char
 }
 
-// fenced draws what stands between \left and \right.
+// fenced parses and draws the items between \left and \right.
 func (p *parser) fenced() *node {
 	defer p.enter()()
 	fence := func(form string) *node {
@@ -191,7 +191,7 @@ func (p *parser) fenced() *node {
 	return p.add("mrow", "", "", append(items, fence("postfix"))...)
 }
 
-// negated draws a symbol that is crossed out.
+// negated draws a crossed-out symbol.
 func (p *parser) negated() *node {
 	n := p.argument()
 	if len(n.kids) > 0 || n.text == "" {
@@ -201,7 +201,7 @@ func (p *parser) negated() *node {
 	return n
 }
 
-// texts are commands with words as their argument, and the class that draws them.
+// texts maps commands with a text argument to the class that draws them.
 var texts = map[string]string{
 	`\text`:       "",
 	`\textrm`:     "",
@@ -218,7 +218,7 @@ var texts = map[string]string{
 	`\textsc`:     "",
 }
 
-// text draws words, and formulas between dollars in them.
+// text parses and draws a text argument, with formulas between dollars in it.
 func (p *parser) text(class string) *node {
 	defer p.enter()()
 	attrs := ""
@@ -240,7 +240,7 @@ func (p *parser) text(class string) *node {
 	return p.row(items)
 }
 
-// within draws a formula that is a part of this one.
+// within parses and draws a nested formula.
 func (p *parser) within(tex string) *node {
 	inner := &parser{tex: tex, nodes: p.nodes, depth: p.depth}
 	n := inner.row(inner.list(""))
@@ -252,7 +252,7 @@ func (p *parser) within(tex string) *node {
 	return n
 }
 
-// plain returns words as they are shown: white space as one space that is kept, escapes as what they stand for.
+// plain decodes a text argument: white space is normalised to one non-collapsing space, and escapes are decoded.
 func (p *parser) plain(s string) string {
 	s = strings.NewReplacer(
 		"\x00",

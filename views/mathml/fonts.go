@@ -2,12 +2,12 @@ package mathml
 
 import "strings"
 
-// font maps letters and digits to the mathematical alphabets of Unicode. A zero first character leaves them as they
-// are.
+// font maps letters and digits to the mathematical alphabets of Unicode. A zero first character leaves them
+// unchanged.
 type font struct {
 	upper, lower, digit rune
-	holes               map[rune]rune // letters that Unicode had before
-	words               bool          // letters side by side are one word
+	holes               map[rune]rune // letters with an older Unicode code point
+	words               bool          // adjacent letters are one word
 }
 
 var fonts = map[string]*font{

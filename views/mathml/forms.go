@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// commands are those that draw their arguments in a form of their own.
+// commands maps each command with its own argument form to its parser.
 var commands map[string]func(p *parser, name string) *node
 
-// switches are commands that hold to the end of the group.
+// switches maps commands that apply to the end of the group to their parsers.
 var switches map[string]func(p *parser, closing string) *node
 
-func init() { // these read items, which look commands up
+func init() { // these parse items, which look up commands
 	first := func(p *parser) *node { return p.argument() }
 	fraction := func(p *parser, name string) *node { return p.fraction(name, p.argument(), p.argument()) }
 	commands = map[string]func(p *parser, name string) *node{
@@ -124,7 +124,7 @@ func init() { // these read items, which look commands up
 	}
 }
 
-// fraction draws one number above another, in the form of its command.
+// fraction draws a numerator above a denominator, in the form of the command kind.
 func (p *parser) fraction(kind string, above, below *node) *node {
 	attrs := ""
 	if strings.HasSuffix(kind, "binom") || kind == "atop" {
@@ -146,10 +146,10 @@ func (p *parser) fraction(kind string, above, below *node) *node {
 
 var length = regexp.MustCompile(`^\s*(-?\d{1,4}(?:\.\d{1,4})?)\s*(em|ex|pt|mm|cm|in|mu)\s*$`)
 
-// ems are how many em a unit has.
+// ems maps a unit to its length in em.
 var ems = map[string]float64{"em": 1, "ex": 0.43, "pt": 0.1, "mm": 0.2845, "cm": 2.845, "in": 7.227, "mu": 1. / 18}
 
-// space draws a space of a given width, ten em at most.
+// space parses and draws a space of a given width, at most ten em.
 func space(p *parser, _ string) *node {
 	p.take("*")
 	m := length.FindStringSubmatch(p.words())
@@ -162,7 +162,7 @@ func space(p *parser, _ string) *node {
 	return p.add("mspace", ` width="`+strconv.FormatFloat(width, 'f', 4, 64)+`em"`, "")
 }
 
-// colored draws its second argument. Colours are those of the page.
+// colored draws its second argument and ignores the colour: the page's colour is used.
 func colored(p *parser, _ string) *node {
 	p.words()
 	return p.argument()

@@ -1,7 +1,6 @@
-// Package mathml draws TeX formulas as MathML Core, the part of MathML that browsers draw themselves. It knows the
-// commands of LaTeX's mathematics that answers use, and no macros: nothing in a formula can define anything, load
-// anything or name an address. Elements, attributes and classes come from this package alone; what stands in the
-// formula becomes text.
+// Package mathml renders TeX formulas as MathML Core, the part of MathML that browsers render natively. It parses
+// the LaTeX math commands that answers use, and no macros: a formula can't define commands, load files or contain
+// URLs. Elements, attributes and classes are this package's own. All content of the formula becomes text nodes.
 package mathml
 
 import (
@@ -12,22 +11,22 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of one formula.
+// The limits of one formula.
 const (
 	MaxTeX   = 4_000 // bytes
 	MaxNodes = 2_000 // elements
-	maxDepth = 40    // groups, arguments, fences and environments in one another
+	maxDepth = 40    // nesting depth of groups, arguments, fences and environments
 )
 
 var (
-	// ErrTooLarge means that a formula is beyond the bounds.
+	// ErrTooLarge means that a formula is over the limits.
 	ErrTooLarge = errors.New("the formula is too large")
-	// ErrUnknown means that a formula is unfinished, or has a command that is not known.
+	// ErrUnknown means that a formula is unfinished or has an unknown command.
 	ErrUnknown = errors.New("the formula can't be read")
 )
 
-// Draw returns a formula as a math element, and how many elements it has. block asks for the form that stands on a line
-// of its own. The formula itself is the annotation of the element. Its time grows with the length of the formula.
+// Draw renders a formula as a math element and returns its number of elements. block selects display style, on its
+// own line. The formula's source is the element's annotation. The time is linear in the formula's length.
 func Draw(tex string, block bool) (markup string, nodes int, err error) {
 	if len(tex) > MaxTeX {
 		return "", 0, ErrTooLarge
@@ -54,17 +53,17 @@ func Draw(tex string, block bool) (markup string, nodes int, err error) {
 	return b.String(), p.nodes, nil
 }
 
-// node is an element: with text, or with children.
+// node is an element with either text or children.
 type node struct {
 	tag    string
-	attrs  string // as they are written, with a space before each: constants of this package
+	attrs  string // encoded, with a leading space each: constants of this package
 	text   string
 	kids   []*node
-	limits bool // scripts stand below and above it
-	named  bool // the name of a function: its argument follows
+	limits bool // scripts are below and above it
+	named  bool // a function's name: its argument follows
 }
 
-// write writes an element. Its tag and its attributes are ours, its text is not.
+// write encodes an element. Its tag and attributes are constants; its text is escaped.
 func (n *node) write(b *strings.Builder) {
 	b.WriteString("<" + n.tag + n.attrs + ">" + html.EscapeString(n.text))
 	for _, kid := range n.kids {

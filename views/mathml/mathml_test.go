@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// body is what stands between semantics and the annotation.
+// body returns the markup between semantics and the annotation.
 func body(t *testing.T, tex string, block bool) string {
 	t.Helper()
 	markup, _, err := Draw(tex, block)
@@ -66,7 +66,7 @@ func TestFormulasAreDrawn(t *testing.T) {
 	}
 }
 
-// What models write most, each in the form in which it was met.
+// The commands that models use most, in the forms seen in their answers.
 func TestCommonFormulasAreKnown(t *testing.T) {
 	for line := range strings.Lines(`
 x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}
@@ -136,7 +136,7 @@ func TestFormulasAreBounded(t *testing.T) {
 	}
 }
 
-// known are all elements and attributes that a formula may have.
+// known holds all elements and attributes that a formula may have.
 var (
 	knownTags = strings.Fields("math semantics annotation mrow mi mn mo mtext mspace mfrac msqrt mroot msub msup " +
 		"msubsup munder mover munderover mtable mtr mtd mstyle mphantom")
@@ -146,7 +146,7 @@ var (
 	)
 )
 
-// checkMarkup checks what every drawn formula promises.
+// checkMarkup validates a rendered formula.
 func checkMarkup(t *testing.T, markup, tex string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(markup))

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// parser reads one formula. After a failure it is at the end of the formula, so that every loop ends.
+// parser parses one formula. After an error it is at the end of the input, so that every loop ends.
 type parser struct {
 	tex   string
 	at    int
@@ -17,7 +17,7 @@ type parser struct {
 	font  *font // of letters and digits; nil: italic letters
 }
 
-// fail gives the formula up.
+// fail stops the parser with an error.
 func (p *parser) fail(err error) {
 	if p.err == nil {
 		p.err = err
@@ -25,7 +25,7 @@ func (p *parser) fail(err error) {
 	p.at = len(p.tex)
 }
 
-// add makes an element.
+// add returns a new element.
 func (p *parser) add(tag, attrs, text string, kids ...*node) *node {
 	if p.nodes++; p.nodes > MaxNodes {
 		p.fail(ErrTooLarge)
@@ -33,7 +33,7 @@ func (p *parser) add(tag, attrs, text string, kids ...*node) *node {
 	return &node{tag: tag, attrs: attrs, text: text, kids: kids}
 }
 
-// row puts elements side by side; one alone stays as it is.
+// row wraps items in a row. A single item is returned unchanged.
 func (p *parser) row(items []*node) *node {
 	if len(items) == 1 {
 		return items[0]
@@ -41,7 +41,7 @@ func (p *parser) row(items []*node) *node {
 	return p.add("mrow", "", "", items...)
 }
 
-// enter goes one level deeper; leave goes back.
+// enter increments the nesting depth; leave decrements it.
 func (p *parser) enter() (leave func()) {
 	if p.depth++; p.depth > maxDepth {
 		p.fail(ErrTooLarge)
@@ -72,14 +72,14 @@ func (p *parser) peek() string {
 	return rest[:end]
 }
 
-// next takes the next token.
+// next consumes the next token.
 func (p *parser) next() string {
 	t := p.peek()
 	p.at += len(t)
 	return t
 }
 
-// take takes the next token if it is the wanted one.
+// take consumes the next token if it is the wanted one.
 func (p *parser) take(wanted string) bool {
 	if p.peek() != wanted {
 		return false
@@ -88,7 +88,7 @@ func (p *parser) take(wanted string) bool {
 	return true
 }
 
-// expect takes a token that has to come.
+// expect consumes a required token.
 func (p *parser) expect(wanted string) {
 	if !p.take(wanted) {
 		p.fail(ErrUnknown)
@@ -97,7 +97,7 @@ func (p *parser) expect(wanted string) {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// formula reads all of the formula. Rows without an environment are aligned if they say where.
+// formula parses the whole formula. Rows outside an environment are aligned if they contain &.
 func (p *parser) formula() *node {
 	body := p.lines("", layout{columns: "rl", display: p.block})
 	if p.peek() != "" {
@@ -109,15 +109,15 @@ func (p *parser) formula() *node {
 	return body
 }
 
-// ends are tokens that end a list of items; who asked for the list takes them.
+// ends are the tokens that end a list of items. The caller of list consumes them.
 var ends = map[string]bool{
 	"": true, "}": true, "&": true, `\\`: true, `\cr`: true, `\right`: true, `\middle`: true, `\end`: true,
 }
 
-// infix are commands between the two parts of a fraction that have no braces.
+// infix maps infix commands between the two parts of a fraction to the kind of fraction.
 var infix = map[string]string{`\over`: `\frac`, `\choose`: `\binom`, `\atop`: "atop"}
 
-// list reads items up to one of the ends, or to closing, which may be "".
+// list parses items up to a token of ends, or to closing, which may be "".
 func (p *parser) list(closing string) []*node {
 	defer p.enter()()
 	items := []*node{}
@@ -144,7 +144,8 @@ func (p *parser) list(closing string) []*node {
 	}
 }
 
-// applied stands behind the name of a function: a sign that nobody sees, and space unless a bracket follows.
+// applied returns the nodes after a function's name: the invisible function application sign, and a space unless a
+// bracket follows.
 func (p *parser) applied() []*node {
 	next := p.peek()
 	if ends[next] {
@@ -157,7 +158,7 @@ func (p *parser) applied() []*node {
 	return out
 }
 
-// scripted reads an item with its subscript, superscript and primes.
+// scripted parses an item with its subscript, superscript and primes.
 func (p *parser) scripted() *node {
 	var base *node
 	if t := p.peek(); t != "^" && t != "_" && t != "'" {
@@ -214,7 +215,7 @@ func (p *parser) scripted() *node {
 	return p.attach(base, sub, sup, limits)
 }
 
-// attach puts scripts to an item.
+// attach adds scripts to an item.
 func (p *parser) attach(base, sub, sup *node, limits bool) *node {
 	tags := [3]string{"msub", "msup", "msubsup"}
 	if limits {
@@ -233,7 +234,7 @@ func (p *parser) attach(base, sub, sup *node, limits bool) *node {
 	return out
 }
 
-// argument reads the argument of a command: a group, or one character or command.
+// argument parses the argument of a command: a group, or one character or command.
 func (p *parser) argument() *node {
 	defer p.enter()()
 	t := p.peek()
@@ -253,7 +254,7 @@ func (p *parser) argument() *node {
 	return p.add("mrow", "", "")
 }
 
-// group reads a group in braces.
+// group parses a group in braces.
 func (p *parser) group() *node {
 	p.expect("{")
 	items := p.list("}")
@@ -261,7 +262,7 @@ func (p *parser) group() *node {
 	return p.row(items)
 }
 
-// option reads an optional argument in brackets; nil if there is none.
+// option parses an optional argument in brackets. It returns nil without one.
 func (p *parser) option() *node {
 	if !p.take("[") {
 		return nil
@@ -271,7 +272,7 @@ func (p *parser) option() *node {
 	return p.row(items)
 }
 
-// words takes an argument in braces as it is written, up to the brace that ends it.
+// words consumes an argument in braces unparsed, up to its closing brace.
 func (p *parser) words() string {
 	p.expect("{")
 	depth := 0
@@ -293,7 +294,7 @@ func (p *parser) words() string {
 	return ""
 }
 
-// atom reads one item without scripts; nil if it draws nothing.
+// atom parses one item without scripts. It returns nil for an item that draws nothing.
 func (p *parser) atom() *node {
 	if p.peek() == "{" {
 		return p.group()
@@ -316,7 +317,7 @@ func (p *parser) atom() *node {
 	return p.character(t)
 }
 
-// digits takes the rest of a number: digits, points between them, and commas in braces.
+// digits consumes the rest of a number: digits, points between them, and commas in braces.
 func (p *parser) digits() string {
 	from := p.at
 	for p.at < len(p.tex) {
@@ -343,7 +344,7 @@ func isDigit(s string, at int) bool { return at < len(s) && s[at] >= '0' && s[at
 // number draws a number.
 func (p *parser) number(s string) *node { return p.add("mn", "", p.font.mapped(s)) }
 
-// letters draws a letter, or with a font all letters that follow it as one word.
+// letters draws a letter, or with a font all letters that follow it as one identifier.
 func (p *parser) letters(t string) *node {
 	if p.font == nil {
 		return p.add("mi", "", t)
@@ -358,7 +359,7 @@ func (p *parser) letters(t string) *node {
 	return p.add("mi", "", p.font.mapped(t))
 }
 
-// word draws letters of other scripts: a Greek or Hebrew letter alone is a variable, others make a word.
+// word draws letters of other scripts: a single Greek or Hebrew letter is a variable, others make a word.
 func (p *parser) word(t string) *node {
 	if r, _ := utf8.DecodeRuneInString(t); unicode.In(r, unicode.Greek, unicode.Hebrew) ||
 		r >= 0x1D400 && r <= 0x1D7FF || r >= 0x2100 && r <= 0x214F {
@@ -373,7 +374,7 @@ func (p *parser) word(t string) *node {
 	return p.add("mtext", "", t+rest[:end])
 }
 
-// character draws a character that is no letter or digit.
+// character draws a character that is neither a letter nor a digit.
 func (p *parser) character(t string) *node {
 	switch t {
 	case "-":

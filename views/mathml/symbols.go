@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// symbol returns the character of a command. Most have the name that the character has in HTML, which took its names
-// from TeX's; the others are in the table.
+// symbol returns the character of a command. Most commands are decoded as HTML entity names, which HTML took from
+// TeX; the others are in the table.
 func symbol(command string) (char string, ok bool) {
 	name := command[1:]
 	if char, ok = symbols[name]; ok {
@@ -22,7 +22,7 @@ func symbol(command string) (char string, ok bool) {
 	return char, unicode.IsGraphic(r) && !unicode.IsSpace(r)
 }
 
-// symbols are commands that HTML has no name for, or another character.
+// symbols holds the commands without an HTML entity, or with another character than the entity.
 var symbols = map[string]string{
 	"epsilon":            "ϵ",
 	"varepsilon":         "ε",
@@ -237,16 +237,16 @@ var symbols = map[string]string{
 	"Upsilon":            "ϒ",
 }
 
-// variables are symbols without the space that operators have.
+// variables are symbols without the spacing of operators.
 const variables = "∞∅⊤⊥∠ℏℓ℘ıȷ°%$#_&§□■△◇…∂"
 
-// Operators whose scripts stand below and above them on a line of their own, and those whose scripts stay beside them.
+// Operators with scripts below and above them in display style, and operators with scripts beside them.
 const (
 	summing     = "∑∏∐⋃⋂⨁⨂⨀⋁⋀⨄⨆"
 	integrating = "∫∬∭∮"
 )
 
-// fences may stand behind \left, \right, \middle and \big.
+// fences are the characters accepted after \left, \right, \middle and \big.
 const fences = "()[]{}|‖⟨⟩⌈⌉⌊⌋⌜⌝⌞⌟/\\<>↑↓↕⇑⇓"
 
 // draw draws the character of a command.

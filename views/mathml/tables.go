@@ -2,14 +2,14 @@ package mathml
 
 import "strings"
 
-// layout is how an environment draws its rows.
+// layout is the style of an environment's rows.
 type layout struct {
 	left, right string // fences
-	columns     string // l, c or r for each, and again from the first; empty: in the middle
-	display     bool   // cells are as large as a formula on a line of its own
-	close       bool   // without space between columns, as around a relation
-	spec        bool   // the alignment of columns is its argument
-	one         bool   // it is one row, without a table, unless it has more
+	columns     string // l, c or r for each, repeated; empty: centred
+	display     bool   // cells are in display style
+	close       bool   // no space between columns, as around a relation
+	spec        bool   // its argument is the alignment of columns
+	one         bool   // a single row is not a table
 }
 
 var environments = map[string]layout{
@@ -27,7 +27,7 @@ var environments = map[string]layout{
 	"equation": {display: true, one: true}, "displaymath": {display: true, one: true}, "math": {one: true},
 }
 
-// environment draws what stands between \begin and \end.
+// environment parses and draws an environment, after \begin.
 func (p *parser) environment() *node {
 	defer p.enter()()
 	name := p.words()
@@ -40,7 +40,7 @@ func (p *parser) environment() *node {
 		if spec := p.words(); form.columns == "" {
 			form.columns, bars = columns(spec)
 		}
-	} else if p.take("[") { // where it stands to the line
+	} else if p.take("[") { // its vertical position
 		p.next()
 		p.expect("]")
 	}
@@ -58,7 +58,7 @@ func (p *parser) environment() *node {
 	return p.add("mrow", "", "", fence("prefix", form.left), table, fence("postfix", form.right))
 }
 
-// columns reads the argument of an array: how each column is aligned, and which have a line before them.
+// columns parses the argument of an array: the alignment of each column, and the vertical lines before columns.
 func columns(spec string) (align, bars string) {
 	bar := byte(' ')
 	for _, c := range []byte(spec) {
@@ -74,7 +74,7 @@ func columns(spec string) (align, bars string) {
 	return align, bars + string(bar)
 }
 
-// lines reads rows and their cells up to what ends them. One cell alone is no table, unless it is a matrix.
+// lines parses rows of cells up to an end token. A single cell is not drawn as a table, unless it is a matrix.
 func (p *parser) lines(bars string, form layout) *node {
 	rows := [][]*node{{}}
 	ruled := map[int]bool{}
@@ -98,7 +98,7 @@ func (p *parser) lines(bars string, form layout) *node {
 	}
 }
 
-// skipGap skips how far apart two rows are: a bracket right behind the break.
+// skipGap skips the row gap: a bracketed length directly after the line break.
 func (p *parser) skipGap() {
 	if p.at < len(p.tex) && p.tex[p.at] == '[' {
 		end := strings.IndexByte(p.tex[p.at:], ']')
@@ -108,7 +108,7 @@ func (p *parser) skipGap() {
 	}
 }
 
-// table draws rows of cells. An empty row at the end is the break behind the last one.
+// table draws rows of cells. A trailing empty row, after a final line break, is dropped.
 func (p *parser) table(rows [][]*node, ruled map[int]bool, bars string, form layout) *node {
 	last := len(rows) - 1
 	below := false
@@ -137,7 +137,7 @@ func (p *parser) table(rows [][]*node, ruled map[int]bool, bars string, form lay
 	return table
 }
 
-// cellClass says how a cell is drawn: where its content stands, and the lines around it.
+// cellClass returns the classes of a cell: its alignment and the lines around it.
 func cellClass(columns, bars string, column int, above, below bool) string {
 	classes := []string{}
 	if n := len(columns); n > 0 {

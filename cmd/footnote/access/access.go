@@ -1,8 +1,8 @@
-// Package access says who can use a server: which addresses other machines reach, whether a key is needed, and where
-// the keys are.
+// Package access decides who can use a server: the addresses that other machines can reach, whether an API key is
+// required, and where the keys are.
 //
-// A server that everyone on a network could use without a key is refused ([Access.Check]) unless its operator asked
-// for that. The doctor checks the same before a server is started.
+// A server that everyone on a network could use without a key is refused ([Access.Check]), unless its operator
+// asked for that. The doctor runs the same check before a server is started.
 package access
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// Access says who can use a server that listens on an address.
+// Access describes who can use a server that listens on an address.
 type Access struct {
-	addr     string // as people write it
-	Network  bool   // other machines can reach it
+	addr     string // the configured address
+	Network  bool   // the address is reachable from other machines
 	NeedsKey bool
-	Holders  int  // keys that are valid
+	Holders  int  // number of valid keys
 	open     bool // FOOTNOTE_OPEN_TO_NETWORK
 }
 
-// At looks at the keys for a server on addr.
+// At returns the access for a server on addr. It reads the keys file.
 func At(set *settings.Settings, addr net.Addr) (Access, error) {
 	a := Access{addr: addr.String(), Network: !IsLoopback(addr), open: set.OpenToNetwork}
 	file, err := OpenKeys(set)
@@ -43,7 +43,7 @@ func At(set *settings.Settings, addr net.Addr) (Access, error) {
 	return a, err
 }
 
-// Check refuses a server that everyone on the network could use without a key, unless the operator asked for
+// Check fails for a server that everyone on the network could use without a key, unless the operator asked for
 // that.
 func (a Access) Check() error {
 	if !a.Network || a.NeedsKey || a.open {
@@ -59,7 +59,7 @@ func (a Access) Check() error {
 	}
 }
 
-// Log tells the operator of a server that nobody or everybody can use.
+// Log warns the operator of a server that requires a key while no key exists, or that is open to the network.
 func (a Access) Log(log *slog.Logger) {
 	switch {
 	case a.NeedsKey && a.Holders == 0:
@@ -79,7 +79,8 @@ func IsLoopback(addr net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// OpenKeys reads the keys file. Whoever names the file wants keys to be needed, so a missing one then lets nobody in.
+// OpenKeys opens the keys file. If the settings name the file, keys are required, so a missing file denies all
+// access.
 func OpenKeys(s *settings.Settings) (*keys.File, error) {
 	if info, err := os.Stat(s.KeysFile()); err == nil {
 		if err := datadir.NarrowRights(s.KeysFile(), info); err != nil && !errors.Is(err, syscall.EROFS) {

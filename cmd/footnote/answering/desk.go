@@ -1,12 +1,13 @@
-// Package answering is what answers questions: the models that the settings name, and the desk at which another one is
-// chosen while the server serves.
+// Package answering holds the models that answer questions, as the settings configure them, and the desk that
+// changes the model of a running server.
 //
-// A choice is a change of the settings file. It is tried before it is kept: what the next start would read of the file
-// first, then the model itself by one short question. Runs under way keep the model that they began with. A [Desk] may
-// be used by many goroutines at once.
+// A choice is a change of the settings file. It is validated before it is saved: first the settings that the next
+// start would read, then the model itself with one short request. Running runs keep their model. A [Desk] is safe
+// for concurrent use.
 //
-// To add a service of models, add its row to cmd/footnote/answering/services.go. GET /model and the page then offer it.
-// A server with a protocol of its own needs a package below llm, settings, and a branch where UsesAnthropic is called.
+// To add a service of models, add its row to cmd/footnote/answering/services.go. GET /model and the page then offer
+// it. A server with a protocol of its own needs a package below llm, settings, and a branch where UsesAnthropic is
+// called.
 package answering
 
 import (
@@ -33,16 +34,16 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// answering is what answers questions, and the settings that it was made by. It does not change once it is made:
-// another choice makes another one.
+// answering holds the models that answer questions, and their settings. It is immutable: a choice creates a new
+// one.
 type answering struct {
 	set    *settings.Settings
 	models modelSet
-	reach  func(context.Context) error // asks the model's server; nil: rules answer
+	reach  func(context.Context) error // health check of the model's server; nil for rules
 }
 
-// newAnswering makes the models that settings name. known is the client of the OpenAI-compatible server, nil if there
-// is none yet.
+// newAnswering creates the models that the settings name. known is the client of the OpenAI-compatible server, or
+// nil.
 func newAnswering(
 	set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
 ) (*answering, error) {
@@ -59,14 +60,13 @@ func newAnswering(
 	return a, nil
 }
 
-// isAt reports whether a model at a port of this machine is the one that answers. Then the page shows it as the one in
-// use.
+// isAt reports whether a model at a port of this machine is the current one, so that the page shows it as in use.
 func (a *answering) isAt(port nearby.Port, model string) bool {
 	return a.reach != nil && !a.set.UsesAnthropic() && a.set.OpenAIModel == model && port.IsNamed(a.set.OpenAIBaseURL)
 }
 
-// trouble says why the model can't be used now; empty: nothing is known against it. The text is for the page. ctx is
-// the time that the page waits: a server on this machine that has not replied by then is told of, one far away is not.
+// trouble returns the reason why the model can't be used now, for the page. It is empty if no problem is known. ctx
+// carries the page's timeout. A local server that has not replied by then is reported, a remote one is not.
 func (a *answering) trouble(ctx context.Context) string {
 	if a.reach == nil {
 		return ""
@@ -77,7 +77,7 @@ func (a *answering) trouble(ctx context.Context) string {
 		return ""
 	case ctx.Err() != nil && nearby.IsHere(a.set.OpenAIBaseURL):
 		return "It has not replied yet: its server is busy, or hangs."
-	case ctx.Err() != nil: // what is far away takes longer than the page waits
+	case ctx.Err() != nil: // a remote server may be slower than the page's timeout
 		return ""
 	case a.fallback() == nil:
 		return "It can't be used now: " + whyNot(err)
@@ -85,8 +85,8 @@ func (a *answering) trouble(ctx context.Context) string {
 	return "It can't be used now, and rules answer until it can: " + whyNot(err)
 }
 
-// fallback takes over from a model that fails. It also keeps rules from searching for a model that can't, see
-// features. It is nil when the settings want no answers by rules.
+// fallback returns the model that replaces a failing one, see Features. It is nil if the settings disable answers
+// by rules.
 func (a *answering) fallback() llm.Model {
 	if !a.set.AgentFallbackToFixedPipeline {
 		return nil
@@ -94,7 +94,7 @@ func (a *answering) fallback() llm.Model {
 	return a.models.fallback
 }
 
-// forRuns is what runs are answered with. The log gets what a model was measured to be.
+// forRuns returns the models for runs. Measurements of a model are logged.
 func (a *answering) forRuns(log *slog.Logger) agentrun.Models {
 	return agentrun.Models{
 		Model: a.models.main, Fallback: a.fallback(), Select: a.models.selecting, Models: a.models.allowed,
@@ -102,21 +102,21 @@ func (a *answering) forRuns(log *slog.Logger) agentrun.Models {
 	}
 }
 
-// Desk changes which model answers while the server serves.
+// Desk changes the model of a running server.
 type Desk struct {
 	log     *slog.Logger
 	similar offline.Similarity
 	runs    *agent.Runs
 	now     atomic.Pointer[answering]
 
-	choosing sync.Mutex      // one choice at a time: held while a model is tried, and while the settings are written
+	choosing sync.Mutex      // held during a trial and while the settings are written: one choice at a time
 	stopping context.Context //nolint:containedctx // ends when the server begins to stop: no trial outlives that
 	cancel   context.CancelFunc
 }
 
-// NewDesk makes the desk with the model that the settings name. known is the client of the OpenAI-compatible
-// server, nil if there is none; similar compares sentences for the model made of rules, nil without an embedder. It
-// is for runs once AnswerFor has been called.
+// NewDesk returns a desk with the model that the settings name. known is the client of the OpenAI-compatible
+// server, or nil. similar compares sentences for the rule-based model; it is nil without an embedder. Runs use the
+// desk's model after AnswerFor has been called.
 func NewDesk(
 	ctx context.Context, set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
 ) (*Desk, error) {
@@ -125,33 +125,33 @@ func NewDesk(
 		return nil, err
 	}
 	d := &Desk{log: log, similar: similar}
-	d.stopping, d.cancel = context.WithCancel(context.WithoutCancel(ctx)) // StopTrials ends it
+	d.stopping, d.cancel = context.WithCancel(context.WithoutCancel(ctx)) // cancelled by StopTrials
 	d.now.Store(first)
 	return d, nil
 }
 
-// Model is the one that answers now. It may be another one a moment later.
+// Model returns the current model. It may change at any time.
 func (d *Desk) Model() llm.Model { return d.now.Load().models.main }
 
-// AnswerFor has runs answered with the model of now, and with each that is chosen later.
+// AnswerFor sets the current model for runs, and each one that is chosen later.
 func (d *Desk) AnswerFor(runs *agent.Runs) {
 	d.runs = runs
 	runs.Use(d.now.Load().forRuns(d.log))
 }
 
-// AsksServer reports whether the model that answers is asked over a network: rules need none.
+// AsksServer reports whether the current model sends requests over a network. The rules do not.
 func (d *Desk) AsksServer() bool { return d.now.Load().models.client != nil }
 
-// Reachable reports whether the model that answers has a server that Reach can ask.
+// Reachable reports whether the current model has a server for Reach.
 func (d *Desk) Reachable() bool { return d.now.Load().reach != nil }
 
-// Reach asks the server of the model that answers. Reachable says whether there is one.
+// Reach sends a health check to the current model's server. It requires Reachable.
 func (d *Desk) Reach(ctx context.Context) error { return d.now.Load().reach(ctx) }
 
-// StopTrials ends the trial of a model that is under way, and each that begins later.
+// StopTrials cancels the running trial of a model and all later ones.
 func (d *Desk) StopTrials() { d.cancel() }
 
-// Close ends trials, and gives up idle connections of the models.
+// Close cancels trials and closes the models' idle connections.
 func (d *Desk) Close() {
 	d.cancel()
 	d.now.Load().models.close()
@@ -159,8 +159,8 @@ func (d *Desk) Close() {
 
 // Find lists the model servers on this machine, and the services.
 //
-// It looks at the ports of the settings, for as long as nearby.Look, and asks at the same time whether the model that
-// answers can be used. Lists are never nil, for the page reads them as JSON.
+// It scans the ports of the settings with the timeout nearby.Look, and checks the current model concurrently. Lists
+// are never nil, since the page decodes them as JSON arrays.
 func (d *Desk) Find(ctx context.Context) modelchoice.Found {
 	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
 	defer cancel()
@@ -187,8 +187,8 @@ func (d *Desk) Find(ctx context.Context) modelchoice.Found {
 	return found
 }
 
-// TellOfOthers tells whoever starts a server without a model which one on this machine would suit. It says nothing
-// when a model of a server answers, or when the settings say which one is wanted.
+// TellOfOthers logs which model on this machine could answer, for an operator without a model. It logs nothing if a
+// server's model answers or the settings name one.
 func (d *Desk) TellOfOthers(ctx context.Context) {
 	now := d.now.Load()
 	if now.reach != nil || now.set.Model != "auto" {
@@ -202,11 +202,11 @@ func (d *Desk) TellOfOthers(ctx context.Context) {
 	}
 }
 
-// Choose tries a model. If it answers, it is kept in the settings file and answers from then on.
+// Choose validates a model. If the model answers, it is saved in the settings file and answers from then on.
 //
-// It is in two steps, so that nothing is half changed: first the settings file is read as it would be with the choice,
-// then the model is asked, and only then the file is written. One choice at a time is tried; another one meanwhile is
-// refused. A *chat.Error says what a user may read. ctx or the server's stop end the trial.
+// It has two phases, so that a failure changes nothing. First the settings file is parsed with the choice, then the
+// model gets a request, and only then the file is written. Only one trial runs at a time; a concurrent one is
+// refused. A *chat.Error has a message for users. Cancelling ctx or stopping the server ends the trial.
 func (d *Desk) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoice.Tried, error) {
 	if !d.choosing.TryLock() {
 		return modelchoice.Tried{}, chat.Invalid("Another model is being tried. Wait until that is done.")
@@ -223,7 +223,7 @@ func (d *Desk) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoi
 	if err := settings.Keep(set.Config, keep, dryRun(set)); !errors.Is(err, settings.ErrTried) {
 		return modelchoice.Tried{}, notKept(err)
 	}
-	// this takes up to half a minute, and the lock is held: a second choice is told to wait
+	// This takes up to half a minute with the lock held: a second choice is refused.
 	tried, err := tryModel(ctx, set)
 	if err != nil {
 		return modelchoice.Tried{}, err
@@ -236,22 +236,22 @@ func (d *Desk) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoi
 		next.models.close()
 		return modelchoice.Tried{}, notKept(err)
 	}
-	// runs first, then what the page and /health show: neither may name a model before it answers
+	// Runs first, then the page and /health: neither may name a model before it answers.
 	d.runs.Use(next.forRuns(d.log))
 	d.now.Store(next)
-	old.models.close() // runs under way open connections of their own
+	old.models.close() // running runs open new connections
 	tried.Model = next.models.main.Name()
 	d.log.InfoContext(ctx, "another model answers", "model", tried.Model)
 	return tried, nil
 }
 
-// dryRun is startsAs for a file that is not to be kept yet.
+// dryRun is startsAs for a file that is not saved yet.
 func dryRun(s *settings.Settings) func(next *settings.Settings) error {
 	return func(next *settings.Settings) error { return cmp.Or(startsAs(s)(next), settings.ErrTried) }
 }
 
-// startsAs makes the check that fails when another start would answer with another model than these settings, because
-// the environment goes before the file.
+// startsAs returns a check that fails if the next start would use another model than s, because the environment
+// takes precedence over the file.
 func startsAs(s *settings.Settings) func(next *settings.Settings) error {
 	return func(next *settings.Settings) error {
 		if modelOf(next) == modelOf(s) {
@@ -261,8 +261,8 @@ func startsAs(s *settings.Settings) func(next *settings.Settings) error {
 	}
 }
 
-// otherStart says why another start would answer otherwise. It names the variables of the environment that are set,
-// and never what they hold.
+// otherStart returns the error for a choice that the environment or another setting overrides. It lists the names
+// of the environment variables that are set, never their values.
 func otherStart() error {
 	var names []string
 	for _, name := range []string{
@@ -282,12 +282,12 @@ func otherStart() error {
 	)
 }
 
-// modelNamed is what of settings says which model answers, and which makes vectors.
+// modelNamed holds the settings that select the model and the embedding model.
 type modelNamed struct {
 	model, key, base, openAI, anthropicKey, anthropic, vectorBase, vectorKey string
 }
 
-// modelOf takes of settings what a choice can change, and leaves out what another model's settings hold.
+// modelOf returns the settings that a choice can change, without those of unused models.
 func modelOf(s *settings.Settings) modelNamed {
 	m := modelNamed{model: s.Model, vectorBase: s.OpenAIEmbeddingBaseURL, vectorKey: string(s.OpenAIEmbeddingAPIKey)}
 	switch {
@@ -299,7 +299,7 @@ func modelOf(s *settings.Settings) modelNamed {
 	return m
 }
 
-// notKept says why a choice can't be kept. One that users may read is left as it is.
+// notKept wraps the error of a choice that can't be saved. A *chat.Error is returned unchanged.
 func notKept(err error) error {
 	if _, ok := errors.AsType[*chat.Error](err); ok {
 		return err
@@ -311,8 +311,8 @@ func notKept(err error) error {
 	}
 }
 
-// portsOf are where servers of models are looked for. The settings' ports take the place of the usual ones; they are
-// for tests and for servers at other ports.
+// portsOf returns the ports that are scanned for model servers. The settings' ports replace the default ones; they
+// are for tests and for servers on other ports.
 func portsOf(s *settings.Settings) []nearby.Port {
 	if s.ModelPorts == nil {
 		return nearby.Ports
@@ -324,9 +324,8 @@ func portsOf(s *settings.Settings) []nearby.Port {
 	return ports
 }
 
-// choosing are the settings with which a choice answers, and what of them a settings file has to say, by the names of
-// the flags. Models that the settings name beside the usual one stay with their server. It does not change s. An empty
-// text for a flag takes it out of the file.
+// choosing returns the settings for a choice, and the values to save in the settings file, by flag name. An empty
+// value removes the flag from the file. Other models of the settings stay with their server. It does not change s.
 func choosing(s *settings.Settings, choice modelchoice.Choice) (*settings.Settings, map[string]string, error) {
 	choice.Model, choice.Key = strings.TrimSpace(choice.Model), strings.TrimSpace(choice.Key)
 	switch {
@@ -341,7 +340,7 @@ func choosing(s *settings.Settings, choice modelchoice.Choice) (*settings.Settin
 	}
 	set := *s
 	set.AgentModelsAllowed, set.AgentMinModelForAgent, set.ModelsSelect = nil, "", ""
-	if s.EmbedsRemotely() { // vectors of another model would not fit
+	if s.EmbedsRemotely() { // embeddings of another model are incompatible
 		base, key, err := s.OpenAI(s.OpenAIModel, nil).EmbeddingServer()
 		if err != nil {
 			return nil, nil, err

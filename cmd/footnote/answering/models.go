@@ -14,18 +14,18 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// modelSet holds the models of a server. All of them but the rules share one HTTP client, so that a change of models
-// can drop its connections. What is in allowed can be asked for by a question.
+// modelSet holds the models of a server. All except the rules share one HTTP client, so that a change of models can
+// close its connections. A question can select any model in allowed.
 type modelSet struct {
 	main, fallback, selecting llm.Model // fallback and selecting may be nil
 	allowed                   []llm.Model
 	client                    *http.Client             // nil in offline mode
-	measured                  map[string]*openai.Model // those that can be measured, by name
+	measured                  map[string]*openai.Model // models that can be measured, by name
 }
 
-// buildModels makes the models that the settings name. known is the client of the OpenAI-compatible server, nil if
-// there is none. similar compares sentences for the offline model, nil without an embedder. Models of the same name
-// are one.
+// buildModels creates the models that the settings name. known is the client of the OpenAI-compatible server, or
+// nil. similar compares sentences for the offline model; it is nil without an embedder. Models with the same name
+// are deduplicated.
 func buildModels(
 	set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
 ) (c modelSet, err error) {
@@ -33,7 +33,7 @@ func buildModels(
 		return modelSet{main: offline.New(similar)}, nil
 	}
 	c.fallback, c.client, c.measured = offline.New(similar), httpllm.NewHTTPClient(), map[string]*openai.Model{}
-	// Anthropic's model is made anew, also where an OpenAI-compatible server makes the vectors
+	// Anthropic's model gets a new client, even if an OpenAI-compatible server computes the embeddings.
 	usual := set.OpenAIModel
 	if set.UsesAnthropic() {
 		usual, known = set.AnthropicModel, nil
@@ -55,7 +55,7 @@ func buildModels(
 	return c, err
 }
 
-// modelNamed makes a model of the same server by another name. Models of one server share its connections.
+// modelNamed returns a model of the same server with another name. Models of one server share its connections.
 func (c *modelSet) modelNamed(
 	set *settings.Settings, name string, known *openai.Model, log *slog.Logger,
 ) (llm.Model, error) {
@@ -78,7 +78,7 @@ func (c *modelSet) modelNamed(
 	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
 }
 
-// close gives up idle connections. Those that runs use are not touched.
+// close closes idle connections. Connections in use by runs stay open.
 func (c *modelSet) close() {
 	if c.client != nil {
 		c.client.CloseIdleConnections()

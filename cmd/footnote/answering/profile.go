@@ -9,12 +9,11 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// smallProfiles says which models get the profile for small ones: by the setting, or by what those that are served here
-// are measured to be able to do when they are used first.
+// smallProfiles returns the function that selects models for the small profile, by the setting or, for local
+// models, by a measurement at their first use. nil means that no model gets the profile.
 //
-// The function that it returns may be called by many runs at once. It returns why the model is small, and nothing for
-// one that is not or that is not known to be. measuring is called before a measurement, which takes time, so that the
-// run can say so. nil: no model gets it.
+// The function is safe for concurrent use. It returns the reason why a model is small; it is empty for other and
+// unknown models. It calls measuring before a measurement, which takes time, so that the run can report it.
 func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *slog.Logger) func(
 	ctx context.Context, model string, measuring func(),
 ) string {
@@ -25,7 +24,7 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 		return func(context.Context, string, func()) string { return "the settings say so" }
 	}
 	sizes := newSizes()
-	turn := make(chan struct{}, 1) // one is measured at a time, as two on one machine would slow each other
+	turn := make(chan struct{}, 1) // one measurement at a time, as two on one machine would slow each other
 	return func(ctx context.Context, name string, measuring func()) string {
 		model := models[name]
 		if model == nil {
@@ -45,7 +44,7 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 			found, err := model.Measure(ctx)
 			if err != nil {
 				log.WarnContext(ctx, "the model could not be measured", "model", name, "error", err)
-				return "", false // the run says what is wrong with it
+				return "", false // the run reports its error
 			}
 			log.InfoContext(
 				ctx, "the model was measured", "model", name, "found", found.String(), "small", found.Small(),
@@ -55,27 +54,27 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 	}
 }
 
-// sizes is what is known of models, by name. It is safe for concurrent use. No lock is held while one finds out, so
-// that nobody waits for another model's measurement, nor in line for what is known.
+// sizes caches the measured models by name. It is safe for concurrent use. No lock is held during a measurement, so
+// callers never wait for another model's measurement, nor for a cached result.
 type sizes struct {
 	mu    sync.Mutex
-	known map[string]string // why a model is small; "" for one that is not
-	looks map[string]*look  // those under way
+	known map[string]string // the reason why a model is small; "" for other models
+	looks map[string]*look  // running measurements
 }
 
 func newSizes() *sizes { return &sizes{known: map[string]string{}, looks: map[string]*look{}} }
 
-// look is one run's way to find out. Its fields are read after done is closed.
+// look is one measurement. Its fields are read after done is closed.
 type look struct {
 	done    chan struct{}
 	why     string
-	stopped bool // its run ended before it
+	stopped bool // its run was cancelled
 }
 
-// whySmall returns why a model is small. What is not known is looked for by one of those who ask; the others wait for
-// what it finds, or for their own end. What find is not sure of is asked again by later runs, but not by those that
-// have waited: a server that does not answer would have each wait after the other. If the run that looked was stopped,
-// one of those that wait takes its place.
+// whySmall returns the reason why a model is small. Concurrent calls for an unknown model share one measurement:
+// the others wait for its result or their own cancellation. An unsure result is not cached, so later runs retry it.
+// The waiting calls do not retry, since an unresponsive server would delay them one after the other. If the
+// measuring run is cancelled, one of the waiting calls measures instead.
 func (s *sizes) whySmall(ctx context.Context, name string, find func() (why string, sure bool)) string {
 	for {
 		s.mu.Lock()
@@ -105,7 +104,7 @@ func (s *sizes) whySmall(ctx context.Context, name string, find func() (why stri
 	}
 }
 
-// findOut makes a look and tells those who wait for it, even if find panics.
+// findOut runs a measurement and wakes the waiting calls, even if find panics.
 func (s *sizes) findOut(ctx context.Context, name string, l *look, find func() (why string, sure bool)) {
 	sure := false
 	defer func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// A question about one model must not wait until another one has been measured, which takes up to a minute.
+// A call for a cached model must not wait for the measurement of another model, which takes up to a minute.
 func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
 	t.Parallel()
 	measured, ended := make(chan struct{}, 1), make(chan struct{})
@@ -38,7 +38,7 @@ func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
 		models[name] = model
 	}
 	small := smallProfiles(&settings.Settings{}, models, slog.New(slog.DiscardHandler))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // outlives every right answer
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // longer than any passing test
 	defer cancel()
 	if why := small(ctx, "big", nil); why != "" {
 		t.Fatalf("the big model is small: %q, want not", why)
@@ -62,8 +62,8 @@ func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
 	<-returned
 }
 
-// Of runs that come while one looks, all get what it found; what is sure is never looked for again, and what is not is
-// asked once by those that come later, not by each of those that have waited.
+// Concurrent runs share one measurement. A sure result is cached. An unsure one is retried once by later runs, not
+// by each waiting run.
 func TestRunsShareOneLookAtAModel(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

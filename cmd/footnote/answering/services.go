@@ -16,21 +16,21 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 )
 
-// modelService is a service that answers whoever has a key. id is what the page sends, name what it shows, and model
-// the one that is asked unless the user names another.
+// modelService is a service that answers with an API key. id is the value that the page sends, name the displayed
+// name, and model the default model.
 type modelService struct {
 	id, name string
-	base     string // its OpenAI-compatible API; empty: OpenAI's own
+	base     string // base URL of its OpenAI-compatible API; empty: OpenAI's own
 	model    string
 }
 
-// anthropicService has a protocol of its own.
+// anthropicService has its own protocol.
 const anthropicService = "anthropic"
 
-// noService is none: rules answer.
+// noService selects the rules instead of a service.
 const noService = "offline"
 
-// They are shown in this order. The models are suggestions; each can be replaced by a name.
+// They are listed in this order. The models are defaults; the user can name another one.
 var modelServices = []modelService{
 	{"openai", "OpenAI", "", "gpt-4.1-mini"},
 	{anthropicService, "Anthropic", "", "claude-sonnet-4-5"},
@@ -41,11 +41,11 @@ var modelServices = []modelService{
 	{"gemini", "Google Gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-2.5-flash"},
 }
 
-// notInKeys are the runes that no key has.
+// notInKeys reports whether a rune is not allowed in a key.
 func notInKeys(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// chooseServer has a server on this machine answer. Its port has to be one of those that are looked at, so that a page
-// can't have the server ask any port of this machine.
+// chooseServer sets a server on this machine. Its port must be one of the scanned ports, so that a page can't make
+// the server send requests to any local port.
 func chooseServer(s *settings.Settings, choice modelchoice.Choice) error {
 	if choice.Model == "" {
 		return chat.Invalid("Name a model of the server.")
@@ -62,7 +62,7 @@ func chooseServer(s *settings.Settings, choice modelchoice.Choice) error {
 	)
 }
 
-// chooseService has a service answer. ModelServices of the settings may give a service another address, for tests.
+// chooseService sets a service. The setting ModelServices may override a service's URL, for tests.
 func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 	for _, service := range modelServices {
 		if service.id != choice.Service {
@@ -89,8 +89,8 @@ func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 	return chat.Invalid("There is no service of that name.")
 }
 
-// tryModel asks the model of settings for one short reply with a call of a tool. That is one short request, which a
-// service charges for. It waits no longer than the model's client does, half a minute.
+// tryModel asks the settings' model for one short reply with a tool call. A service charges for this request. The
+// timeout is that of the model's client, half a minute.
 func tryModel(ctx context.Context, set *settings.Settings) (modelchoice.Tried, error) {
 	if !set.WithModel() {
 		return modelchoice.Tried{Tools: true}, nil
@@ -118,7 +118,7 @@ func tryModel(ctx context.Context, set *settings.Settings) (modelchoice.Tried, e
 	return modelchoice.Tried{Tools: h.Tools, TookMS: h.Took.Milliseconds()}, refusedChoice(set.OpenAIModel, h.Err)
 }
 
-// refusals are said where the message of an error names variables that nobody has set.
+// refusals are error messages without the environment variables that the usual messages name.
 var refusals = map[llm.ErrorKind]string{
 	llm.KindAuth:        "the key was refused.",
 	llm.KindUnreachable: "nothing answers at its address. Check that it runs, or that this machine is connected.",
@@ -126,7 +126,7 @@ var refusals = map[llm.ErrorKind]string{
 	llm.KindInvalid:     "its server does not know it, or refuses the request.",
 }
 
-// refusedChoice says why a model did not do; nil: it did.
+// refusedChoice wraps the error of a model that failed its trial. It returns nil for nil.
 func refusedChoice(name string, err error) error {
 	if err == nil {
 		return nil
@@ -136,7 +136,7 @@ func refusedChoice(name string, err error) error {
 	}
 }
 
-// whyNot says what is wrong with a model that failed. The message of an error that is of no known kind is that of its
+// whyNot returns the message for a model's error. An error of an unknown kind has the message of the model's
 // server.
 func whyNot(err error) string {
 	if why := refusals[llm.KindOf(err)]; why != "" {

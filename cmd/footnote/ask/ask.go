@@ -1,8 +1,8 @@
-// Package ask asks a question in the terminal: steps as they happen on standard error, the answer with its footnotes
-// on standard output, so that a pipe gets the answer alone.
+// Package ask asks a question in the terminal. Steps are streamed to standard error, the answer with its footnotes
+// to standard output, so that a pipe gets only the answer.
 //
-// The question goes to a server by its API, or to one that is started for it. What the terminal shows is what the page
-// shows: the events of the run's log.
+// The question is sent to a server's API, or to a server that is started for it. The terminal shows the same events
+// of the run's log as the page.
 package ask
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/remote"
 )
 
-// Command asks one question, of a running server or of one that it starts for this time.
-// A session that is named goes on with its conversation; without one the question begins a new one.
+// Command asks one question of a running server, or of one that it starts for this command. A named session
+// continues its conversation; without one the question starts a new session.
 type Command struct {
 	Question  string `arg:"" help:"The question."`
 	Session   string `help:"Go on in this session." placeholder:"ID"`
@@ -27,9 +27,9 @@ type Command struct {
 	JSON      bool   `help:"Print the events as JSON, one a line, instead of text."`
 }
 
-// Run asks and prints the live steps, the answer and its footnotes. A run that did not complete is an error.
-// A stream that breaks off is taken up after its last event. An interrupt ends the reading, and not the run: it goes on
-// at the server, unless that was started for this question.
+// Run asks the question and prints the live steps, the answer and its footnotes. A run that did not complete is an
+// error. A broken stream is resumed after its last event. An interrupt ends the stream but not the run, which
+// continues on the server, unless that was started for this question.
 func (a *Command) Run(p *command.Program) (err error) {
 	if strings.TrimSpace(a.Question) == "" {
 		return errors.New("the question is empty: write one, in quotation marks")
@@ -70,7 +70,7 @@ func (a *Command) Run(p *command.Program) (err error) {
 		if !a.JSON {
 			show.printEvent(event)
 		}
-		// always the last event: what the exit code says follows from it alone
+		// Always the last event: the exit code depends on it alone.
 		if done, ok := event.(chat.RunDone); ok {
 			return outcomeError(done)
 		}
@@ -78,8 +78,8 @@ func (a *Command) Run(p *command.Program) (err error) {
 	return remote.ErrBroken
 }
 
-// outcomeError is nil for a run that completed, else why it did not.
-// The server's own sentence is kept where there is one, with its code.
+// outcomeError returns nil for a completed run, otherwise its error. The server's message and code are kept if
+// there are any.
 func outcomeError(done chat.RunDone) error {
 	if done.Status == chat.RunCompleted {
 		return nil
@@ -90,13 +90,13 @@ func outcomeError(done chat.RunDone) error {
 	return fmt.Errorf("the run ended as %s", done.Status)
 }
 
-// eventPrinter prints a run for a person: steps on one writer, the answer on the other.
-// It writes no control sequences, so that its output may be kept in a file.
+// eventPrinter prints a run: steps to one writer, the answer to the other. It writes no control sequences, so the
+// output can be saved in a file.
 type eventPrinter struct {
 	answer, steps io.Writer
 }
 
-// printEvent shows one event. The answer is printed when it is whole, since its text may still be taken back before.
+// printEvent prints one event. The answer is buffered until it is complete, since its text may be replaced before.
 func (t *eventPrinter) printEvent(event chat.Payload) {
 	switch e := event.(type) {
 	case chat.Step:
@@ -118,7 +118,7 @@ func (t *eventPrinter) printEvent(event chat.Payload) {
 	}
 }
 
-// printStep prints a step as it begins, fails or ends.
+// printStep prints a step that starts, fails or ends.
 func (t *eventPrinter) printStep(s chat.Step) {
 	switch s.Status {
 	case chat.StatusRunning:
@@ -141,8 +141,8 @@ func (t *eventPrinter) printStep(s chat.Step) {
 	}
 }
 
-// citationPlace says where a quote stands.
-// Only what is known is said: a text file has no pages, and many documents have no sections.
+// citationPlace returns the place of a quote. Unknown parts are left out: a text file has no pages, and many
+// documents have no sections.
 func citationPlace(c chat.Citation) string {
 	parts := []string{c.Title}
 	if place := c.PlaceWords(); place != "" {

@@ -1,10 +1,10 @@
-// Package backup writes everything that an embedded Footnote keeps into one tar file, and brings it back.
+// Package backup writes all data of an embedded Footnote into one tar file, and restores it.
 //
-// [Writer] and [Reader] are the format: a head, the database, the originals, and a list with the size and the SHA-256
-// of each file at the end. A reader hands out bytes before they are all checked; only the io.EOF of [Reader.Next] says
-// that every file was as it was saved, so nothing may be put into its place before that. [Command] takes a backup
-// while a server goes on, [Restore] unpacks one beside its place and moves it there as the last step: a kill at any
-// moment leaves either what was there before or the whole backup.
+// [Writer] and [Reader] are the format: a header, the database, the originals, and at the end a list with the size
+// and SHA-256 of each file. A reader returns bytes before all files are verified; only the io.EOF of [Reader.Next]
+// confirms that every file is intact. Nothing may be moved into place before that. [Command] takes a backup of a
+// running server. [Restore] unpacks one beside its target and moves it into place as the last step: a kill at any
+// moment leaves either the old data or the whole backup.
 package backup
 
 import (
@@ -25,8 +25,8 @@ import (
 )
 
 // A backup is a tar archive: "footnote-backup.json" first, then the database and the originals, and "contents.json"
-// last, with the size and the SHA-256 of each file. So it is written in one go, and one that was cut off is known by
-// its missing end.
+// last, with the size and SHA-256 of each file. So it can be streamed, and a truncated one is detected by its
+// missing end.
 const (
 	archiveHead   = "footnote-backup.json"
 	archiveList   = "contents.json"
@@ -34,15 +34,15 @@ const (
 	maxListBytes  = 1 << 30 // of contents.json: about 8 million originals
 )
 
-// archiveName is what a backup may hold, below the data directory. Names in an archive decide where a restore writes,
-// so nothing else is taken: no other folder, no “..”, no link.
+// archiveName matches the allowed file names of a backup, relative to the data directory. Names in an archive
+// decide where a restore writes, so all others are refused: no other folder, no “..”, no link.
 var archiveName = regexp.MustCompile(`^(footnote\.db|blobs/[0-9a-f]{2}/[0-9a-f]{62})$`)
 
-// Head says what a backup is.
-// Format grows when an older program could not read what a newer one writes; such a backup is refused, not guessed at.
+// Head identifies a backup. Format is incremented when an older program could not read a newer backup; such a
+// backup is refused.
 type Head struct {
 	Format  int       `json:"format"`
-	Version string    `json:"version"` // of the program that made it
+	Version string    `json:"version"` // of the program that wrote it
 	MadeAt  time.Time `json:"made_at"`
 }
 
@@ -54,20 +54,20 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Writer writes a backup to a stream.
-// It is used by one goroutine. After a failure the stream is of no use, since an archive can't be mended.
+// Writer writes a backup to a stream. It is not safe for concurrent use. After an error the stream is unusable,
+// since an archive can't be repaired.
 type Writer struct {
 	tar  *tar.Writer
 	list []File
 }
 
-// NewWriter begins a backup with its head, which says by which version it was made, and when.
+// NewWriter starts a backup with its header: the program's version and the time.
 func NewWriter(w io.Writer, version string, now time.Time) (*Writer, error) {
 	a := &Writer{tar: tar.NewWriter(w)}
 	return a, a.addJSON(archiveHead, Head{Format: archiveFormat, Version: version, MadeAt: now.UTC()})
 }
 
-// addJSON writes a small file. Its size has to be known before it is written, so all of it is in memory.
+// addJSON writes a small file. It is encoded in memory, since a tar header needs the size first.
 func (a *Writer) addJSON(name string, v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -80,9 +80,8 @@ func (a *Writer) addJSON(name string, v any) error {
 	return err
 }
 
-// Add writes exactly size bytes of r as a file and returns their SHA-256.
-// It fails with io.EOF when r has fewer bytes: a tar header says the size before them. name is one of those that
-// archiveName allows; a reader refuses others.
+// Add writes exactly size bytes of r as a file and returns their SHA-256. It fails with io.EOF if r has fewer
+// bytes, since a tar header precedes them with the size. name must match archiveName; a reader refuses others.
 func (a *Writer) Add(name string, size int64, r io.Reader) (string, error) {
 	if err := a.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: size}); err != nil {
 		return "", err
@@ -91,36 +90,35 @@ func (a *Writer) Add(name string, size int64, r io.Reader) (string, error) {
 	if _, err := io.CopyN(io.MultiWriter(a.tar, sum), r, size); err != nil {
 		return "", err
 	}
-	// the order in which files were added is the order of the list: checkFile compares them one by one
+	// Files are listed in the order in which they were added: checkFile compares them one by one.
 	file := File{name, size, hex.EncodeToString(sum.Sum(nil))}
 	a.list = append(a.list, file)
 	return file.SHA256, nil
 }
 
-// Close writes the list of all files. Without it the backup is not whole. After that nothing may be added.
+// Close writes the list of all files. Without it the backup is incomplete. Nothing may be added after it.
 func (a *Writer) Close() error {
 	return errors.Join(a.addJSON(archiveList, a.list), a.tar.Close())
 }
 
-// Reader reads a backup from a stream and checks it.
-// It is used by one goroutine, and trusts nothing that it reads: names are those of archiveName, small files have
-// bounds, and each file is compared with the list at the end.
+// Reader reads a backup from a stream and verifies it. It is not safe for concurrent use. The input is untrusted:
+// names must match archiveName, small files are limited, and each file is compared with the list at the end.
 type Reader struct {
 	Head
 	tar  *tar.Reader
 	read []File
 }
 
-// brokenBackup is the error for a backup that can't be used; says completes the sentence. The message ends with what
-// to do, since a restore is done by somebody in need.
+// brokenBackup returns the error for an unusable backup; says completes the sentence. The message ends with advice
+// for the user.
 func brokenBackup(says string, err error) error {
 	return &chat.Error{
 		Code: chat.CodeInvalid, Message: "The backup " + says + "; nothing was restored. Use another one.", Err: err,
 	}
 }
 
-// damagedBackup tells a backup that ends too soon from other faults of reading it. Others, such as a disk that can't
-// be read, may be gone the next time.
+// damagedBackup distinguishes a truncated or damaged backup from other read errors. Those, such as a disk error,
+// may not occur on a retry.
 func damagedBackup(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return brokenBackup("is cut off", nil)
@@ -131,8 +129,8 @@ func damagedBackup(err error) error {
 	return fmt.Errorf("read the backup: %w", err)
 }
 
-// NewReader reads the head of a backup. It fails for anything else than a backup, and for one of a newer version.
-// Errors about the backup are a *chat.Error with CodeInvalid, others are those of reading r.
+// NewReader parses the header of a backup. It fails for other files, and for a backup of a newer version. Errors
+// about the backup are a *chat.Error with CodeInvalid, others are read errors of r.
 func NewReader(r io.Reader) (*Reader, error) {
 	a := &Reader{tar: tar.NewReader(r)}
 	header, err := a.tar.Next()
@@ -155,13 +153,13 @@ func NewReader(r io.Reader) (*Reader, error) {
 	return a, nil
 }
 
-// Next returns the name of the next file and its bytes, or io.EOF after the last one, when all files proved to be as
-// listed. The bytes must be read to their end before the next call. Each name is told only once it fits archiveName.
-// The order is that of the archive.
+// Next returns the name and bytes of the next file, or io.EOF after the last one, once all files match the list.
+// The bytes must be read to their end before the next call. Each name is validated with archiveName. Files are in
+// archive order.
 func (a *Reader) Next() (string, io.Reader, error) {
 	header, err := a.tar.Next()
 	if err != nil {
-		return "", nil, damagedBackup(err) // the list comes before the end
+		return "", nil, damagedBackup(err) // the list precedes the end
 	}
 	if header.Name == archiveList {
 		if err := a.checkFile(header.Size); err != nil {
@@ -177,15 +175,15 @@ func (a *Reader) Next() (string, io.Reader, error) {
 	}, nil
 }
 
-// archivedBytes notes the hash of a file as it is read. A file counts as read when its end was reached.
+// archivedBytes hashes a file while it is read. A file counts as read once its end is reached.
 type archivedBytes struct {
 	a    *Reader
 	sum  hash.Hash
 	file File
 }
 
-// Read sums up the bytes on the way, so that a file is checked while it is unpacked. It is not safe for two
-// goroutines, as the archive is not.
+// Read hashes the bytes, so that a file is verified while it is unpacked. It is not safe for concurrent use, like
+// the archive.
 func (b *archivedBytes) Read(p []byte) (int, error) {
 	n, err := b.a.tar.Read(p)
 	b.sum.Write(p[:n])
@@ -198,8 +196,8 @@ func (b *archivedBytes) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkFile compares what was read with the list. Files have to be in the same order. An original's name has to be its
-// own hash, so that a list that somebody changed along with a file does not help.
+// checkFile compares the read files with the list. Both must have the same order. An original's name must equal its
+// own hash, so that a list that was changed along with a file is detected.
 func (a *Reader) checkFile(size int64) error {
 	if size > maxListBytes {
 		return brokenBackup("is damaged", nil)
@@ -216,7 +214,7 @@ func (a *Reader) checkFile(size int64) error {
 		if i >= len(a.read) {
 			return brokenBackup("is damaged: "+file.Name+" is missing", nil)
 		}
-		// an original is named by its hash, so that a list that was changed along with the file does not help
+		// An original is named by its hash, so that a list that was changed along with the file is detected.
 		if hash, original := strings.CutPrefix(file.Name, "blobs/"); a.read[i] != file ||
 			original && strings.ReplaceAll(hash, "/", "") != file.SHA256 {
 			return brokenBackup("is damaged: "+file.Name+" is not as it was", nil)

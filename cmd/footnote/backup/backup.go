@@ -20,21 +20,21 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Command writes everything that the server keeps into one file.
+// Command writes all data of the server into one file.
 type Command struct {
 	File  string `arg:"" help:"File to write, like footnote-2026-11-21.tar." placeholder:"FILE"`
 	Force bool   `help:"Replace the file if it is there."`
 }
 
-// Help is what 'footnote backup --help' adds.
+// Help returns the additional help of 'footnote backup --help'.
 func (Command) Help() string {
 	return `Writes the database and the originals, also those of a bucket, to one tar file, as they are at one ` +
 		`moment. A server may go on using them meanwhile.
 The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back.`
 }
 
-// errShared says why a command of the embedded mode does not apply.
-// A PostgreSQL has better tools for that, which know its transactions.
+// errShared returns the error for a command that applies only to embedded mode. PostgreSQL has its own
+// transactional backup tools.
 func errShared(command string) error {
 	return chat.Invalid(
 		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, "+
@@ -43,10 +43,10 @@ func errShared(command string) error {
 	)
 }
 
-// Run writes the backup beside its final name and renames it when it is whole.
+// Run writes the backup to a partial file and renames it when it is complete.
 //
-// Nothing that was there before is touched until the new one is whole and on the disk. Two backups to one file at once
-// are refused by a lock on the partial file. It fails with CodeConflict for a file that exists, unless Force is set.
+// Existing files stay unchanged until the new one is complete and synced to disk. A lock on the partial file
+// refuses a second backup to the same file. It fails with CodeConflict for an existing file, unless Force is set.
 func (c *Command) Run(p *command.Program) (err error) {
 	if p.Settings.DatabaseURL != "" {
 		return errShared("backup")
@@ -59,7 +59,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	// the whole backup is written beside its place: under its own name there is never a part of one
+	// The backup is written beside its target: the target's name never holds a partial backup.
 	partial, err := os.OpenFile(c.File+".partial", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return fmt.Errorf("write the backup: %w", err)
@@ -70,14 +70,14 @@ func (c *Command) Run(p *command.Program) (err error) {
 			Message: "Another backup is being written to " + c.File + "; wait for it, or choose another name",
 		}, partial.Close())
 	}
-	// the lock is on the file that was opened, which another backup may have finished and renamed before
+	// The lock is on the opened file, which another backup may have finished and renamed before.
 	if same, err := stillNamed(partial); err != nil || !same {
 		return errors.Join(&chat.Error{
 			Code:    chat.CodeConflict,
 			Message: "Another backup to " + c.File + " has just ended; try again with --force to replace it",
 		}, err, partial.Close())
 	}
-	snapshot := c.File + ".snapshot" // left behind by a kill, it is removed by the next one
+	snapshot := c.File + ".snapshot" // left by a kill, and removed by the next backup
 	defer func() {
 		left := []error{partial.Close(), os.Remove(snapshot)}
 		if err != nil {
@@ -89,7 +89,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 			}
 		}
 	}()
-	if err := partial.Truncate(0); err != nil { // of one that was killed
+	if err := partial.Truncate(0); err != nil { // left by a kill
 		return fmt.Errorf("write the backup: %w", diskFullError(err))
 	}
 	done, err := c.writeBackup(p, partial, snapshot)
@@ -118,7 +118,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 }
 
 // stillNamed reports whether an open file still has its name: another process may have renamed it before this one
-// locked it. A file that is gone has not kept its name.
+// locked it. It is false for a deleted file.
 func stillNamed(f *os.File) (bool, error) {
 	opened, err := f.Stat()
 	if err != nil {
@@ -131,8 +131,8 @@ func stillNamed(f *os.File) (bool, error) {
 	return err == nil && os.SameFile(opened, named), err
 }
 
-// diskFullError gives the errors of a full disk their sentence.
-// They come from the system, from SQLite and from writing an archive, in forms of their own.
+// diskFullError maps the errors of a full disk to one message. The operating system, SQLite and the archive report
+// it in different forms.
 func diskFullError(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
 		return &chat.Error{Code: chat.CodeDiskFull, Message: "the disk is full; make room and try again"}
@@ -143,13 +143,14 @@ func diskFullError(err error) error {
 	return err
 }
 
-// saved counts what a backup holds. bytes are those of the database and the originals, without what the archive adds.
+// saved counts the contents of a backup. bytes is the size of the database and the originals, without the archive's
+// overhead.
 type saved struct {
 	originals, missing int
 	bytes              int64
 }
 
-// writeBackup copies the database first: each original that it names was complete before.
+// writeBackup copies a snapshot of the database first: each original that it names was complete before.
 func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string) (done saved, err error) {
 	if err := os.Remove(snapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
@@ -158,7 +159,7 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 	if err := sqlite.Snapshot(p.Ctx, dir.Path(datadir.Database), snapshot); err != nil {
 		return done, err
 	}
-	// of the snapshot, not of the database, which goes on: documents that come later are not in this backup
+	// Of the snapshot, not of the live database: documents that are added later are not in this backup.
 	hashes, err := sqlite.Originals(p.Ctx, snapshot)
 	if err != nil {
 		return done, err
@@ -187,7 +188,7 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 			return done, fmt.Errorf("the database names an original %q, which is no SHA-256", hash)
 		}
 		original, err := open(hash)
-		// a document that was deleted since the snapshot took its original with it: the rest is worth saving
+		// A document that was deleted after the snapshot took its original with it: the rest is worth saving.
 		if err != nil && chat.CodeOf(err) == chat.CodeNotFound {
 			done.missing++
 			continue
@@ -209,13 +210,13 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 	return done, archive.Close()
 }
 
-// copyIntoArchive copies a file into the archive, closes it, and returns its hash and its size. file is read twice: to
-// its end for the size, and then for its bytes.
+// copyIntoArchive copies a file into the archive, closes it, and returns its hash and size. It seeks to the end of
+// the file for the size.
 func copyIntoArchive(
 	ctx context.Context, archive *Writer, name string, file io.ReadSeekCloser,
 ) (hash string, size int64, err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
-	// an object of a bucket has no Stat: its end tells the size
+	// A bucket's object has no Stat: its end offset is the size.
 	if size, err = file.Seek(0, io.SeekEnd); err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}

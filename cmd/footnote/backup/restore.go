@@ -20,13 +20,13 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Restore brings a backup back.
+// Restore restores a backup.
 type Restore struct {
 	File  string `arg:"" help:"Backup to bring back." placeholder:"FILE"`
 	Force bool   `help:"Put aside what the data directory holds."`
 }
 
-// Help is what 'footnote restore --help' adds.
+// Help returns the additional help of 'footnote restore --help'.
 func (Restore) Help() string {
 	return `Checks the backup while it is unpacked inside the data directory, and puts it into place only when every ` +
 		`byte is as it was saved.
@@ -35,14 +35,14 @@ No server may use the directory. A directory that holds something is refused; wi
 The originals come into the data directory, or to where FOOTNOTE_BLOBS says.`
 }
 
-// restoring begins the name of the directory that a backup is unpacked to; a kill leaves it, the next restore removes
-// it.
+// restoring is the name of the directory that a backup is unpacked to. It is left after a kill and removed by the
+// next restore.
 const restoring = "restoring"
 
-// Run unpacks the backup beside its place, then moves it there: the database last.
+// Run unpacks the backup beside its target, then moves it into place, the database last.
 //
-// It claims the data directory for itself first, so no server may have it. What was there before is moved away and
-// never deleted. It fails with CodeConflict for a directory that holds data, unless Force is set.
+// It claims the data directory first, so no server can use it. Existing data is moved away and never deleted. It
+// fails with CodeConflict for a directory that holds data, unless Force is set.
 func (c *Restore) Run(p *command.Program) (err error) {
 	if p.Settings.DatabaseURL != "" {
 		return errShared("restore")
@@ -66,12 +66,12 @@ func (c *Restore) Run(p *command.Program) (err error) {
 			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force",
 			p.Settings.Data, strings.Join(present, ", "))}
 	}
-	// of a restore that was killed
+	// Left by a restore that was killed.
 	if err := os.RemoveAll(dir.Path(restoring)); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir.Path(restoring))) }()
-	// nothing outside this folder changes until every byte was checked
+	// Nothing outside this folder changes until every byte is verified.
 	made, n, err := c.unpackBackup(p, file, dir)
 	if err != nil {
 		return diskFullError(err)
@@ -90,7 +90,7 @@ func (c *Restore) Run(p *command.Program) (err error) {
 			return err
 		}
 	}
-	// The database comes last: without it there is nothing that points to the originals.
+	// The database is last: without it nothing refers to the originals.
 	if err := moveAll(parts, dir.Path(restoring), dir.Path()); err != nil {
 		return err
 	}
@@ -103,8 +103,7 @@ func (c *Restore) Run(p *command.Program) (err error) {
 	return nil
 }
 
-// keptIn lists what the data directory holds, without what any start makes anew. The names are as they were found, in
-// the order of the alphabet.
+// keptIn lists the entries of the data directory, without those that any start creates. The names are sorted.
 func keptIn(dir *datadir.Dir) (names []string, err error) {
 	entries, err := os.ReadDir(dir.Path())
 	if err != nil {
@@ -112,7 +111,7 @@ func keptIn(dir *datadir.Dir) (names []string, err error) {
 	}
 	for _, entry := range entries {
 		switch name := entry.Name(); name {
-		// a claim makes the first three, any start the cache, and a file system of its own lost+found
+		// A claim creates the first three, any start the cache, and a separate file system lost+found.
 		case "lock", "server.json", "server.json.new", "cache", "lost+found", restoring:
 		default:
 			if !strings.HasPrefix(name, "before-restore-") {
@@ -123,8 +122,8 @@ func keptIn(dir *datadir.Dir) (names []string, err error) {
 	return names, nil
 }
 
-// unpackBackup writes and checks all files, and returns what the backup says of itself and how many there were. The
-// number has the database in it.
+// unpackBackup unpacks and verifies all files, and returns the backup's header and the number of files, including
+// the database.
 func (c *Restore) unpackBackup(p *command.Program, file *os.File, dir *datadir.Dir) (made Head, n int, err error) {
 	archive, err := NewReader(bufio.NewReaderSize(file, 1<<20))
 	if err != nil {
@@ -137,7 +136,7 @@ func (c *Restore) unpackBackup(p *command.Program, file *os.File, dir *datadir.D
 	if err := os.MkdirAll(dir.Path(restoring, "blobs"), 0o700); err != nil {
 		return made, 0, err
 	}
-	// a name in the archive can't lead out of a root, not by links either
+	// A name in the archive can't escape the root, not even by links.
 	root, err := os.OpenRoot(dir.Path(restoring))
 	if err != nil {
 		return made, 0, err
@@ -164,8 +163,8 @@ func (c *Restore) unpackBackup(p *command.Program, file *os.File, dir *datadir.D
 	return archive.Head, n, syncTree(dir.Path(restoring))
 }
 
-// bringOriginals copies the checked originals to where the settings say. What is there already stays. It compares each
-// copy by its hash.
+// bringOriginals copies the verified originals to the location in the settings. Existing ones are kept. It verifies
+// each copy by its hash.
 func bringOriginals(p *command.Program, dir *datadir.Dir) error {
 	from, err := blobs.Open(dir.Path(restoring, "blobs"))
 	if err != nil {
@@ -195,8 +194,8 @@ func bringOriginals(p *command.Program, dir *datadir.Dir) error {
 	return nil
 }
 
-// unpackFile writes one file below root. A name that is there already, or leads out of root, is a damaged backup.
-// Bytes are on the disk when it returns.
+// unpackFile writes one file below root. A name that exists or escapes root is a damaged backup. The file is synced
+// before it returns.
 func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader) (size int64, err error) {
 	if i := strings.LastIndexByte(name, '/'); i > 0 {
 		if err := root.MkdirAll(name[:i], 0o700); err != nil {
@@ -217,8 +216,8 @@ func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader)
 	return size, file.Sync()
 }
 
-// moveAll renames entries of one directory into another, in order, and makes that durable.
-// Both directories are on one file system, so that each rename is whole or not there after a loss of power.
+// moveAll renames entries of one directory into another, in order, and syncs both. They are on one file system, so
+// each rename is atomic, even after a loss of power.
 func moveAll(names []string, from, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
@@ -234,8 +233,7 @@ func moveAll(names []string, from, to string) error {
 	return datadir.Sync(from)
 }
 
-// syncTree makes the entries of a directory and of all below it durable.
-// The files themselves are synced as they are written.
+// syncTree syncs a directory and all directories below it. The files themselves are synced as they are written.
 func syncTree(dir string) error {
 	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {

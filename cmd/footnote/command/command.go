@@ -1,8 +1,8 @@
-// Package command is what all commands of the program have in common: what they may use of the world outside
-// ([Program]), the way to a server ([Program.Connect]), and how they show progress and failures to a person.
+// Package command holds the common parts of all commands: their environment ([Program]), the connection to a server
+// ([Program.Connect]), and the output of progress and errors.
 //
-// Each command is a type of its room with a method Run; main names it in the table of commands. Rooms are tested by
-// giving them a Program of their own.
+// Each command is a type in its own package with a method Run; main lists it in the table of commands. Tests of a
+// command use their own Program.
 package command
 
 import (
@@ -21,20 +21,20 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// Program is what a command may use of the world outside.
+// Program is the environment of a command.
 type Program struct {
 	Ctx      context.Context //nolint:containedctx // one process has one
 	Settings *settings.Settings
 	Built    release.Info
-	// Start has a server of this process answer for one command, on a data directory that is claimed. main sets it, so
-	// that the rooms know no server.
+	// Start runs a server in this process for one command, on a claimed data directory. main sets it, so that the
+	// commands do not depend on the server's package.
 	Start  func(p *Program, dir *datadir.Dir) (*remote.Server, error)
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
 }
 
-// Message is what a person at a terminal is told: the sentence, then the cause.
+// Message returns the error message for a terminal: the sentence, then the cause.
 func Message(err error) string {
 	if e, ok := errors.AsType[*chat.Error](err); ok && e.Err == nil {
 		return e.Advice()
@@ -50,10 +50,11 @@ func QuietLogger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// OneLine is a text without line breaks, so that nothing in it can look like a line of the program's own.
+// OneLine removes line breaks from untrusted text, so that none of it can look like a line of the program.
 func OneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Connect finds the server that the settings name or that has the data directory, or starts one in this process.
+// Connect returns the server that the settings name or that uses the data directory. Otherwise it starts one in
+// this process.
 func (p *Program) Connect() (*remote.Server, error) {
 	key := string(p.Settings.APIKey)
 	if p.Settings.Server != "" {
@@ -74,7 +75,7 @@ func (p *Program) Connect() (*remote.Server, error) {
 }
 
 // Bar is a progress bar. On a terminal it is redrawn in place; elsewhere it prints a line at each tenth, and when
-// another thing is being done.
+// the operation changes.
 type Bar struct {
 	out      io.Writer
 	total    int
@@ -83,7 +84,7 @@ type Bar struct {
 	doing    string
 }
 
-// NewBar draws on a terminal; elsewhere it prints a line for every tenth, so that logs stay short.
+// NewBar returns a bar for a terminal. For other output it prints a line for every tenth, so that logs stay short.
 func NewBar(out io.Writer, total int) *Bar {
 	b := &Bar{out: out, total: total, tenth: -1}
 	if file, ok := out.(*os.File); ok {
@@ -93,7 +94,7 @@ func NewBar(out io.Writer, total int) *Bar {
 	return b
 }
 
-// Draw shows that done of the total are done and what is at work.
+// Draw shows that done items of the total are finished, and the current item.
 func (b *Bar) Draw(doing string, done int, what string) {
 	const width = 24
 	if b.terminal {
@@ -110,7 +111,7 @@ func (b *Bar) Draw(doing string, done int, what string) {
 	}
 }
 
-// End replaces the bar by a last line.
+// End replaces the bar with a last line.
 func (b *Bar) End(line string) {
 	if b.terminal {
 		fmt.Fprint(b.out, "\r\x1b[K")
@@ -118,7 +119,7 @@ func (b *Bar) End(line string) {
 	fmt.Fprintln(b.out, line)
 }
 
-// shortenLeft keeps the end of a text, which tells paths apart.
+// shortenLeft keeps the end of a text, where paths differ.
 func shortenLeft(s string, most int) string {
 	runes := []rune(s)
 	if len(runes) <= most {

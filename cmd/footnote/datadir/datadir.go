@@ -1,9 +1,9 @@
-// Package datadir is the directory that holds everything the program keeps, and the promise that one process at a time
-// writes in it.
+// Package datadir manages the directory that holds all data, and ensures that only one process at a time writes to
+// it.
 //
-// A process that claims a directory holds a lock on the file "lock" in it, which the system gives back however the
-// process ends, and says in "server.json" where it serves: another process that wants the directory finds it there
-// ([InUse]). What the program makes there is its owner's alone, whatever the umask says.
+// A process that claims a directory locks the file "lock" in it; the operating system releases the lock however the
+// process ends. It writes its address to "server.json" for other processes that want the directory ([InUse]). Only
+// the owner can read the files in it, whatever the umask is.
 package datadir
 
 import (
@@ -18,33 +18,33 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// What is kept in a data directory by a name that others have to know.
+// The well-known names in a data directory.
 const (
-	// Database is the SQLite database; beside it lie its -wal and -shm.
+	// Database is the SQLite database, with its -wal and -shm files beside it.
 	Database = "footnote.db"
-	// Places is the folder with the secrets of places. A backup leaves it out: after it is restored, each place
-	// asks for its password again.
+	// Places is the folder with the secrets of places. It is not in backups: after a restore, each place asks for
+	// its password again.
 	Places = "places"
-	// ChosenFolders keeps which folders were chosen on the page.
+	// ChosenFolders is the file that lists the folders chosen on the page.
 	ChosenFolders = "folders.json"
 )
 
-// Dir is a data directory that this process alone may use.
+// Dir is a data directory that is locked by this process.
 type Dir struct {
 	path string
 	lock *os.File
 }
 
-// Occupant is what the process that uses a directory says about itself, so that others can find it.
+// Occupant identifies the process that uses a directory, so that other processes can find it.
 type Occupant struct {
 	URL string `json:"url"`
 	PID int    `json:"pid"`
 }
 
-// InUse says that another process has the directory. Its URL is empty if it does not serve.
+// InUse means that another process has claimed the directory. Its URL is empty if it does not serve.
 type InUse struct{ Occupant }
 
-// Error names the other process and what to do.
+// Error returns a message with the other process and advice.
 func (e *InUse) Error() string {
 	if e.URL == "" {
 		return fmt.Sprintf(
@@ -58,11 +58,10 @@ func (e *InUse) Error() string {
 	)
 }
 
-// At is a data directory that is only looked at: nothing is made or claimed, and another process may use it.
+// At returns a data directory for reading only: nothing is created or locked, and another process may use it.
 func At(path string) *Dir { return &Dir{path: path} }
 
-// Claim makes the directory if need be and takes it until release. It fails with *InUse when another
-// process has it.
+// Claim creates the directory if needed and locks it until release. It fails with *InUse if another process has it.
 func Claim(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
@@ -90,7 +89,8 @@ func Claim(path string) (*Dir, error) {
 	return d, d.Announce("")
 }
 
-// Announce tells other processes where this one serves. They may read at any moment, so the file changes as a whole.
+// Announce writes the server's URL for other processes. They may read at any moment, so the file is replaced
+// atomically.
 func (d *Dir) Announce(url string) error {
 	raw, err := json.Marshal(Occupant{URL: url, PID: os.Getpid()})
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *Dir) Path(elem ...string) string {
 	return filepath.Join(append([]string{d.path}, elem...)...)
 }
 
-// Release gives the directory up.
+// Release unlocks the directory.
 func (d *Dir) Release() error {
 	err := os.Remove(d.Path("server.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +116,8 @@ func (d *Dir) Release() error {
 	return errors.Join(err, d.lock.Close())
 }
 
-// readOccupant reads which process has a directory and where it serves; empty when it has not said so.
+// readOccupant reads which process uses a directory and its URL. It is empty if the process has not announced
+// itself.
 func readOccupant(path string) (Occupant, error) {
 	var who Occupant
 	raw, err := os.ReadFile(filepath.Join(path, "server.json"))
@@ -129,9 +130,9 @@ func readOccupant(path string) (Occupant, error) {
 	return who, json.Unmarshal(raw, &who)
 }
 
-// tightenRights takes from a data directory, and from what is in it, the rights of everybody but its owner. In a
-// directory that was private already nobody could reach what lies deeper, so only its own files are looked at. What
-// belongs to another user stays as it is.
+// tightenRights removes the permissions of group and others from a data directory and its contents. If the
+// directory was private already, deeper files were never accessible, so only its direct entries are changed. Files
+// of another user are skipped.
 func tightenRights(path string) error {
 	before, err := os.Stat(path)
 	if err != nil {
@@ -142,7 +143,7 @@ func tightenRights(path string) error {
 	}
 	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil // gone meanwhile, or another user's
+			return nil // deleted meanwhile, or owned by another user
 		}
 		if err != nil || name == path {
 			return err
@@ -164,8 +165,8 @@ func tightenRights(path string) error {
 	})
 }
 
-// NarrowRights takes the rights of a file or directory from everybody but its owner. Links and what belongs to another
-// user stay as they are.
+// NarrowRights removes the permissions of group and others from a file or directory. Links and files of another
+// user are skipped.
 func NarrowRights(name string, info fs.FileInfo) error {
 	if kind := info.Mode().Type(); kind != 0 && kind != fs.ModeDir || info.Mode().Perm()&0o077 == 0 {
 		return nil
@@ -177,7 +178,7 @@ func NarrowRights(name string, info fs.FileInfo) error {
 	return err
 }
 
-// Sync makes names in a directory durable. Not every file system can.
+// Sync makes the names in a directory durable. Not every file system supports it.
 func Sync(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Lock takes the file for this process, until it is closed or the process ends, however it ends.
+// Lock locks the file for this process, until it is closed or the process ends in any way.
 func Lock(f *os.File) error {
 	return windows.LockFileEx(
 		windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
@@ -15,7 +15,7 @@ func Lock(f *os.File) error {
 	)
 }
 
-// FreeSpace returns the bytes that may still be written below path.
+// FreeSpace returns the number of bytes that can still be written below path.
 func FreeSpace(path string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -29,5 +29,5 @@ func FreeSpace(path string) (int64, error) {
 // notSynced are the errors of file systems that can't sync directories.
 var notSynced = []error{errors.ErrUnsupported, windows.ERROR_ACCESS_DENIED, windows.ERROR_INVALID_HANDLE}
 
-// KeepPrivate does nothing: who can read a file follows from its directory here.
+// KeepPrivate does nothing: on Windows a file inherits the permissions of its directory.
 func KeepPrivate() {}

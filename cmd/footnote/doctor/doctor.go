@@ -1,13 +1,14 @@
-// Package doctor checks what a question needs, from the disk to the model, and says what to do about what is wrong.
+// Package doctor checks all dependencies of a question, from the disk to the model, and prints advice for each
+// problem.
 //
-// [Check] uses the parts of the program as serving would, so that what it calls fine works: it claims the data
-// directory and opens the database, has a worker read a PDF, and asks the model for a call of a tool. Nothing that it
-// makes stays. It never stops at a finding, since one cause often has several.
+// [Check] uses the same code as the server: it claims the data directory, opens the database, parses a PDF in a
+// worker, and requests a tool call from the model. All that it creates is removed. It continues after a problem,
+// since one cause often has several findings.
 //
 //	footnote doctor            a line for each check, ✓ or ✕, and exit 1 when one failed
 //	footnote doctor --health   asks a running server whether it is well, for containers
 //
-// It shows no key and no text of a document.
+// It prints no keys and no text of documents.
 package doctor
 
 import (
@@ -32,22 +33,21 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Command checks what a question needs, from the disk to the model.
+// Command checks all dependencies of a question, from the disk to the model.
 type Command struct {
 	Health bool `help:"Only ask the server at FOOTNOTE_ADDR whether it is well, for a container's health check."`
 }
 
-// Finding is what one check found: what is fine, or what is wrong and what to do.
-// What names the part in a word or two, Fine is a clause for people, and the message of Err says what to do. Where
-// there is an Err it is told instead of Fine.
+// Finding is the result of one check. What names the checked part, Fine describes its good state as a clause, and
+// Err has a message with advice. If Err is set, it is printed instead of Fine.
 type Finding struct {
 	What string
 	Fine string
 	Err  error
 }
 
-// Run checks everything that a question needs and prints a line for each. A failed check is an error.
-// All of it ends after two minutes: a person waits for it. A failed check does not keep the others from being made.
+// Run runs all checks and prints a line for each. A failed check is an error, but does not stop the others. The
+// timeout for all of them is two minutes.
 func (c Command) Run(p *command.Program) error {
 	if c.Health {
 		return askHealth(p.Ctx, p.Settings.Addr)
@@ -70,9 +70,9 @@ func (c Command) Run(p *command.Program) error {
 	return nil
 }
 
-// Check checks everything that a question needs with these settings, and returns a finding for each check, in the
-// order in which a person mends them. A directory that another process has is left alone; everything that a check
-// makes is removed again. It asks the model that is set for a few words, which its service may charge for.
+// Check runs all checks with these settings, and returns the findings in the order in which to fix them. A
+// directory that another process has locked is not touched; all that a check creates is removed. It sends the
+// configured model a short request, which its service may charge for.
 func Check(ctx context.Context, set *settings.Settings) []Finding {
 	findings := []Finding{
 		{What: "settings", Fine: "understood", Err: checkTools(set)}, checkAccess(set),
@@ -82,7 +82,7 @@ func Check(ctx context.Context, set *settings.Settings) []Finding {
 	findings = append(findings, vectorStore(ctx, set)...)
 	model := checkModel(ctx, set)
 	findings = append(findings, model...)
-	// only who has no model that works is told of others
+	// Local models are suggested only without a working model.
 	if !set.WithModel() || model[0].Err != nil {
 		look, cancel := context.WithTimeout(ctx, nearby.Look)
 		findings = append(findings, findLocalModels(look, set, nearby.Ports)...)
@@ -92,8 +92,8 @@ func Check(ctx context.Context, set *settings.Settings) []Finding {
 	return append(findings, checkOffice(set), checkConfinement())
 }
 
-// checkTools reports tools that are named and that there are not. It makes the client of the tool servers as a start
-// would, and asks none of them. A tool that is named wrongly would otherwise only be missed in a run.
+// checkTools returns an error for unknown tool names. It creates the client of the tool servers like a start,
+// without sending requests. Otherwise an unknown name would be noticed only in a run.
 func checkTools(set *settings.Settings) error {
 	search, err := set.WebSearch()
 	if err != nil {
@@ -106,9 +106,9 @@ func checkTools(set *settings.Settings) error {
 	return agentrun.Config{Toolset: set.AgentToolset, Tools: set.AgentTools, Web: search, MCP: others}.CheckTools()
 }
 
-// checkStorage opens the stores as serving would. A directory that is in use is fine: its server has them open. The
-// lock is given up before it returns, and the database closed, so that a server can start right after. Two hundred MiB
-// are the least that it calls enough; that is four files of the largest size that is taken by default.
+// checkStorage opens the stores like a server. A directory that is in use is fine, since its server has them open.
+// The lock is released and the database closed before it returns, so that a server can start right after. It
+// requires 200 MiB of free space, four files of the default maximum size.
 func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	dir, err := datadir.Claim(set.Data)
 	if busy, ok := errors.AsType[*datadir.InUse](err); ok && busy.URL != "" {
@@ -122,7 +122,7 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	found := []Finding{{What: "data directory", Fine: set.Data + " can be written"}}
 	if free, err := datadir.FreeSpace(set.Data); err != nil {
 		found = append(found, Finding{What: "disk", Err: err})
-		// four of the largest files that are taken by default: each is kept as it came, beside its text and vectors
+		// Four files of the default maximum size: each is stored unchanged, beside its text and embeddings.
 	} else if free < 200<<20 {
 		found = append(found, Finding{
 			What: "disk", Err: fmt.Errorf("only %d MiB are free at %s; make room, uploads need it", free>>20, set.Data),
@@ -130,7 +130,7 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	} else {
 		found = append(found, Finding{What: "disk", Fine: fmt.Sprintf("%d MiB free", free>>20)})
 	}
-	// this migrates a database of an older version, as the next start would
+	// This migrates a database of an older version, like the next start.
 	s, err := wire.OpenStores(ctx, set, dir, command.QuietLogger(io.Discard))
 	if s != nil {
 		err = errors.Join(err, s.Close())
@@ -147,16 +147,16 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	return found
 }
 
-// page is a PDF of one page. It is embedded, so that the check needs no file of the user's.
+// page is a PDF of one page, embedded so that the check needs no file of the user.
 //
 //go:embed page.pdf
 var page []byte
 
-// checkReader has a worker read [page], in a process of its own and with compiled code in the cache.
+// checkReader parses [page] in a worker process, with compiled code in the cache.
 func checkReader(ctx context.Context, set *settings.Settings) Finding {
 	f := Finding{What: "PDF reader"}
 	f.Err = func() error {
-		// workers read files by their paths
+		// Workers open files by path.
 		file, err := os.CreateTemp("", "footnote-doctor-*.pdf")
 		if err != nil {
 			return err
@@ -187,9 +187,9 @@ func checkReader(ctx context.Context, set *settings.Settings) Finding {
 	return f
 }
 
-// checkModel asks the model for a small tool call, and the embedding model for a vector. Both are real requests: that
-// a server takes connections says nothing about its key, its model or its tools. Their order is the model, its tools,
-// its size if it is served here, and the embedding model.
+// checkModel requests a small tool call from the model, and an embedding from the embedding model. Both are real
+// requests: an open port does not prove that the key, the model or its tools work. The order is the model, its
+// tools, its size if it is local, and the embedding model.
 func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	if !set.WithModel() {
 		fine := "none is set: offline mode answers, word for word from the documents"
@@ -207,12 +207,12 @@ func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	}
 	defer remote.Close()
 	health := remote.Probe(ctx)
-	// its server refuses requests with tools; by JSON in the text it may call them, which writtenCalls tries
+	// Its server refuses requests with tools; the model may support calls as JSON text, which writtenCalls tries.
 	if textcalls.RefusesTools(health.Err) {
-		health.Err = nil // it answers all the same
+		health.Err = nil // the fallback handled it
 	}
 	name := set.OpenAIModel
-	// a server with one model often serves that by any name
+	// A server with one model often accepts any model name.
 	if served := health.Served.Name; served != "" && served != name {
 		name = served + ", which the server has instead of " + name + ","
 	}
@@ -229,8 +229,8 @@ func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	return append(found, checkSemantic(ctx, set, health.EmbedErr))
 }
 
-// checkSemantic says whether documents are found by meaning; err is what the embedding model was found to be.
-// Off is no fault: documents are found by words then.
+// checkSemantic reports the state of semantic search; err is the error of the embedding model. Off is not an error:
+// search then uses the text index alone.
 func checkSemantic(ctx context.Context, set *settings.Settings, err error) Finding {
 	f := Finding{What: "semantic search", Fine: "off: no embedding model is set"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {

@@ -9,9 +9,9 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// findLocalModels says which model servers listen on this machine, and which settings connect them; one that the
-// settings name is left out. ports are asked side by side, at the loopback addresses only, until ctx ends. One that is
-// found and not used is no fault.
+// findLocalModels lists the model servers on this machine with the settings that connect them, except the one that
+// the settings name. ports are scanned concurrently, on loopback addresses only, until ctx ends. An unused server
+// is not an error.
 func findLocalModels(ctx context.Context, set *settings.Settings, ports []nearby.Port) []Finding {
 	var results []Finding
 	for _, server := range nearby.Find(ctx, ports) {
@@ -22,8 +22,8 @@ func findLocalModels(ctx context.Context, set *settings.Settings, ports []nearby
 	return results
 }
 
-// describeServer says how a server is connected.
-// It is the text that a person copies into a shell, so that names which a shell would run are none (nearby.Find).
+// describeServer returns the settings that connect a server. Users copy this text into a shell, so names that a
+// shell would run are left out (nearby.Find).
 func describeServer(set *settings.Settings, at nearby.Server) string {
 	names := make([]string, len(at.Models))
 	for i, model := range at.Models {

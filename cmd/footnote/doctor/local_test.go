@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 )
 
-// answerWith serves a body at a path, and 404 elsewhere; it returns the port.
+// answerWith serves a handler at a path, and 404 elsewhere. It returns the port.
 func answerWith(t *testing.T, path string, answer http.HandlerFunc) int {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -47,7 +47,7 @@ func says(body string) http.HandlerFunc {
 func TestModelServersOnThisMachineAreFound(t *testing.T) {
 	for _, tt := range []struct {
 		name, path, body string
-		want             []string // in the one line that there is; none: no line
+		want             []string // in the single line; nil: no line
 	}{
 		{"one model", "/v1/models", `{"object":"list","data":[{"id":"qwen3:8b","object":"model",` +
 			`"owned_by":"library"}]}`,
@@ -88,7 +88,7 @@ func TestModelServersOnThisMachineAreFound(t *testing.T) {
 	}
 }
 
-// Beside servers that are silent, endless or lead elsewhere, the one that answers is found; nobody else is asked.
+// The server that answers is found among silent, endless and redirecting ones. No other host gets a request.
 func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 	const list = `{"object":"list","data":[{"id":"a"}]}`
 	var elsewhere atomic.Int32
@@ -106,7 +106,7 @@ func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 			}
 		}
 	})
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // its connections get no answer, until it is closed
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // its connections get no response until it is closed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 	}
 	good := answerWith(t, "/v1/models", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, list)
-		_ = silent.Close() // the second time it is closed already
+		_ = silent.Close() // a second close is harmless
 	})
 	found := findLocalModels(t.Context(), &settings.Settings{}, append(alone, []nearby.Port{
 		{Number: leads}, {Number: endless}, {Number: good},

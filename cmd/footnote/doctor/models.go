@@ -26,8 +26,8 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// writtenCalls tries a model that did not call its tool once more, with the tool in the prompt.
-// FOOTNOTE_AGENT_TOOL_CALLS=auto does the same when a run needs a tool.
+// writtenCalls retries a model that did not call its tool, with the tool in the prompt.
+// FOOTNOTE_AGENT_TOOL_CALLS=auto does the same if a run needs a tool.
 func writtenCalls(ctx context.Context, model *openai.Model) Finding {
 	f := Finding{What: "tool calls", Fine: "by JSON in the text: the model has no tool calls of its own"}
 	if !textcalls.New(model, textcalls.JSON).CallsTools(ctx) {
@@ -40,8 +40,8 @@ func writtenCalls(ctx context.Context, model *openai.Model) Finding {
 	return f
 }
 
-// anthropicModel asks Anthropic's model for a call.
-// There is no search for other ways to call tools: all of these models have tool calls of their own.
+// anthropicModel requests a tool call from Anthropic's model. It tries no other call format, since all of these
+// models support tool calls.
 func anthropicModel(ctx context.Context, set *settings.Settings) []Finding {
 	model, err := anthropic.New(
 		anthropic.Config{APIKey: string(set.AnthropicAPIKey), BaseURL: set.AnthropicBaseURL, Model: set.AnthropicModel},
@@ -69,8 +69,8 @@ func anthropicModel(ctx context.Context, set *settings.Settings) []Finding {
 	return found
 }
 
-// checkEmbeddings asks the embedding model where another server answers, or none.
-// Where the OpenAI-compatible server answers too, its Probe has asked for a vector already.
+// checkEmbeddings checks an embedding model on another server than the model's. On the same OpenAI-compatible
+// server, its Probe has requested an embedding already.
 func checkEmbeddings(ctx context.Context, set *settings.Settings) []Finding {
 	if !set.EmbedsRemotely() {
 		return []Finding{checkSemantic(ctx, set, nil)}
@@ -83,8 +83,8 @@ func checkEmbeddings(ctx context.Context, set *settings.Settings) []Finding {
 	return []Finding{checkSemantic(ctx, set, model.ReachEmbeddings(ctx))}
 }
 
-// measureModel says how fast a model is that is served here, how much room it has, and which profile that makes.
-// Models far away are not measured: they are fast as a rule, and charge for each token.
+// measureModel reports the speed and context size of a local model, and the resulting profile. Remote models are
+// not measured: they are usually fast, and charge for each token.
 func measureModel(ctx context.Context, set *settings.Settings, model *openai.Model) []Finding {
 	if local, _ := model.IsLocal(ctx); !local {
 		return nil
@@ -99,7 +99,7 @@ func measureModel(ctx context.Context, set *settings.Settings, model *openai.Mod
 		}
 	}
 	f.Fine, f.Err = found.String()+"; "+profile, err
-	// 0: the server does not say
+	// 0: the server does not report it.
 	if room := found.Context; err == nil && room > 0 && room < leastRoom {
 		f.Err = fmt.Errorf("a context of %d tokens is too small for a question with its passages: give the server at "+
 			"least %d (llama-server --ctx-size, OLLAMA_CONTEXT_LENGTH)", room, leastRoom)
@@ -107,16 +107,15 @@ func measureModel(ctx context.Context, set *settings.Settings, model *openai.Mod
 	return []Finding{f}
 }
 
-// leastRoom is what a question with its passages and its answer takes in the profile for small models, in tokens, with
-// a conversation before it. A server that has less is told of as an error.
+// leastRoom is the minimum context in tokens: a question with its passages, its answer and a short conversation in
+// the small profile. A smaller context is an error.
 const leastRoom = 3072
 
-// checkAccess is doctor's finding on who can use the server. It looks at the address of the settings and opens no
-// port, so that a server may be running meanwhile. Whether keys are needed and how many can be used depends on the
-// files in the data directory, too.
+// checkAccess reports who can use the server. It uses the address in the settings and opens no port, so a server
+// may be running. The result also depends on the keys file in the data directory.
 func checkAccess(set *settings.Settings) Finding {
 	f := Finding{What: "access"}
-	// a name stands for what it leads to now, as for the server
+	// A host name is resolved now, as by the server.
 	addr, err := net.ResolveTCPAddr("tcp", set.Addr)
 	if err != nil {
 		f.Err = fmt.Errorf("FOOTNOTE_ADDR: %w", err)
@@ -143,9 +142,9 @@ func checkAccess(set *settings.Settings) Finding {
 	return f
 }
 
-// askHealth fails unless the server at addr, on this machine, says within four seconds that it can serve.
-// A container's health check has five seconds as a rule. No key is sent: /health needs none. An address that stands for
-// all of a machine's is asked as localhost.
+// askHealth fails unless the server at addr, on this machine, reports that it is healthy. The timeout is four
+// seconds, below the usual five of a container's health check. It sends no key: /health needs none. An unspecified
+// address is requested as localhost.
 func askHealth(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 	defer cancel()
@@ -164,9 +163,8 @@ func askHealth(ctx context.Context, addr string) error {
 	return resp.Body.Close()
 }
 
-// tryOriginals is what the doctor finds out about the originals: it stores some bytes, reads them back and removes
-// them.
-// The bytes are random, so that nobody else has an original of that hash, which would be removed.
+// tryOriginals checks the storage of originals: it stores some bytes, reads them back and deletes them. The bytes
+// are random, so that the delete can't hit an existing original with the same hash.
 func tryOriginals(ctx context.Context, set *settings.Settings, kept originals.Store) Finding {
 	found := Finding{What: "originals", Fine: "can be written and read: " + originals.Place(set)}
 	found.Err = func() error {
@@ -183,9 +181,8 @@ func tryOriginals(ctx context.Context, set *settings.Settings, kept originals.St
 	return found
 }
 
-// compareOriginals is what the doctor finds out about the originals in a data directory: whether the database beside
-// them is the one that they belong to. One that was emptied, or put back from an old copy, opens like any other.
-// Their bytes are not read: a library of some gigabytes would take minutes.
+// compareOriginals checks whether the originals in a data directory belong to its database. An emptied or restored
+// older database opens like any other. Their bytes are not read: a library of some gigabytes would take minutes.
 func compareOriginals(ctx context.Context, dir *datadir.Dir) Finding {
 	f := Finding{What: "originals"}
 	f.Err = func() error {
@@ -213,7 +210,7 @@ func compareOriginals(ctx context.Context, dir *datadir.Dir) Finding {
 		case missing > 0:
 			return fmt.Errorf("%d of %s are missing in %s; 'footnote restore' brings a backup back",
 				missing, english.Count(len(known), "original"), dir.Path("blobs"))
-		// a kill leaves files that no document needs, but never nothing else
+		// A kill leaves unreferenced files, but a database always has some known ones.
 		case len(known) == 0 && len(unknown) > 0:
 			return fmt.Errorf("the database knows no document, though %s holds %s; if documents are missing, "+
 				"'footnote restore' brings a backup back", dir.Path("blobs"),

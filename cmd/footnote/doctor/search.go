@@ -16,8 +16,8 @@ import (
 	"github.com/footnote/footnote/corpus/milvus"
 )
 
-// vectorStore is what the doctor finds out about it; nothing when there is none. A server that is away is a fault,
-// although searches go on by words: the settings want it. What the server says of itself is shown.
+// vectorStore checks the vector store, if one is configured. An unreachable server is an error, although search
+// falls back to the text index. The server's own description is shown.
 func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 	if set.MilvusAddress == "" {
 		return nil
@@ -41,9 +41,8 @@ func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 	return []Finding{found}
 }
 
-// embeddedHere says whether the model in this process works, what it is, and how fast. The speed is that of queries
-// one after the other, so that a person can tell how long a library takes. Its first text is not counted, for it opens
-// the model.
+// embeddedHere checks the embedding model in this process and measures its speed. The speed is that of sequential
+// queries, which allow an estimate of the time for a library. The first query loads the model and is not counted.
 func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 	r := Finding{What: "semantic search"}
 	model, err := wire.OpenEmbedder(set)
@@ -53,7 +52,7 @@ func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 	}
 	defer func() { r.Err = errors.Join(r.Err, model.Close()) }()
 	text := strings.Repeat("The lease of the house ends in spring. ", paceWords/8)
-	if _, r.Err = model.EmbedQuery(ctx, text); r.Err != nil { // the first one opens the model
+	if _, r.Err = model.EmbedQuery(ctx, text); r.Err != nil { // the first query loads the model
 		return r
 	}
 	begun, n := time.Now(), 0
@@ -66,13 +65,12 @@ func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 }
 
 const (
-	paceTime  = 300 * time.Millisecond // that doctor takes to measure an embedding model
-	paceWords = 150                    // of a text that it measures with: some 200 tokens
+	paceTime  = 300 * time.Millisecond // duration of the measurement of an embedding model
+	paceWords = 150                    // length of the measured text in words: some 200 tokens
 )
 
-// checkRerank has the reranker order two passages; nothing is said where none is set. Its time is that of the
-// settings, after which a search would do without it. The better of the two passages has to come first, or it is no
-// reranker.
+// checkRerank sends two passages to the reranker, if one is configured. Its timeout is that of the settings, after
+// which a search skips it. The better passage must rank first.
 func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 	if set.RerankDir == "" && set.RerankURL == "" {
 		return nil
@@ -90,7 +88,7 @@ func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 	found.Err = errors.Join(err, r.Close())
 	if found.Err == nil {
 		found.Fine = fmt.Sprintf("works (%.1f s for two passages)", time.Since(begun).Seconds())
-		// a model of another kind opens as well, and gives scores without sense
+		// A model of another type loads as well, but returns meaningless scores.
 		if scores[0] <= scores[1] {
 			found.Fine += ", but it finds that “Bread is baked.” says which colour the sky has: is it a reranker?"
 		}
@@ -98,8 +96,8 @@ func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 	return []Finding{found}
 }
 
-// checkOffice reports whether Office files are drawn. With the setting, a missing soffice is a fault, as is a system
-// that can't confine it: the pages would silently be missing.
+// checkOffice checks whether Office files are rendered. With the setting, a missing soffice and a system that can't
+// sandbox it are errors: the pages would be missing without notice.
 func checkOffice(set *settings.Settings) Finding {
 	f := Finding{What: "pages of Office files", Fine: "off: they are shown as text"}
 	if set.OfficePages {
@@ -110,8 +108,8 @@ func checkOffice(set *settings.Settings) Finding {
 	return f
 }
 
-// checkConfinement reports whether programs that read files are confined. Without it they keep their limits, and
-// Office files are not drawn; that is no fault of the settings.
+// checkConfinement checks whether programs that parse files are sandboxed. Without a sandbox they keep their
+// limits, and Office files are not rendered; that is not an error of the settings.
 func checkConfinement() Finding {
 	f := Finding{What: "confinement", Fine: "programs that read files see their own file alone, and no network"}
 	if err := child.Refused(); err != nil {

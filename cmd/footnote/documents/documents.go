@@ -1,8 +1,8 @@
-// Package documents adds files and folders to the library of a server.
+// Package documents adds files and folders to a server's library.
 //
-// What of a folder is taken ([Collect]) holds for the commands that follow folders too: kinds that can be read,
-// without hidden files and without this program's own. Files go to the server one after the other; it reads them side
-// by side.
+// [Collect] selects the files of a folder; the commands that follow folders use the same rules: readable formats,
+// without hidden files and without the program's own. Files are uploaded one after the other; the server parses
+// them concurrently.
 package documents
 
 import (
@@ -24,8 +24,8 @@ import (
 	"github.com/footnote/footnote/corpus/sources/folder"
 )
 
-// Ingest adds files to the library of a server. Files that the library has already are not read in a second time; they
-// are counted apart.
+// Ingest uploads files to a server's library. Duplicates are detected by their bytes, not parsed again, and counted
+// separately.
 type Ingest struct {
 	Paths     []string `arg:"" name:"path" help:"Files and folders. A folder is taken with all below it; hidden files are left out."`
 	Namespace string   `help:"Namespace to add them to." default:"default" placeholder:"NAME"`
@@ -33,12 +33,12 @@ type Ingest struct {
 
 // Source is a file to add.
 type Source struct {
-	File string // where it is
-	Path string // its path in the library, relative to the folder that was named
+	File string // path on disk
+	Path string // path in the library, relative to the named folder
 }
 
-// Run adds the files, waits until each is ready or has failed, and lists the failures. Any failure is an error. One
-// file at a time is sent. When the server goes away, it ends at once, and what was added stays.
+// Run uploads the files, waits until each is ready or has failed, and lists the failures. Any failure is an error.
+// Files are sent one at a time. If the server becomes unreachable, it stops at once, and added files stay.
 func (c *Ingest) Run(p *command.Program) (err error) {
 	files, left, err := Collect(c.Paths, p.Settings.OwnPaths())
 	if err != nil {
@@ -58,6 +58,7 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 	var waiting []remote.Document
 	known := 0
 	for i, file := range files {
+		// The bar shows the number of settled files.
 		show.Draw("adding", known+len(failed), fmt.Sprintf("%d of %d %s", i+1, len(files), file.Path))
 		doc, refused, err := Add(p.Ctx, server, c.Namespace, file)
 		switch {
@@ -65,7 +66,6 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 			return fmt.Errorf("add %s: %w", file.Path, err)
 		case refused != nil:
 			failed = append(failed, file.Path+": "+refused.Message)
-		// The bar shows how many files are settled of all.
 		case doc.Of != "":
 			known++
 		default:
@@ -100,8 +100,8 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 	return nil
 }
 
-// pageProgress says how far a document is, for the bar; empty before that is known. Stage is what the server calls it,
-// such as “embedding”.
+// pageProgress returns a document's progress for the bar, or nothing while it is unknown. Stage is the server's
+// name for it, such as “embedding”.
 func pageProgress(d remote.Document) string {
 	if d.Progress.Total == 0 {
 		return ""
@@ -109,8 +109,8 @@ func pageProgress(d remote.Document) string {
 	return fmt.Sprintf("(%s %d/%d)", d.Progress.Stage, d.Progress.Done, d.Progress.Total)
 }
 
-// Add sends one file to a namespace. refused is why the library did not take it.
-// Only what ends everything is err: a server that is away, a file that can't be opened.
+// Add uploads one file to a namespace. refused is the library's reason to reject the file. err is set only for
+// errors that end the command: an unreachable server, a file that can't be opened.
 func Add(
 	ctx context.Context, server *remote.Server, namespace string, src Source,
 ) (doc remote.Document, refused *chat.Error, err error) {
@@ -122,20 +122,19 @@ func Add(
 	return server.Add(ctx, [][2]string{{"namespace", namespace}}, src.Path, file)
 }
 
-// LeftOut counts the files of folders that are of no readable kind. One belongs to one call of Collect and is used by
-// one goroutine.
+// LeftOut counts the files of folders in unsupported formats. It is not safe for concurrent use.
 type LeftOut struct {
 	files int
-	kinds map[string]int // by ending
+	kinds map[string]int // count by extension
 }
 
-// NewLeftOut counts from none on.
+// NewLeftOut returns an empty count.
 func NewLeftOut() *LeftOut { return &LeftOut{kinds: map[string]int{}} }
 
 // Any reports whether a file was left out.
 func (l *LeftOut) Any() bool { return l.files > 0 }
 
-// Count counts a file that is left out, by its extension. Endings are compared without regard to case.
+// Count counts a skipped file by its extension, case-insensitive.
 func (l *LeftOut) Count(name string) {
 	kind := strings.ToLower(filepath.Ext(name))
 	if kind == "" {
@@ -145,7 +144,7 @@ func (l *LeftOut) Count(name string) {
 	l.kinds[kind]++
 }
 
-// String says how many and which, the most frequent kinds first.
+// String returns the number of skipped files by extension, the most frequent first.
 func (l *LeftOut) String() string {
 	kinds := slices.SortedFunc(maps.Keys(l.kinds), func(a, b string) int {
 		return cmp.Or(cmp.Compare(l.kinds[b], l.kinds[a]), cmp.Compare(a, b))
@@ -160,7 +159,7 @@ func (l *LeftOut) String() string {
 	return fmt.Sprintf("%d left out, of kinds that can't be read: %s", l.files, strings.Join(parts, ", "))
 }
 
-// inBrackets is what was left out, to stand behind a message; empty for nothing.
+// inBrackets returns the skipped files in brackets, as the end of a message. It is empty if no file was skipped.
 func (l *LeftOut) inBrackets() string {
 	if l.files == 0 {
 		return ""
@@ -168,19 +167,19 @@ func (l *LeftOut) inBrackets() string {
 	return " (" + l.String() + ")"
 }
 
-// mostKinds is how many kinds of files that were left out are named. Eight is a choice: they fit into a line or two.
+// mostKinds is the number of extensions that are listed. Eight fit into a line or two.
 const mostKinds = 8
 
-// IsReadable reports whether a folder is searched for a file of this name. A file named on the command line is tried
-// whatever it is called.
+// IsReadable reports whether a file of this name is collected from a folder. A file named on the command line is
+// always tried.
 func IsReadable(name string) bool {
 	_, ok := extract.Formats.ByExtension(name)
 	return ok
 }
 
-// Collect lists the files below the paths, and what it leaves out. Each keeps its path relative to the folder that was
-// named. own are files and folders of the program itself. A path that is not there is an error, and so is a folder
-// that can't be read. A link below a folder is not followed.
+// Collect lists the files below the paths, and counts the skipped ones. Each keeps its path relative to the named
+// folder. own are files and folders of the program itself, which are skipped. A missing path and an unreadable
+// folder are errors. Links below a folder are not followed.
 func Collect(paths, own []string) (files []Source, left *LeftOut, err error) {
 	left, own = NewLeftOut(), folder.RealPaths(own)
 	for _, name := range paths {
@@ -195,7 +194,7 @@ func Collect(paths, own []string) (files []Source, left *LeftOut, err error) {
 		whole := folder.RealPaths([]string{name})
 		err = fs.WalkDir(os.DirFS(name), ".", func(inside string, entry fs.DirEntry, err error) error {
 			hidden := strings.HasPrefix(entry.Name(), ".") && inside != "."
-			for _, folder := range whole { // one: links below it are not followed
+			for _, folder := range whole { // one folder: links below it are not followed
 				hidden = hidden || slices.Contains(own, filepath.Join(folder, inside))
 			}
 			switch {

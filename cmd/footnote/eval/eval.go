@@ -1,10 +1,10 @@
-// Package eval measures how well questions are answered and how well documents are found, with the whole program: in
-// data directories that are made for it and removed afterwards.
+// Package eval measures the quality of answers and of retrieval with the whole program, in temporary data
+// directories.
 //
-// What counts as right is the package judge's; this one puts documents in, asks and searches. The user's own
-// library, keys and servers of tools stay out of it (settings.Settings.Evaluation).
+// Package judge defines the correct results; this package adds the documents, asks and searches. The user's own
+// library, keys and tool servers are not used (settings.Settings.Evaluation).
 //
-// It prints tables, or JSON with --json, and exits with 0 whatever the answers were.
+// It prints tables, or JSON with --json, and exits with 0 regardless of the results.
 package eval
 
 import (
@@ -27,14 +27,14 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// evalDocuments are what the program's own questions are about: a small library, and the handbook as it was when they
-// were written.
+// evalDocuments are the documents of the built-in questions: a small library, and the handbook as of the time when
+// they were written.
 //
 //go:embed testdata/library testdata/handbook
 var evalDocuments embed.FS
 
-// Command measures answers and searches.
-// Both measure this program as it is built, with its usual settings, so that figures of two versions can be compared.
+// Command measures the quality of answers and of retrieval. Both use this build with its default settings, so that
+// the figures of two versions can be compared.
 //
 //	footnote eval agent        asks, and prints how many answers were right, by kind of question
 //	footnote eval retrieval    searches, and prints how far up the relevant documents stood
@@ -43,8 +43,8 @@ type Command struct {
 	Retrieval retrievalCommand `cmd:"" help:"Search collections with known answers by words, by meaning and by both, and measure nDCG, recall and MRR."`
 }
 
-// agentCommand asks questions whose answers are known. Who answers is asked in the order of With; each gets a library
-// of its own.
+// agentCommand asks questions with known answers. The models are evaluated in the order of With; each has its own
+// library.
 type agentCommand struct {
 	Questions string   `help:"File of questions; its format is explained by the program's own set (--print-questions)." type:"existingfile" placeholder:"FILE"`
 	Documents string   `help:"Folder that the questions are about; needs --questions." type:"existingdir" placeholder:"FOLDER"`
@@ -54,14 +54,14 @@ type agentCommand struct {
 	Print     bool     `name:"print-questions" help:"Print the program's own questions, with a description of the format, and exit."`
 }
 
-// Run asks each question in a library made for it, and prints what became of them. Wrong answers are no error.
-// With --with=settings the model of the settings is asked, which may cost money; documents are sent to it.
+// Run asks each question in a temporary library, and prints the verdicts. Wrong answers are not an error.
+// --with=settings sends requests and documents to the configured model, which may cost money.
 func (e *agentCommand) Run(p *command.Program) (err error) {
 	if e.Print {
 		_, err := fmt.Fprint(p.Stdout, judge.Embedded)
 		return err
 	}
-	// the other way round is fine: questions of one's own about the program's documents
+	// The reverse is fine: own questions about the built-in documents.
 	if e.Documents != "" && e.Questions == "" {
 		return errors.New("--documents needs --questions: the program's own questions are about its own documents")
 	}
@@ -81,7 +81,7 @@ func (e *agentCommand) Run(p *command.Program) (err error) {
 			return err
 		}
 	}
-	// each of those who answer has a library of its own, so that none finds what another one left
+	// Each model has its own library, so that none uses cached results of another.
 	var reports []judge.Report
 	for _, who := range e.With {
 		report, err := examineModel(p, who, filepath.Join(work, who), folder, questions)
@@ -98,7 +98,7 @@ func (e *agentCommand) Run(p *command.Program) (err error) {
 			fmt.Fprintln(p.Stdout)
 		}
 		if e.Counts {
-			// a set that is held out stays unseen, also when an answer was wrong
+			// Held-out questions are not printed, not even those with a wrong answer.
 			report.Questions = nil
 		}
 		report.Print(p.Stdout)
@@ -106,8 +106,7 @@ func (e *agentCommand) Run(p *command.Program) (err error) {
 	return nil
 }
 
-// readQuestions reads the file of questions, or the program's own. A file in which a question can't be understood is
-// an error.
+// readQuestions parses the questions file, or the built-in one. A question that can't be parsed is an error.
 func (e *agentCommand) readQuestions() ([]judge.Question, error) {
 	if e.Questions == "" {
 		return judge.Parse(strings.NewReader(judge.Embedded))
@@ -120,8 +119,8 @@ func (e *agentCommand) readQuestions() ([]judge.Question, error) {
 	return judge.Parse(file)
 }
 
-// unpackEvalDocuments writes the program's own documents to a new folder.
-// Their names tell them apart: those of the library and of the handbook differ.
+// unpackEvalDocuments writes the built-in documents to a new folder. File names in the library and the handbook are
+// distinct.
 func unpackEvalDocuments(folder string) error {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
@@ -142,9 +141,8 @@ func unpackEvalDocuments(folder string) error {
 	return nil
 }
 
-// examineModel asks one model all questions, one at a time, in a new data directory. One at a time, since the times of
-// questions side by side would say nothing about one of them. Documents are read in first, and their vectors are
-// waited for.
+// examineModel asks one model all questions, one at a time, in a new data directory. Concurrent questions would
+// distort each other's duration. Documents are indexed first, including their embeddings.
 func examineModel(
 	p *command.Program, who, data, folder string, questions []judge.Question,
 ) (report judge.Report, err error) {
@@ -177,9 +175,9 @@ func examineModel(
 	return judge.NewReport(who, len(paths), verdicts), nil
 }
 
-// addAll puts a folder into the library, and returns the path of each document by its id. A file that can't be read
-// ends it. Without it the figures would be of another library than the questions are about. Files that are equal are
-// an error as well: an answer may cite either of them.
+// addAll adds a folder to the library, and returns the path of each document by its id. A file that can't be parsed
+// is an error, since the figures would be those of another library. Duplicate files are an error as well: an answer
+// may cite either of them.
 func addAll(p *command.Program, server *remote.Server, folder string) (map[string]string, error) {
 	files, _, err := documents.Collect([]string{folder}, nil)
 	if err != nil {
@@ -197,7 +195,7 @@ func addAll(p *command.Program, server *remote.Server, folder string) (map[strin
 		if err != nil {
 			return nil, fmt.Errorf("add %s: %w", file.Path, err)
 		}
-		// two documents with the same bytes are one in the library: which of them an answer cites is chance
+		// Two documents with the same bytes are one in the library: the cited one is random.
 		if doc.Of != "" {
 			return nil, fmt.Errorf("%s is the same as %s: take one of them out", file.Path, paths[doc.Of])
 		}
@@ -221,8 +219,8 @@ func addAll(p *command.Program, server *remote.Server, folder string) (map[strin
 	return paths, nil
 }
 
-// awaitVectors waits until a document's vectors are made, where there is an embedder.
-// Vectors are made after a document is ready; questions before that would be answered by words alone.
+// awaitVectors waits until a document's embeddings are computed, if there is an embedder. They are computed after a
+// document is ready; earlier questions would use only the text index.
 func awaitVectors(ctx context.Context, server *remote.Server, id string) error {
 	for {
 		var doc corpus.Document
@@ -237,8 +235,8 @@ func awaitVectors(ctx context.Context, server *remote.Server, id string) error {
 	}
 }
 
-// examineOne asks a question, after those before it, in a conversation of its own. Its error says that the server is
-// gone, not that the run failed.
+// examineOne asks a question, after those before it, in its own conversation. An error means that the server is
+// unreachable, not that the run failed.
 func examineOne(
 	p *command.Program, server *remote.Server, q judge.Question, paths map[string]string,
 ) (v judge.Verdict, err error) {
@@ -258,7 +256,7 @@ func examineOne(
 		if done.Error != nil {
 			why = done.Error.Message
 		}
-		// a run without an answer is a wrong one, and told apart in the report
+		// A run without an answer is a wrong answer, listed separately in the report.
 		v = judge.Lost(q, why)
 	} else {
 		v = judge.Judge(q, *answer, paths)
@@ -267,9 +265,8 @@ func examineOne(
 	return v, nil
 }
 
-// askForVerdict asks one question on a server and waits for the end of its run. It returns the run's id, its answer if
-// there is one, and how it ended.
-// Events between are left out: what was searched does not count, only what is answered and cited.
+// askForVerdict asks one question on a server and waits for the end of its run. It returns the run's id, its answer
+// if any, and its outcome. Other events are skipped: only the answer and its citations are judged.
 func askForVerdict(
 	p *command.Program, server *remote.Server, question, session string,
 ) (string, *chat.Answer, chat.RunDone, error) {

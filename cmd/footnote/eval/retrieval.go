@@ -19,9 +19,9 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-// retrievalCommand searches collections whose relevant documents are known. No model answers: what is measured are the
-// index of words, the vectors and how both are fused. Each mode of search is measured by itself: by words, and where
-// there is an embedder by meaning and by both.
+// retrievalCommand measures retrieval on collections with relevance judgements. It measures the text index, the
+// embeddings and their fusion; no model answers. Each search mode is measured separately: lexical, and with an
+// embedder semantic and hybrid.
 type retrievalCommand struct {
 	Collections []string `arg:"" optional:"" help:"Directories in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv." type:"existingdir" name:"dir"`
 	Questions   string   `help:"Instead of a collection: a file of questions, as for eval agent, and see at which rank the passages come that hold the expected words. Needs --documents." type:"existingfile" placeholder:"FILE"`
@@ -30,16 +30,16 @@ type retrievalCommand struct {
 	JSON        bool     `help:"Print JSON instead of tables."`
 }
 
-// measured is what searching one collection came to. Its JSON is what --json prints, which scripts read: names stay as
-// they are. IndexMiB are MiB of 2²⁰ bytes.
+// measured is the result for one collection. Scripts parse its JSON, printed by --json, so field names must not
+// change. IndexMiB is in MiB of 2²⁰ bytes.
 type measured struct {
 	Collection string            `json:"collection"`
 	Documents  int               `json:"documents"`
-	IndexMiB   float64           `json:"index_mib"` // of the database, with texts and vectors
+	IndexMiB   float64           `json:"index_mib"` // size of the database, with texts and embeddings
 	Modes      []judge.Retrieval `json:"modes"`
 }
 
-// Run puts each collection into a library of its own and searches it in every mode.
+// Run indexes each collection in its own library and searches it in every mode.
 func (e *retrievalCommand) Run(p *command.Program) error {
 	var all []measured
 	take := func(s searched) error {
@@ -87,8 +87,8 @@ func (e *retrievalCommand) Run(p *command.Program) error {
 	return nil
 }
 
-// measureCollection searches one collection, in a data directory that is removed afterwards.
-// The parts are used without a server, which would measure HTTP too.
+// measureCollection searches one collection, in a temporary data directory. It uses the parts without a server, so
+// that HTTP is not measured.
 func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m measured, err error) {
 	data, err := os.MkdirTemp("", "footnote-eval-*")
 	if err != nil {
@@ -103,7 +103,7 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 	ctx, cancel := context.WithCancel(p.Ctx)
 	defer cancel()
 	set := p.Settings.Evaluation("settings", data)
-	set.Model = "offline" // only the embedder of the settings is needed
+	set.Model = "offline" // only the embedder is needed
 	a, err := wire.Open(ctx, set, p.Built.Version, dir, command.QuietLogger(p.Stderr))
 	if err != nil {
 		return m, err
@@ -118,7 +118,7 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 	c := s.collection()
 	m.Collection = c.Name
 	m.IndexMiB = float64(sizeOf(data, datadir.Database)) / (1 << 20)
-	// without an embedder hybrid is lexical
+	// Without an embedder, hybrid equals lexical.
 	modes := []corpus.SearchMode{corpus.ModeLexical}
 	if a.Library.Semantic() {
 		modes = append(modes, corpus.ModeSemantic, corpus.ModeHybrid)
@@ -129,7 +129,7 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 			return m, err
 		}
 		r := judge.Measure(c, found)
-		// both by the nearest rank, of times in milliseconds
+		// Both by the nearest rank, in milliseconds.
 		r.Mode, r.Median, r.P95 = string(mode), took[(len(took)-1)/2], took[(len(took)*95+99)/100-1]
 		m.Modes = append(m.Modes, r)
 		if e.Runs != "" {
@@ -141,9 +141,9 @@ func (e *retrievalCommand) measureCollection(p *command.Program, s searched) (m 
 	return m, nil
 }
 
-// searchAll searches for each query, one at a time, and returns what was found, and the milliseconds that the searches
-// took, ascending. It asks for as many results as a search can have, so that recall is that of the index and not of a
-// page. Times are of the library's search alone, without HTTP.
+// searchAll searches for each query, one at a time. It returns the results, and the durations in milliseconds,
+// ascending. It requests the maximum number of results, so that recall is that of the index and not of a page.
+// Durations are those of the library's search, without HTTP.
 func searchAll(
 	p *command.Program, library *corpus.Library, s searched, mode corpus.SearchMode,
 ) (judge.Ranking, []float64, error) {
@@ -159,7 +159,7 @@ func searchAll(
 		}
 		took = append(took, float64(time.Since(began).Microseconds())/1000)
 		for rank, name := range s.names(i, got.Results) {
-			// one score for each rank: those of a search may be equal
+			// One distinct score for each rank: search scores may be equal.
 			found[q.ID] = append(found[q.ID], judge.Ranked{Document: name, Score: 1 / float64(rank+1)})
 		}
 	}
@@ -168,8 +168,8 @@ func searchAll(
 	return found, took, nil
 }
 
-// writeRanking writes a run file. Its name is the collection's and the mode's; one that is there is replaced. TREC's
-// run files have a line for each result: query, document, rank and score.
+// writeRanking writes a run file, named by collection and mode. An existing file is replaced. TREC's run files have
+// a line for each result: query, document, rank and score.
 func (e *retrievalCommand) writeRanking(c judge.Collection, found judge.Ranking, mode string) (err error) {
 	if err := os.MkdirAll(e.Runs, 0o755); err != nil {
 		return err
@@ -182,7 +182,8 @@ func (e *retrievalCommand) writeRanking(c judge.Collection, found judge.Ranking,
 	return c.WriteRun(file, found, "footnote-"+mode)
 }
 
-// sizeOf returns the bytes of the files in a directory whose names begin so. Files that go meanwhile count nothing.
+// sizeOf returns the total size in bytes of the files in a directory with a name prefix. Files that are deleted
+// meanwhile count as 0.
 func sizeOf(dir, begins string) (bytes int64) {
 	names, _ := filepath.Glob(filepath.Join(dir, begins+"*")) // the pattern is well-formed
 	for _, name := range names {

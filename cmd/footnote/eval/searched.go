@@ -18,35 +18,34 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// searched is what searches are measured with: documents, and queries with what is relevant to them.
-// Two kinds of sets are measured alike: collections, and questions over a folder.
+// searched is the input of a retrieval measurement: documents, and queries with relevance judgements. Collections
+// and questions over a folder both implement it.
 type searched interface {
 	collection() judge.Collection
-	// add puts the documents into the library, waits until they can be searched, and returns how many there are.
+	// add indexes the documents, waits until they are searchable, and returns their number.
 	add(p *command.Program, library *corpus.Library) (int, error)
-	// names returns what the results of query i are judged by, best first.
+	// names returns the ids that the results of query i are judged by, best first.
 	names(i int, results []corpus.Result) []string
 }
 
-// collectionSearched is a collection in BEIR's layout. What is found are its documents, in the order of their best
-// passages; those with the same words are one in the library.
-// BEIR's layout is that of github.com/beir-cellar/beir.
+// collectionSearched is a collection in BEIR's layout (github.com/beir-cellar/beir). Its results are documents,
+// ranked by their best passages. Documents with equal text are one document in the library.
 type collectionSearched struct {
 	judge.Collection
-	named map[string][]string // the collection's names of a document of the library
+	named map[string][]string // the collection's ids by document of the library
 }
 
-// collection is what is measured.
+// collection implements searched.
 func (c *collectionSearched) collection() judge.Collection { return c.Collection }
 
-// add puts each document of the collection into the library as a Markdown file, and remembers the names of those with
-// the same bytes. It returns how many there are.
+// add adds each document of the collection to the library as a Markdown file, and keeps the ids of duplicates. It
+// returns the number of documents.
 func (c *collectionSearched) add(p *command.Program, library *corpus.Library) (int, error) {
 	c.named = map[string][]string{}
 	show := command.NewBar(p.Stderr, len(c.Documents))
 	for i, d := range c.Documents {
 		show.Draw("adding", i, d.ID)
-		// the texts are plain: a line of theirs that looks like a heading is none
+		// The texts are plain: a line that looks like a heading must be escaped.
 		body := text.EscapeMarkdown(d.Text)
 		if d.Title != "" {
 			body = "# " + text.EscapeMarkdown(strings.Join(strings.Fields(d.Title), " ")) + "\n\n" + body
@@ -66,7 +65,7 @@ func (c *collectionSearched) add(p *command.Program, library *corpus.Library) (i
 	return len(c.Documents), awaitSearchable(p, library, c.named)
 }
 
-// names are the collection's names of the documents found, best first, each once.
+// names returns the collection's ids of the retrieved documents, best first, without duplicates.
 func (c *collectionSearched) names(_ int, results []corpus.Result) (names []string) {
 	seen := map[string]bool{}
 	for _, hit := range results {
@@ -78,17 +77,16 @@ func (c *collectionSearched) names(_ int, results []corpus.Result) (names []stri
 	return names
 }
 
-// questionsSearched are questions over a folder. What is found are passages; those are relevant that hold the words
-// which are expected of the question's answer, and its document. A passage that holds what two questions expect counts
-// for each.
+// questionsSearched is a set of questions over a folder. Its results are passages. A passage is relevant if it is
+// in an expected document and contains the expected words. A passage that matches two questions counts for each.
 type questionsSearched struct {
 	name, folder string
 	questions    []judge.Question
-	paths        map[string][]string // of a document of the library
+	paths        map[string][]string // by document of the library
 }
 
-// openQuestions reads the questions that something answers and that stand by themselves.
-// Follow-ups are left out: a search knows no conversation.
+// openQuestions reads the answerable questions without a conversation. Follow-ups are skipped: a search has no
+// conversation.
 func openQuestions(file, folder string) (*questionsSearched, error) {
 	raw, err := os.Open(file)
 	if err != nil {
@@ -111,7 +109,7 @@ func openQuestions(file, folder string) (*questionsSearched, error) {
 	return s, nil
 }
 
-// collection makes one of the questions: the relevant "documents" are the expected passages.
+// collection builds a collection from the questions: its relevant "documents" are the expected passages.
 func (s *questionsSearched) collection() judge.Collection {
 	c := judge.Collection{Name: s.name}
 	for i, q := range s.questions {
@@ -124,7 +122,7 @@ func (s *questionsSearched) collection() judge.Collection {
 	return c
 }
 
-// add puts the files of the folder into the library.
+// add adds the files of the folder to the library.
 func (s *questionsSearched) add(p *command.Program, library *corpus.Library) (int, error) {
 	files, _, err := documents.Collect([]string{s.folder}, nil)
 	if err != nil {
@@ -146,8 +144,8 @@ func (s *questionsSearched) add(p *command.Program, library *corpus.Library) (in
 	return len(files), awaitSearchable(p, library, s.paths)
 }
 
-// names are the numbers of the expected passages that a result is the first to hold, and a name of its own for a result
-// that holds none.
+// names returns the numbers of the expected passages that a result is the first to contain, or a unique name for an
+// irrelevant result.
 func (s *questionsSearched) names(i int, results []corpus.Result) (names []string) {
 	found := map[int]bool{}
 	for rank, hit := range results {
@@ -158,7 +156,7 @@ func (s *questionsSearched) names(i int, results []corpus.Result) (names []strin
 				names = append(names, strconv.Itoa(k))
 			}
 		}
-		// it takes its rank, as a result that is of no use
+		// It takes its rank, as an irrelevant result.
 		if len(names) == before {
 			names = append(names, fmt.Sprintf("result %d", rank+1))
 		}
@@ -166,9 +164,8 @@ func (s *questionsSearched) names(i int, results []corpus.Result) (names []strin
 	return names
 }
 
-// awaitSearchable waits until documents, by their ids, can be searched by words and, where there is an embedder, by
-// meaning. Which document is looked at first does not matter: all have to be ready. Any that can't be read ends it. It
-// looks every 20 ms.
+// awaitSearchable waits until documents, by their ids, are searchable in the text index and, with an embedder, by
+// embeddings. A document that failed to parse is an error. It polls every 20 ms.
 func awaitSearchable(p *command.Program, library *corpus.Library, named map[string][]string) error {
 	show := command.NewBar(p.Stderr, len(named))
 	ready := 0

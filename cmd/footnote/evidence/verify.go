@@ -23,22 +23,21 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// maxEvidence is the largest file that verify reads. It is the bound of the server's own check as well.
+// maxEvidence is the largest file that verify reads. The server's own check has the same limit.
 const maxEvidence = 32 << 20
 
-// Verify checks the quotes of an exported answer against the library or the originals.
+// Verify verifies the quotes of an exported answer against the library or the originals.
 //
-// A quote is verified when it stands in its document word for word, at the place that the file names. The check by
-// --documents does not need the server, and not even its library. Who checks needs no trust in whoever gave them the
-// file.
+// A quote is verified if it is in its document word for word, at the offset in the file. With --documents, neither
+// the server nor its library is used, so its provider need not be trusted.
 type Verify struct {
 	File      string `arg:"" help:"An exported answer: Markdown, HTML or JSON."`
 	Documents string `help:"Check against the originals in this folder instead of the library." type:"existingdir" placeholder:"FOLDER"`
 	JSON      bool   `help:"Print the report as JSON."`
 }
 
-// Run checks each quote and prints what became of it. Anything that is not verified is an error. The report is printed
-// in either case.
+// Run verifies each quote and prints the results. Anything not verified is an error. The report is printed in
+// either case.
 func (v *Verify) Run(p *command.Program) error {
 	file, err := readEvidence(v.File)
 	if err != nil {
@@ -65,14 +64,14 @@ func (v *Verify) Run(p *command.Program) error {
 	return nil
 }
 
-// readEvidence reads an exported answer, at most maxEvidence bytes. It reads no further than that.
+// readEvidence reads an exported answer, up to maxEvidence bytes.
 func readEvidence(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read the evidence: %w", err)
 	}
 	defer file.Close()
-	// one byte more than is allowed tells a file that is too large from one that just fits
+	// One byte over the limit distinguishes a file that is too large from one that just fits.
 	raw, err := io.ReadAll(io.LimitReader(file, maxEvidence+1))
 	if err == nil && len(raw) > maxEvidence {
 		err = errors.New("the file is larger than 32 MiB")
@@ -80,7 +79,7 @@ func readEvidence(name string) ([]byte, error) {
 	return raw, err
 }
 
-// fromLibrary lets the server that has the documents check. The file is sent to it whole.
+// fromLibrary sends the whole file to the server that has the documents, for verification there.
 func fromLibrary(p *command.Program, file []byte) (report chat.EvidenceReport, err error) {
 	server, err := p.Connect()
 	if err != nil {
@@ -100,8 +99,8 @@ func fromLibrary(p *command.Program, file []byte) (report chat.EvidenceReport, e
 	return report, json.NewDecoder(resp.Body).Decode(&report)
 }
 
-// fromFolder checks against originals: each file is told by its hash, and read in as the library would. A document
-// that was changed since shows as changed: its name is known and its hash is another.
+// fromFolder verifies against originals: each file is identified by its hash, and parsed like an upload. A document
+// that was modified is reported as changed: its name is known and its hash differs.
 func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.EvidenceReport, err error) {
 	e, problems, err := views.ReadEvidence(file)
 	if err != nil {
@@ -116,13 +115,13 @@ func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.Eviden
 		return report, err
 	}
 	defer func() { err = errors.Join(err, reader.close()) }()
-	// by hash: an answer often quotes one document many times, and reading it in takes seconds
+	// By hash: an answer often quotes one document many times, and parsing it takes seconds.
 	texts := map[string]corpus.Extracted{}
 	var results []chat.EvidenceResult
 	for _, c := range e.Citations {
 		hash := c.SHA256
 		path, found := originals[hash]
-		if !found { // another version under the same name is a change
+		if !found { // another version with the same name is a change
 			hash, found = byName[c.Filename]
 			path = originals[hash]
 		}
@@ -138,9 +137,9 @@ func (v *Verify) fromFolder(p *command.Program, file []byte) (report chat.Eviden
 	return e.Report(problems, results), nil
 }
 
-// hashFiles returns the files below a folder by the SHA-256 of their bytes, and these by the files' names. Of two
-// files with one name the last one by path counts; both are known by their hashes. Links are not followed, and other
-// than plain files are left out.
+// hashFiles returns the files below a folder by their SHA-256, and the hashes by file name. Of two files with one
+// name the last one by path wins; both are known by their hashes. Links are not followed, and only regular files
+// are read.
 func hashFiles(folder string) (paths, byName map[string]string, err error) {
 	paths, byName = map[string]string{}, map[string]string{}
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
@@ -163,18 +162,18 @@ func hashFiles(folder string) (paths, byName map[string]string, err error) {
 	return paths, byName, err
 }
 
-// fileReader reads originals in, in processes of their own. It has to be closed. Several files may be read at once.
+// fileReader parses originals in worker processes. It must be closed. It is safe for concurrent use.
 type fileReader struct {
 	files     *worker.Pool
-	reader    corpus.Extractor // of the files, pictures among them
-	temporary string           // a directory of its own; empty: there is none
+	reader    corpus.Extractor // of the files, with OCR
+	temporary string           // a temporary directory; empty: none
 }
 
-// newReader starts a reader of files like that of a server: in processes of their own.
+// newReader starts a file reader like a server's, with worker processes.
 func newReader(p *command.Program) (_ *fileReader, err error) {
 	r := &fileReader{}
-	cache := datadir.At(p.Settings.Data).Path("cache", "pdf") // what was compiled once need not be again
-	if _, err := os.Stat(cache); err != nil {                 // who checks evidence may have no library
+	cache := datadir.At(p.Settings.Data).Path("cache", "pdf") // compiled code is cached
+	if _, err := os.Stat(cache); err != nil {                 // evidence can be verified without a library
 		if cache, err = os.MkdirTemp("", "footnote-verify-"); err != nil {
 			return nil, err
 		}
@@ -187,8 +186,8 @@ func newReader(p *command.Program) (_ *fileReader, err error) {
 	return r, nil
 }
 
-// readFile reads an original as a server would when it comes in.
-// The kind of a file is told by its first bytes and its name, as for an upload: texts differ by reader.
+// readFile parses an original like an upload. The format is detected from its first bytes and its name, as for an
+// upload: the text depends on the parser.
 func (r *fileReader) readFile(ctx context.Context, path, filename string) (corpus.Extracted, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -213,10 +212,10 @@ func (r *fileReader) readFile(ctx context.Context, path, filename string) (corpu
 	)
 }
 
-// close ends the workers and removes what was made for them.
+// close stops the workers and removes the temporary files.
 func (r *fileReader) close() error { return errors.Join(r.files.Close(), r.removeTemporary()) }
 
-// removeTemporary removes the cache of compiled code, if it was made for this command.
+// removeTemporary removes the compile cache if it was created for this command.
 func (r *fileReader) removeTemporary() error {
 	if r.temporary == "" {
 		return nil
@@ -224,8 +223,8 @@ func (r *fileReader) removeTemporary() error {
 	return os.RemoveAll(r.temporary)
 }
 
-// printReport prints what became of each quote, for people. Texts of the file stay on one line each, since whoever
-// wrote it may want them to look like findings. ✓ and ✕ stand before the number of each footnote.
+// printReport prints the result of each quote. The file's text is untrusted and stays on one line each, so that it
+// can't imitate results. ✓ or ✕ precedes each footnote's number.
 func printReport(w io.Writer, r chat.EvidenceReport) {
 	fmt.Fprintf(w, "%s\n", command.OneLine(r.Question))
 	for _, problem := range r.Problems {

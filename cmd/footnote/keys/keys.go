@@ -1,4 +1,4 @@
-// Package keys makes, lists and revokes the keys of users, in the file that servers read. A running server notices
+// Package keys creates, lists and revokes API keys, in the file that servers read. A running server notices changes
 // within seconds.
 package keys
 
@@ -12,14 +12,14 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/command"
 )
 
-// Command manages the file of keys. A running server notices its changes by itself.
+// Command manages the keys file. A running server notices its changes.
 type Command struct {
 	New    newCommand    `cmd:"" help:"Make a key for a user and show it once."`
 	List   listCommand   `cmd:"" help:"List the users who have a key."`
 	Revoke revokeCommand `cmd:"" help:"Revoke all keys of a user: what is open under them, runs and waiting questions end within seconds."`
 }
 
-// Help is what 'footnote key --help' adds.
+// Help returns the additional help of 'footnote key --help'.
 func (Command) Help() string {
 	return `As long as no key was ever made and FOOTNOTE_KEYS is not set, everybody who reaches the server is the ` +
 		`one local user; the server then
@@ -28,12 +28,12 @@ listens on this machine only, unless FOOTNOTE_OPEN_TO_NETWORK is set. From the f
 chats and documents of their own. The user "local" has those from before. Only a hash of each key is kept.`
 }
 
-// newCommand makes a key.
+// newCommand creates a key.
 type newCommand struct {
 	Name string `arg:"" help:"The user, such as anna."`
 }
 
-// Run prints the key and nothing else on standard output.
+// Run prints only the key on standard output.
 func (c *newCommand) Run(p *command.Program) error {
 	file := p.Settings.KeysFile()
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -48,10 +48,10 @@ func (c *newCommand) Run(p *command.Program) error {
 	return nil
 }
 
-// listCommand lists who has keys; a key itself can't be shown again.
+// listCommand lists the users with keys. A key itself can't be shown again.
 type listCommand struct{}
 
-// Run prints a name a line.
+// Run prints one name per line.
 func (listCommand) Run(p *command.Program) error {
 	names, err := keys.List(p.Settings.KeysFile())
 	for _, name := range names {
@@ -60,12 +60,12 @@ func (listCommand) Run(p *command.Program) error {
 	return err
 }
 
-// revokeCommand takes all keys of a user away.
+// revokeCommand revokes all keys of a user.
 type revokeCommand struct {
 	Name string `arg:"" help:"The user."`
 }
 
-// Run fails when the user has no key.
+// Run fails if the user has no key.
 func (c *revokeCommand) Run(p *command.Program) error {
 	n, err := keys.Revoke(p.Settings.KeysFile(), c.Name)
 	if err == nil && n == 0 {

@@ -8,14 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	// The user can then copy them to the new place.
 	"github.com/footnote/footnote/cmd/footnote/datadir"
 	"github.com/footnote/footnote/text/english"
 )
 
-// tellLeft says what servers need of the data directory beside the database: it is in files there, so that it is in no
-// database. Secrets of places are not copied into a database, where backups of it would hold them. It prints nothing
-// when there is nothing such. Whether a file is there is all that it looks at.
+// tellLeft lists the files in the data directory that servers need besides the database. Secrets of places are not
+// copied into a database, where its backups would contain them. It prints nothing if there are no such files. It
+// only checks whether they exist.
 func tellLeft(out io.Writer, dir *datadir.Dir) error {
 	var left []string
 	secrets, err := fs.Glob(os.DirFS(dir.Path(datadir.Places)), "*.json")

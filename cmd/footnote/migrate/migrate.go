@@ -1,13 +1,13 @@
-// Package migrate moves everything from a data directory to the stores that replicas share: the tables to PostgreSQL,
-// the originals to a directory or a bucket, the vectors to Milvus.
+// Package migrate migrates all data from a data directory to the shared stores of replicas: the tables to
+// PostgreSQL, the originals to a directory or a bucket, the vectors to Milvus.
 //
-// The source is only read, and claimed, so that no server changes it meanwhile. Each part may be interrupted and
-// called again: it goes on where it was ([Originals], [Vectors]), reads back what it wrote, and counts both sides.
-// Only when all of them are alike is the target marked as whole.
+// The source is read-only, and claimed, so that no server changes it meanwhile. Each part can be interrupted and
+// resumed ([Originals], [Vectors]). It reads back the written data and compares counts. The target is marked as
+// complete only if all parts are equal.
 //
 //	DATABASE_URL=postgres://… footnote migrate      may be stopped and called again
 //
-// It prints a table of what both sides have. It exits with 1 when the sides differ.
+// It prints a table with the counts of both sides. It exits with 1 when the sides differ.
 package migrate
 
 import (
@@ -29,15 +29,15 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// Command moves everything from SQLite to PostgreSQL. It may be interrupted and called again.
-// --from and --to have one value each: they say in the command line what it does.
+// Command migrates all data from SQLite to PostgreSQL. It can be interrupted and resumed. --from and --to have one
+// value each, to document the command line.
 type Command struct {
 	From  string `help:"Where everything is now: sqlite, the data directory." enum:"sqlite" default:"sqlite"`
 	To    string `help:"Where it is to go: postgres, the database of DATABASE_URL." enum:"postgres" default:"postgres"`
 	Again bool   `help:"Empty the database of what an unfinished attempt brought, and start over."`
 }
 
-// Help is what 'footnote migrate --help' adds.
+// Help returns the additional help of 'footnote migrate --help'.
 func (Command) Help() string {
 	return `Copies conversations, runs with their events, feedback, shares, kept questions, tables, places that are ` +
 		`followed, what programs may, documents
@@ -50,9 +50,9 @@ and the embedding model that made them the vectors are copied to Milvus; else a 
 		`them anew.`
 }
 
-// Run copies everything, compares it, and prints what both sides have. It fails without changing anything while a
-// server uses the data directory, and when the database holds something that no attempt of this data directory
-// brought. At the end it says what servers still need from the data directory.
+// Run copies all data, compares it, and prints the counts of both sides. It fails without any change while a server
+// uses the data directory, or if the database contains data from another source. At the end it lists the files that
+// servers still need from the data directory.
 func (c *Command) Run(p *command.Program) (err error) {
 	set := p.Settings
 	if set.DatabaseURL == "" {
@@ -65,8 +65,8 @@ func (c *Command) Run(p *command.Program) (err error) {
 			"There is no database in %s; name the data directory with --data", set.Data,
 		)}
 	}
-	// a server that ran on it meanwhile would add what the copy does not have
-	dir, err := datadir.Claim(set.Data) // until the end, so that no server starts on it
+	// A server that runs on it meanwhile would add data that the copy misses.
+	dir, err := datadir.Claim(set.Data) // held until the end, so that no server starts on it
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	// two of these commands at once would count each other's rows
+	// Two concurrent migrations would count each other's rows.
 	if err := target.Lock(p.Ctx); err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 		fmt.Fprintln(p.Stdout, "This data directory was copied and compared before; there is nothing to do")
 		return nil
 	}
-	// before anything is copied: a Milvus that is away is told at once, not after hours
+	// Before the copy: an unreachable Milvus is reported at once, not after hours.
 	vectors, anew, err := OpenVectors(p.Ctx, p.Settings, source, command.QuietLogger(p.Stderr))
 	if err != nil {
 		return err
@@ -111,9 +111,9 @@ func (c *Command) Run(p *command.Program) (err error) {
 	return c.copyTables(p, dir, source, target, vectors)
 }
 
-// copyTables copies everything; vectors is nil if those stay behind. The target is marked as whole last, so that
-// servers refuse one that is half there. What both sides have is printed as a table with a row for each, with
-// “DIFFERENT” where they do not agree; then it returns dbcopy.ErrDifferent.
+// copyTables copies all data; vectors is nil if embeddings are not copied. The target is marked as complete last,
+// so that servers refuse a partial one. The counts of both sides are printed as a table, with “DIFFERENT” for a
+// mismatch; then it returns dbcopy.ErrDifferent.
 func (c *Command) copyTables(
 	p *command.Program, dir *datadir.Dir, source *sqlite.Source, target *postgres.Target, vectors *Vectors,
 ) error {
@@ -135,7 +135,7 @@ func (c *Command) copyTables(
 		}
 		compared, semantic = append(compared, there), whole
 	}
-	// the table is printed also when sides differ: it says where
+	// The table is also printed on a mismatch, since it has the details.
 	same := true
 	out := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "what\tdata directory\tthere\thashes")
@@ -171,8 +171,8 @@ func (c *Command) copyTables(
 	return nil
 }
 
-// progressReporter shows one bar for each table after another. A table is named by its progress; the totals may grow
-// meanwhile, so that what is done is cut to the total. Without a terminal it prints nothing for each table's end.
+// progressReporter shows one progress bar for each table in turn. Totals may grow meanwhile, so the progress is cut
+// to the total. Without a terminal it prints no line at the end of a table.
 func progressReporter(out io.Writer) dbcopy.Progress {
 	var show *command.Bar
 	last := ""
@@ -187,9 +187,9 @@ func progressReporter(out io.Writer) dbcopy.Progress {
 	}
 }
 
-// Originals brings the originals to where the servers look for them, and reads each there. One that is there with the
-// right bytes is not copied again, so that it can be repeated. report may be called from the caller's goroutine only.
-// Same in what it returns is whether all are there with the right bytes.
+// Originals copies the originals to the servers' store and verifies each there. An intact copy is skipped, so it
+// can be repeated. report is called only from the caller's goroutine. The result's Same reports whether all are
+// intact in the target.
 func Originals(
 	ctx context.Context, set *settings.Settings, dir *datadir.Dir, report dbcopy.Progress,
 ) (c dbcopy.Compared, err error) {
@@ -208,14 +208,14 @@ func Originals(
 	}
 	for i, hash := range hashes {
 		report("originals", int64(i), int64(len(hashes)))
-		// an attempt that was killed may have left some of them
+		// An attempt that was killed may have left some of them.
 		there, err := originals.Intact(ctx, to, hash)
 		if err == nil && !there {
 			there, err = originals.Copy(ctx, from, to, hash)
 		}
-		// the document stays, and says that its original is missing, as it did before
+		// The document stays, with the same error about its missing original as before.
 		if chat.CodeOf(err) == chat.CodeNotFound {
-			continue // lost before, on both sides
+			continue // missing before, in both stores
 		}
 		if err != nil {
 			return c, fmt.Errorf("original %s: %w", hash, err)

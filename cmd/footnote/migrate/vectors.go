@@ -20,32 +20,31 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// They are choices, made for a server beside this one.
+// The values are estimates for a server on the same network.
 const (
-	// a request of some 400 KB with 384 dimensions, far below what Milvus takes
+	// A request of some 400 KB with 384 dimensions, far below Milvus's limit.
 	vectorsPerBatch = 256
-	// a filter that names more documents becomes slow
+	// A filter with more documents becomes slow.
 	documentsPerCount = 500
-	// how long a server may be away, as when it is started again
+	// The retry limit for an unreachable server, as during a restart.
 	awayFor = time.Minute
 )
 
-// Vectors brings vectors to the server that is to keep them. What is there already is not sent again, so it can be
-// repeated.
-// It is used by one goroutine. Vectors go to the store under the ids of their passages, so that a second copy of one
-// replaces the first.
+// Vectors copies embeddings to the vector store. Existing ones are skipped, so it can be repeated. It is not safe
+// for concurrent use. Embeddings are stored under the ids of their passages, so that a second copy replaces the
+// first.
 type Vectors struct {
 	source *sqlite.Source
 	store  *milvus.Store
 	model  *openai.Model
 	report dbcopy.Progress
 	total  int64
-	number map[string]int // vectors of each document
+	number map[string]int // number of embeddings of each document
 }
 
-// OpenVectors asks whether vectors can be copied. It returns nil and the reason if they are to be made anew.
-// Vectors of another model than the servers will search with are of no use: some texts are embedded to find out. Who
-// gets one has to close it.
+// OpenVectors checks whether the embeddings can be copied. It returns nil and the reason if they must be computed
+// again. Embeddings of another model than the servers' are useless, so some texts are embedded to compare. The
+// caller closes the result.
 func OpenVectors(
 	ctx context.Context, set *settings.Settings, source *sqlite.Source, log *slog.Logger,
 ) (v *Vectors, why string, err error) {
@@ -57,7 +56,7 @@ func OpenVectors(
 	case !set.EmbedsRemotely():
 		return nil, "neither OPENAI_API_KEY nor OPENAI_BASE_URL is set", nil
 	}
-	// from here on the copy is wanted, and what is wrong is an error, not a reason to leave it
+	// From here on the copy is wanted: a problem is an error, not a reason to skip it.
 	v = &Vectors{source: source, number: map[string]int{}}
 	if v.total, err = source.CountEmbedded(ctx, set.OpenAIEmbeddingModel); err != nil {
 		return nil, "", err
@@ -85,7 +84,7 @@ func OpenVectors(
 	return v, "", nil
 }
 
-// Close gives up the model and the store that were opened for the copy.
+// Close closes the model and the store that were opened for the copy.
 func (v *Vectors) Close() error {
 	v.model.Close()
 	return v.store.Close()
@@ -93,14 +92,14 @@ func (v *Vectors) Close() error {
 
 var errEnough = errors.New("enough")
 
-// sameModel has some texts embedded: files of earlier versions do not say which model made their vectors.
-// One server may serve another model by the same name, too.
+// sameModel embeds some texts to compare models: earlier versions did not store the model's name, and a server may
+// serve another model by the same name.
 func (v *Vectors) sameModel(ctx context.Context) (bool, error) {
 	if others, err := v.source.OnlyOthers(ctx, v.model.Model()); err != nil || others {
 		return false, err
 	}
 	var some []corpus.Embedded
-	// a few are enough: two models agree on none but by chance
+	// A few are enough: two models agree only by chance.
 	err := v.source.Embedded(ctx, v.model.Model(), func(e corpus.Embedded) error {
 		if some = append(some, e); len(some) < corpus.Likened {
 			return nil
@@ -113,10 +112,9 @@ func (v *Vectors) sameModel(ctx context.Context) (bool, error) {
 	return corpus.SameModel(ctx, v.model, some)
 }
 
-// Copy stores the vectors that are not there, reads all of them back and compares them. whole are the documents that
-// need no others. Reading everything back takes as long as writing it, and is the only proof that the server keeps
-// what it took. c counts vectors on both sides; Same is whether all that the source has are there, equal to the last
-// bit.
+// Copy stores the missing embeddings, reads all back and compares them. whole lists the documents with complete
+// embeddings. Reading back takes as long as writing, and is the only proof that the server keeps them. c counts the
+// embeddings of both sides; Same reports whether all of the source are stored, bit for bit.
 func (v *Vectors) Copy(
 	ctx context.Context, report dbcopy.Progress,
 ) (c dbcopy.Compared, whole []string, err error) {
@@ -131,7 +129,7 @@ func (v *Vectors) Copy(
 	if err != nil {
 		return c, nil, fmt.Errorf("copy vectors: %w", err)
 	}
-	// how many vectors each document should have, by the source
+	// The expected number of embeddings of each document, by the source.
 	semantic, err := v.source.Semantic(ctx)
 	if err != nil {
 		return c, nil, err
@@ -140,7 +138,7 @@ func (v *Vectors) Copy(
 	if err != nil {
 		return c, nil, err
 	}
-	stale := map[string][]string{} // documents with vectors of an earlier attempt, and the passages to keep
+	stale := map[string][]string{} // documents with embeddings of an earlier attempt, and the passages to keep
 	for id, n := range v.number {
 		if counts[id] > n {
 			stale[id] = nil
@@ -166,7 +164,7 @@ func (v *Vectors) Copy(
 	if err != nil {
 		return c, nil, fmt.Errorf("compare vectors: %w", err)
 	}
-	// passages of a document that was changed between two attempts
+	// Passages of a document that was changed between two attempts.
 	for id, keep := range stale {
 		if err := waitPatiently(ctx, func() error { return v.store.DeleteVectors(ctx, id, keep) }); err != nil {
 			return c, nil, err
@@ -174,7 +172,7 @@ func (v *Vectors) Copy(
 		counts[id] = len(keep)
 	}
 	c.Same = c.Source == c.Left
-	// one of whose vectors some are missing is embedded anew by a server
+	// A document with missing embeddings is embedded again by a server.
 	for id, n := range semantic {
 		if counts[id] == n {
 			whole = append(whole, id)
@@ -183,8 +181,8 @@ func (v *Vectors) Copy(
 	return c, whole, nil
 }
 
-// putMissing stores those vectors of a batch that are not there. Equal means to the last bit: both sides keep float32.
-// A failure may leave some of them stored.
+// putMissing stores the missing embeddings of a batch. They are compared bit for bit, since both sides store
+// float32. An error may leave some of them stored.
 func (v *Vectors) putMissing(ctx context.Context, batch []corpus.Embedded) error {
 	stored, err := v.store.Stored(ctx, passageIDs(batch))
 	if err != nil {
@@ -200,8 +198,8 @@ func (v *Vectors) putMissing(ctx context.Context, batch []corpus.Embedded) error
 	return v.store.Upsert(ctx, missing)
 }
 
-// eachBatch gives all vectors in turn, a few at a time. A batch is valid until each returns: the next one takes its
-// place. report is called after each batch.
+// eachBatch calls each for all embeddings in batches. A batch is valid until each returns: its buffer is reused.
+// report is called after each batch.
 func (v *Vectors) eachBatch(ctx context.Context, what string, each func([]corpus.Embedded) error) error {
 	var done int64
 	batch := make([]corpus.Embedded, 0, vectorsPerBatch)
@@ -226,7 +224,7 @@ func (v *Vectors) eachBatch(ctx context.Context, what string, each func([]corpus
 	return err
 }
 
-// countVectors returns how many vectors the server has of each of documents. 500 documents are asked for at a time.
+// countVectors returns the number of stored embeddings of each document, in batches of 500 documents.
 func (v *Vectors) countVectors(ctx context.Context, documents []string) (map[string]int, error) {
 	counts := map[string]int{}
 	for some := range slices.Chunk(documents, documentsPerCount) {
@@ -243,8 +241,8 @@ func (v *Vectors) countVectors(ctx context.Context, documents []string) (map[str
 	return counts, nil
 }
 
-// waitPatiently waits for a server that is away for a moment. Any other failure ends it at once, with its own error.
-// It tries once a second for a minute.
+// waitPatiently retries while a server is unreachable, once a second for a minute. Any other error is returned at
+// once.
 func waitPatiently(ctx context.Context, do func() error) error {
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := do()
@@ -256,7 +254,7 @@ func waitPatiently(ctx context.Context, do func() error) error {
 	return err
 }
 
-// passageIDs are the ids of the passages of a batch, in order.
+// passageIDs returns the ids of a batch's passages, in order.
 func passageIDs(batch []corpus.Embedded) []string {
 	ids := make([]string, len(batch))
 	for i, e := range batch {

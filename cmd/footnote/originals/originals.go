@@ -1,7 +1,7 @@
-// Package originals is the way to the bytes of what was added, wherever the settings keep them: in the data directory,
-// in a directory that replicas share, or in a bucket.
+// Package originals gives access to the original files, in the store that the settings name: the data directory, a
+// directory shared by replicas, or a bucket.
 //
-// An original is named by the SHA-256 of its bytes, so that a copy proves itself ([Intact], [Copy]).
+// An original is named by the SHA-256 of its bytes, so that a copy can be verified ([Intact], [Copy]).
 package originals
 
 import (
@@ -24,14 +24,14 @@ import (
 	"github.com/footnote/footnote/corpus/blobs/s3"
 )
 
-// Store are the bytes of what was added, wherever they are kept.
+// Store stores the original files.
 type Store interface {
 	corpus.Blobs
-	// Reach reports whether they can be had.
+	// Reach reports an error if the store is unreachable.
 	Reach(ctx context.Context) error
 }
 
-// Open opens the directory or the bucket of the originals. Of a bucket nothing is asked yet.
+// Open opens the directory or the bucket of the originals. It sends no request to a bucket yet.
 func Open(ctx context.Context, set *settings.Settings, dir *datadir.Dir) (Store, error) {
 	if strings.HasPrefix(set.Blobs, s3.Scheme) {
 		return s3.Open(ctx, set.Blobs)
@@ -39,7 +39,7 @@ func Open(ctx context.Context, set *settings.Settings, dir *datadir.Dir) (Store,
 	return blobs.Open(dirOf(set, dir))
 }
 
-// dirOf is the directory of the originals.
+// dirOf returns the directory of the originals.
 func dirOf(set *settings.Settings, dir *datadir.Dir) string {
 	if set.Blobs != "" {
 		return strings.TrimPrefix(set.Blobs, settings.FileScheme)
@@ -47,8 +47,8 @@ func dirOf(set *settings.Settings, dir *datadir.Dir) string {
 	return dir.Path("blobs")
 }
 
-// Reader returns what opens an original to read it. A directory is only read, whoever owns it: nothing is
-// made in it.
+// Reader returns a function that opens an original for reading. A directory is read-only, whatever its owner is: no
+// files are created in it.
 func Reader(
 	ctx context.Context, set *settings.Settings, dir *datadir.Dir,
 ) (func(hash string) (io.ReadSeekCloser, error), error) {
@@ -73,13 +73,13 @@ func Reader(
 	}, nil
 }
 
-// Place is where the originals are, for people: without the query, which may hold keys.
+// Place returns the location of the originals for messages, without the query, which may contain keys.
 func Place(set *settings.Settings) string {
 	address, _, _ := strings.Cut(set.Blobs, "?")
 	return address
 }
 
-// Intact reports whether a blob is there, byte for byte.
+// Intact reports whether a blob is stored with the right bytes.
 func Intact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
 	file, err := in.Open(ctx, hash)
 	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
@@ -93,7 +93,7 @@ func Intact(ctx context.Context, in corpus.Blobs, hash string) (bool, error) {
 	return hex.EncodeToString(sum.Sum(nil)) == hash, errors.Join(err, file.Close())
 }
 
-// Copy copies a blob and reports whether its bytes are those of its name.
+// Copy copies a blob and reports whether its bytes match its name.
 func Copy(ctx context.Context, from, to corpus.Blobs, hash string) (bool, error) {
 	file, err := from.Open(ctx, hash)
 	if err != nil {
@@ -104,16 +104,16 @@ func Copy(ctx context.Context, from, to corpus.Blobs, hash string) (bool, error)
 	return got == hash, err
 }
 
-// UntilEnd reads r until ctx ends, so that a long copy stops when its command is interrupted.
+// UntilEnd returns a reader that fails once ctx ends, so that an interrupt cancels a long copy.
 func UntilEnd(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
 
-// contextReader is what UntilEnd returns.
+// contextReader is the reader of UntilEnd.
 type contextReader struct {
 	ctx context.Context //nolint:containedctx // lives as long as one copy
 	r   io.Reader
 }
 
-// Read fails once ctx has ended.
+// Read implements io.Reader. It fails once ctx has ended.
 func (u contextReader) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err

@@ -1,4 +1,4 @@
-// Package release says which source the program was built from.
+// Package release identifies the source that the program was built from.
 package release
 
 import (
@@ -9,19 +9,20 @@ import (
 	"runtime/debug"
 )
 
-// Info says which source a program was built from. Empty fields are not known. It is filled at the start and not
-// changed any more.
+// Info identifies the source that a program was built from. Unknown fields are empty. It is immutable after the
+// start.
 type Info struct {
-	Version string // v1.2.3, what git describes otherwise, or "dev"
-	Commit  string // its hash; empty: not known
-	Date    string // when it was committed, in RFC 3339; empty: not known
-	// Repository is where versions are published, such as github.com/owner/name. Empty: the build did not say.
+	Version string // v1.2.3, or the output of git describe, or "dev"
+	Commit  string // its hash; empty: unknown
+	Date    string // time of the commit in RFC 3339; empty: unknown
+	// Repository is the repository with the releases, such as github.com/owner/name. It is empty if the build did
+	// not set it.
 	Repository string
 }
 
-// Read completes what the build set with what Go's own stamps say: go install and go build leave them. What is set by
-// the build comes first. A program that is neither built by make nor from a repository has the version “dev” and no
-// commit.
+// Read completes the values set by the build with Go's build info, which go install and go build write. The build's
+// values take precedence. A program that was built without make and outside a repository has the version “dev” and
+// no commit.
 func Read(r Info, stamps func() (*debug.BuildInfo, bool)) Info {
 	info, ok := stamps()
 	if !ok {
@@ -30,7 +31,7 @@ func Read(r Info, stamps func() (*debug.BuildInfo, bool)) Info {
 	if r.Version == "" && info.Main.Version != "(devel)" {
 		r.Version = info.Main.Version
 	}
-	if r.Commit == "" && r.Date == "" { // both or none: a date belongs to its commit
+	if r.Commit == "" && r.Date == "" { // both or neither: a date belongs to its commit
 		for _, s := range info.Settings {
 			switch s.Key {
 			case "vcs.revision":
@@ -44,8 +45,7 @@ func Read(r Info, stamps func() (*debug.BuildInfo, bool)) Info {
 	return r
 }
 
-// Tell writes the version in a line of its own, as --version does, and what it was built from below it. It has three
-// lines: the version; commit and date; Go's version with the platform.
+// Tell writes three lines: the version alone, as --version does; commit and date; Go's version with the platform.
 func (r Info) Tell(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s\ncommit %s, %s\n%s %s/%s\n", r.Version, cmp.Or(r.Commit, "unknown"),
 		cmp.Or(r.Date, "of an unknown date"), runtime.Version(), runtime.GOOS, runtime.GOARCH)

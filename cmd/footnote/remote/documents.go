@@ -15,18 +15,18 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Add sends one file by POST /documents, under a relative path and with the fields that hold for it. refused is why
-// the library did not take it. The file is sent while it is read and is not held in memory. Exactly one of doc,
-// refused and err is of use. It returns when the server has taken the file, not when that can be read.
+// Add uploads one file by POST /documents, with a relative path and its form fields. refused is the library's
+// reason to reject the file. The file is streamed, not buffered in memory. Exactly one of doc, refused and err is
+// set. It returns when the server has stored the file, before the file is parsed.
 func (r *Server) Add(
 	ctx context.Context, fields [][2]string, path string, file io.Reader,
 ) (doc Document, refused *chat.Error, err error) {
 	body, writer := io.Pipe()
 	form := multipart.NewWriter(writer)
-	// ends when the request reads or closes the pipe
+	// Ends when the request has read or closed the pipe.
 	go func() { writer.CloseWithError(writeForm(form, fields, path, file)) }()
 	resp, err := r.Post(ctx, "/documents", form.FormDataContentType(), "application/json", body)
-	_ = body.Close() // lets the writer go when the server answered early
+	_ = body.Close() // ends the writer if the server responded early
 	if err != nil {
 		return doc, nil, err
 	}
@@ -50,8 +50,8 @@ func (r *Server) Add(
 	return answer.Documents[0], nil, nil
 }
 
-// writeForm writes one file as a form of POST /documents. The file goes out as it is read, so size does not matter.
-// Its name goes as it is, also when it has a path in it: the library keeps it.
+// writeForm encodes one file as a form of POST /documents. The file is streamed, so it can have any size. Its name
+// is sent unchanged, even with a path in it: the library keeps it.
 func writeForm(form *multipart.Writer, fields [][2]string, path string, file io.Reader) error {
 	for _, field := range fields {
 		if err := form.WriteField(field[0], field[1]); err != nil {
@@ -73,9 +73,8 @@ func writeForm(form *multipart.Writer, fields [][2]string, path string, file io.
 	return form.Close()
 }
 
-// Document is a file that the library took. Of is the id of the document with the same bytes that the library had
-// before; empty for a new one. Progress is 0 of 0 while nothing is known, and Error is nil unless its state says that
-// it failed.
+// Document is a file that the library accepted. Of is the id of an existing document with the same bytes, or empty.
+// Progress is 0 of 0 while it is unknown, and Error is nil unless the state is failed.
 type Document struct {
 	ID       string `json:"id"`
 	Filename string `json:"filename"`
@@ -91,8 +90,8 @@ type Document struct {
 	} `json:"error"`
 }
 
-// Settled waits until the document is ready or has failed, and tells report what it is until then. It asks ten times a
-// second. Ready does not mean that vectors are there.
+// Settled waits until the document is ready or has failed, and calls report with its state until then. It polls ten
+// times a second. A ready document may have no embeddings yet.
 func (r *Server) Settled(ctx context.Context, doc Document, report func(Document)) (Document, error) {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -113,7 +112,7 @@ func (r *Server) Settled(ctx context.Context, doc Document, report func(Document
 	}
 }
 
-// Delete deletes a document, unless it is gone. Deleting one that is not there is no error.
+// Delete deletes a document. A missing document is not an error.
 func (r *Server) Delete(ctx context.Context, id string) error {
 	resp, err := r.Send(ctx, http.MethodDelete, "/documents/"+url.PathEscape(id), "", "application/json", nil)
 	if chat.CodeOf(err) == chat.CodeNotFound {

@@ -21,36 +21,36 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// patience of a reader whose stream broke off: so many attempts in a row without an event, with pauses that double, 13
-// seconds in all. The last of these pauses is 4 seconds.
+// The retries of a broken stream: the maximum of consecutive attempts without an event, with exponential backoff,
+// 13 seconds in all. The last pause is 4 seconds.
 const (
 	followTries = 8
 	firstPause  = 200 * time.Millisecond
 	longPause   = 4 * time.Second
 )
 
-// Run reads the events of the run that answers a question. A stream that breaks off is taken up after the last
-// event: at another replica, if the address leads to one.
+// Run streams the events of the run that answers a question. A broken stream is resumed after the last event,
+// possibly at another replica.
 //
-// It is used by one goroutine, and once. The question goes with a key, so that a server that took it and broke off
-// before its answer does not take it again.
+// It is used once, by one goroutine. The request has an idempotency key, so that a server that accepted the
+// question before the connection broke does not start a second run.
 type Run struct {
 	server *Server
 	body   []byte           // the question
-	once   string           // of all attempts to ask it
-	met    bool             // somebody listened at the address once
+	once   string           // idempotency key of all attempts
+	met    bool             // the address was reachable once
 	run    string           // its id, empty until the first event
 	last   int64            // number of the last event
-	resume func(begun bool) // called before each attempt to go on; begun: the first event came before
+	resume func(begun bool) // called before each reconnect; begun: the first event was received
 }
 
-// Ask asks a question, as POST /chat takes it. Nothing is sent before Events is used. resume must not be nil.
+// Ask prepares a question in the format of POST /chat. The request is sent by Events. resume must not be nil.
 func (r *Server) Ask(question []byte, resume func(begun bool)) *Run {
 	return &Run{server: r, body: question, once: rand.Text(), resume: resume}
 }
 
 // Events yields each event of the run once, in order, up to the last one. An error ends it. An event is JSON, valid
-// until the next one. Leaving the loop early closes the stream; the run goes on.
+// until the next iteration. Leaving the loop early closes the stream; the run continues.
 func (f *Run) Events(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		pace := backoff.NewExponentialBackOff()
@@ -78,13 +78,13 @@ func (f *Run) Events(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// ErrBroken says that a stream ended before its run.
+// ErrBroken means that a stream ended before its run.
 var ErrBroken = &chat.Error{
 	Code: chat.CodeUnavailable, Message: "The stream ended before the run did; look at the page, or ask again",
 }
 
-// readStream yields what one stream brings. over means that the last event came, or that no more are wanted. Events
-// that came before, by their number, are left out.
+// readStream yields the events of one stream. over means that the last event was received, or that the loop ended.
+// Events with a number that was received before are deduplicated.
 func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over bool, err error) {
 	resp, err := f.openStream(ctx)
 	if op, network := errors.AsType[*net.OpError](err); !network || op.Op != "dial" {
@@ -108,7 +108,7 @@ func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over boo
 		}
 		switch {
 		case fr.id == 0 && head.Type == chat.KindStartOver:
-			// the end of the log was lost: what is written in its place has the same numbers
+			// The end of the log was lost: the events written in its place have the same numbers.
 			f.last = min(f.last, head.Last)
 		case fr.id > f.last:
 			f.last, f.run = fr.id, head.RunID
@@ -120,7 +120,8 @@ func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over boo
 	return false, ErrBroken
 }
 
-// openStream asks the question, or goes on with its run. As long as no event came, it asks anew under the same key.
+// openStream sends the question, or resumes its run. Until the first event, a retry sends the question again with
+// the same key.
 func (f *Run) openStream(ctx context.Context) (*http.Response, error) {
 	if f.run == "" {
 		return f.server.Do(ctx, http.MethodPost, "/chat", map[string]string{
@@ -132,20 +133,21 @@ func (f *Run) openStream(ctx context.Context) (*http.Response, error) {
 	}, nil)
 }
 
-// isPermanent reports whether another attempt can't help: the server said no, or nobody ever listened at its address.
+// isPermanent reports whether a retry is useless: the server refused the request, or its address was never
+// reachable.
 func (f *Run) isPermanent(err error) bool {
 	return chat.CodeOf(err) != chat.CodeUnavailable || !f.met
 }
 
-// frame is one server-sent event. Its name is in the data too. Our server numbers what is in a run's log; what is not
-// has no number.
+// frame is one server-sent event. Its type is in the data too. The server numbers the events of a run's log; other
+// events have no number.
 type frame struct {
-	id   int64  // 0: none
+	id   int64  // 0: not numbered
 	data []byte // valid until the next frame
 }
 
-// readFrames yields the events of a stream that are whole. Comments are left out, and what a break cut off. A line may
-// have 8 MiB. A break in the middle of an event leaves that out, since it comes again.
+// readFrames parses the complete events of a stream. Comments are skipped. A line may have 8 MiB. An event that a
+// broken stream cut off is skipped, since it is sent again.
 func readFrames(body io.Reader) iter.Seq2[frame, error] {
 	return func(yield func(frame, error) bool) {
 		lines := bufio.NewScanner(body)
@@ -162,7 +164,7 @@ func readFrames(body io.Reader) iter.Seq2[frame, error] {
 			name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
 			switch string(name) {
 			case "id":
-				next.id, _ = strconv.ParseInt(string(value), 10, 64) // ours are numbers
+				next.id, _ = strconv.ParseInt(string(value), 10, 64) // our ids are numbers
 			case "data":
 				if len(next.data) > 0 {
 					next.data = append(next.data, '\n')
@@ -176,8 +178,7 @@ func readFrames(body io.Reader) iter.Seq2[frame, error] {
 	}
 }
 
-// Decode reads an event as the stream sends it. The result is one of chat's payloads. An event that is of no known
-// kind is an error.
+// Decode decodes an event of the stream into one of chat's payloads. An event of an unknown type is an error.
 func Decode(raw []byte) (chat.Payload, error) {
 	var head struct {
 		Type chat.Kind `json:"type"`

@@ -1,8 +1,8 @@
-// Package remote works with a Footnote server by its HTTP API, as the commands do: one that runs somewhere, the one
-// that has the data directory, or one that was started for a command.
+// Package remote is the HTTP client of a Footnote server for the commands: a server named in the settings, the one
+// that uses the data directory, or one started for a command.
 //
-// Failures that the server explains become a *chat.Error with its sentence and code. A stream of events that breaks
-// off is taken up after its last event ([Server.Ask]); nothing else is tried again.
+// Errors that the server explains become a *chat.Error with its message and code. A broken stream of events is
+// resumed after its last event ([Server.Ask]); other requests are not retried.
 package remote
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Server is a Footnote server to work with: the one that is named, the one that has the data directory, or one started
-// for this command alone. Its methods may be used by many goroutines at once.
+// Server is the client of a Footnote server: the one in the settings, the one that uses the data directory, or one
+// started for this command. Its methods are safe for concurrent use.
 //
-// Whoever makes one sets URL, and Key where the server has keys. Stop is set by whoever started the server for this.
+// The creator sets URL, and Key if the server requires one. Stop is set if the server was started for this command.
 type Server struct {
 	URL    string
-	Key    string // of the user who asks; empty for a server without keys
+	Key    string // of the user; empty for a server without keys
 	client http.Client
-	Stop   func() error // ends a server that was started for one command; nil: it is not ours
+	Stop   func() error // stops a server that was started for one command; nil: not ours
 }
 
-// Close ends the server if it was started for this command alone.
+// Close stops the server if it was started for this command.
 func (r *Server) Close() error {
 	if r.Stop == nil {
 		return nil
@@ -35,26 +35,25 @@ func (r *Server) Close() error {
 	return r.Stop()
 }
 
-// Post sends a body and returns the response; a status of 400 and above becomes a *chat.Error with the server's
-// sentence. The caller closes the response's body.
+// Post sends a body and returns the response. A status of 400 and above becomes a *chat.Error with the server's
+// message. The caller closes the response's body.
 func (r *Server) Post(
 	ctx context.Context, path, contentType, accept string, body io.Reader,
 ) (*http.Response, error) {
 	return r.Send(ctx, http.MethodPost, path, contentType, accept, body)
 }
 
-// Send makes a request with a body and without further headers.
+// Send sends a request with a body and without further headers.
 func (r *Server) Send(
 	ctx context.Context, method, path, contentType, accept string, body io.Reader,
 ) (*http.Response, error) {
 	return r.Do(ctx, method, path, map[string]string{"Content-Type": contentType, "Accept": accept}, body)
 }
 
-// Do makes a request with headers; empty ones are left out.
+// Do sends a request with headers; empty ones are skipped.
 //
-// A server that can't be reached, and a proxy that says so, are a *chat.Error with CodeUnavailable. An upload that was
-// refused as a whole is no error, though its status is one: the body says why, file by file. There is no limit of time
-// but ctx.
+// An unreachable server, also behind a proxy, is a *chat.Error with CodeUnavailable. A rejected upload is not an
+// error despite its status: the body has the reason for each file. The only timeout is that of ctx.
 func (r *Server) Do(
 	ctx context.Context, method, path string, headers map[string]string, body io.Reader,
 ) (*http.Response, error) {
@@ -89,7 +88,7 @@ func (r *Server) Do(
 	if err == nil {
 		err = json.Unmarshal(told, &problem)
 	}
-	if err == nil && problem.Rejected != nil { // an upload of which nothing was taken: the body says why, file by file
+	if err == nil && problem.Rejected != nil { // a rejected upload: the body has the reason for each file
 		resp.Body = io.NopCloser(bytes.NewReader(told))
 		return resp, nil
 	}
@@ -106,7 +105,7 @@ func (r *Server) Do(
 	return nil, &chat.Error{Code: problem.Code, Message: problem.Detail}
 }
 
-// ReadJSON decodes a JSON answer into v. The path is below the server's URL, with its query.
+// ReadJSON decodes a JSON response into v. The path is relative to the server's URL, with its query.
 func (r *Server) ReadJSON(ctx context.Context, path string, v any) error {
 	resp, err := r.Send(ctx, http.MethodGet, path, "", "application/json", nil)
 	if err != nil {

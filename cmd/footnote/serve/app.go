@@ -1,8 +1,8 @@
-// Package serve is the server: the parts of the program with the page and the API over them, from the claim of the
-// data directory to the last stored word.
+// Package serve runs the server: the parts of the program with the pages and the API, from the claim of the data
+// directory to the last write.
 //
-// It owns every goroutine of a server and ends them in order: first what follows folders and places, then requests and
-// runs, then the library, and the stores at last. [Start] has one answer for a single command.
+// It owns every goroutine of a server and stops them in order: first the sync of folders and places, then requests
+// and runs, then the library, and the stores last. [Start] runs a server for a single command.
 package serve
 
 import (
@@ -32,16 +32,16 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 )
 
-// app is a whole Footnote: all parts, and the server that answers requests with them. close ends all of it; serveUntil
-// does so by itself.
+// app is a complete Footnote: all parts, and the server that handles requests with them. close stops all of it;
+// serveUntil calls it itself.
 type app struct {
 	*wire.Parts
 	server  *server.Server
-	folders []*watch.Folder // that the settings name
-	chosen  *watch.Desk     // follows others; nil: none can be chosen
+	folders []*watch.Folder // in the settings
+	chosen  *watch.Desk     // chosen on the page; nil: the choice is disabled
 }
 
-// newApp builds all parts and the server on a claimed directory. Nothing runs yet but the store's writer.
+// newApp creates all parts and the server on a claimed directory. Only the store's writer runs yet.
 func newApp(
 	ctx context.Context, set *settings.Settings, built release.Info, dir *datadir.Dir, log *slog.Logger,
 ) (_ *app, err error) {
@@ -85,8 +85,8 @@ func newApp(
 	return a, err
 }
 
-// modelChoice lets models be chosen where this is the only server of a library. Several servers with one database
-// would each answer with another model.
+// modelChoice allows the choice of a model only for the single server of a library. Several servers with one
+// database would each answer with another model.
 func (a *app) modelChoice(set *settings.Settings) modelchoice.Desk {
 	if !a.Stores.Exclusive {
 		return modelchoice.Desk{}
@@ -94,20 +94,20 @@ func (a *app) modelChoice(set *settings.Settings) modelchoice.Desk {
 	return modelchoice.Desk{Find: a.Desk.Find, Choose: a.Desk.Choose, Operators: set.Operators}
 }
 
-// serveUntil answers requests and does the background work until ctx ends, then stops in order: streams, runs, library,
-// stores.
+// serveUntil handles requests and runs the background work until ctx ends, then shuts down in order: streams, runs,
+// library, stores.
 //
-// What it starts ends with it. The stop has drainTime for all of it together. Where other servers share the database,
-// streams are closed at once and runs are handed over; otherwise runs get that time to end. It returns what went wrong
-// first, and nothing for a stop in order.
+// All goroutines that it starts end with it. drainTime is the timeout of the whole shutdown. If other servers share
+// the database, streams are closed at once and runs are handed over; otherwise runs may finish within the timeout.
+// It returns the first error, and nil for an orderly shutdown.
 func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	g, failed := errgroup.WithContext(work)
 	following, stopFollowing := context.WithCancel(failed)
-	defer context.AfterFunc(ctx, stopFollowing)() // before requests are turned away
-	a.server.ListenOn(listener.Addr())            // before anything is sent for somebody
+	defer context.AfterFunc(ctx, stopFollowing)() // before requests are refused
+	a.server.ListenOn(listener.Addr())            // before requests are sent on behalf of users
 	g.Go(func() error { return a.server.Serve(listener) })
 	g.Go(func() error { a.Runs.KeepLeases(work); return nil })
 	g.Go(func() error { return a.Library.Run(work) })
@@ -138,12 +138,12 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	}
 	g.Go(func() error {
 		select {
-		case <-ctx.Done(): // a signal
+		case <-ctx.Done(): // an interrupt
 		case <-failed.Done():
 		}
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 		defer cancel()
-		if !a.Stores.Exclusive { // the runs go on elsewhere, so their readers may leave at once
+		if !a.Stores.Exclusive { // the runs are handed over, so their streams may close at once
 			a.server.Drain()
 		}
 		err := errors.Join(a.Runs.Stop(drain), a.server.Shutdown(drain))
@@ -153,8 +153,8 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	return g.Wait()
 }
 
-// openFolders opens the folders that the settings name, and those that were chosen on the page. The server at url
-// follows them by its own API.
+// openFolders opens the folders in the settings and those chosen on the page. The server at url follows them
+// through its own API.
 func (a *app) openFolders(set *settings.Settings, who access.Access, url string, log *slog.Logger) (err error) {
 	if a.folders, err = watch.OpenNamed(set, who, url, log); err != nil || a.chosen == nil {
 		return err
@@ -162,7 +162,7 @@ func (a *app) openFolders(set *settings.Settings, who access.Access, url string,
 	return a.chosen.Open(who, url, a.folders)
 }
 
-// close gives up what newApp and openFolders opened. The order is the reverse of how they were opened.
+// close releases what newApp and openFolders opened, in reverse order.
 func (a *app) close() error {
 	var errs []error
 	for _, folder := range a.folders {
@@ -171,18 +171,17 @@ func (a *app) close() error {
 	return errors.Join(append(errs, a.Close())...)
 }
 
-// Command serves the page and the API.
+// Command serves the pages and the API.
 type Command struct{}
 
-// Run serves until the context ends, then stops in order.
+// Run serves until the context ends, then shuts down in order.
 func (Command) Run(p *command.Program) (err error) { return serveWith(p, func(string) {}) }
 
-// serveWith serves until the context ends, then stops in order. ready is called with the page's address once requests
-// are answered.
+// serveWith serves until the context ends, then shuts down in order. ready is called with the page's URL once
+// requests are handled.
 //
-// The order matters: the data directory is claimed before a port is taken, and the folder says where the server is
-// only when everything is open. ready is called once or never. A directory that another server has is a
-// *datadir.InUse.
+// The data directory is claimed before a port is opened, and the server's URL is announced only when everything is
+// open. ready is called at most once. A directory that another server uses is a *datadir.InUse.
 func serveWith(p *command.Program, ready func(url string)) (err error) {
 	dir, err := datadir.Claim(p.Settings.Data)
 	if err != nil {
@@ -216,11 +215,12 @@ func serveWith(p *command.Program, ready func(url string)) (err error) {
 	spareMemory()
 	fmt.Fprintf(p.Stdout, "Footnote %s serves %s (model: %s, data: %s)\n",
 		p.Built.Version, url, app.Desk.Model().Name(), p.Settings.Data)
-	ready(url) // the listener takes connections already
+	ready(url) // the listener accepts connections already
 	return app.serveUntil(p.Ctx, listener)
 }
 
-// listenOn says which port is taken and how to choose another. Any other error names the address.
+// listenOn opens the port. If it is in use, the error explains how to choose another one. Any other error has the
+// address.
 func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -235,7 +235,7 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	return listener, nil
 }
 
-// reachableAddr is the address as one types it into a browser on this machine. It has no http:// before it.
+// reachableAddr returns the address for a browser on this machine, without http://.
 func reachableAddr(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
@@ -247,6 +247,5 @@ func reachableAddr(addr net.Addr) string {
 	return tcp.String()
 }
 
-// drainTime is how long a stop waits for what is under way. Kubernetes kills a container 30 seconds after it was asked
-// to end, unless it is told otherwise; this is below that.
+// drainTime is the timeout of a shutdown. It is below Kubernetes' default grace period of 30 seconds.
 const drainTime = 25 * time.Second

@@ -4,5 +4,5 @@ package serve
 
 import "time"
 
-// processorTime is unknown here: memory is given back once, when the start is over.
+// processorTime is unsupported here: memory is returned only once, after the start.
 func processorTime() time.Duration { return 0 }

@@ -10,37 +10,37 @@ import (
 )
 
 const (
-	// gcPercent trades a little processor time for memory at rest.
+	// gcPercent trades some CPU time for less memory at rest.
 	gcPercent = 75
-	// minScanPercent trades more of it when memory is full: a thousand answers at once stay below 300 MiB. It is of
-	// what a collection has to look through: texts and vectors hold no pointers, so that they cost it next to nothing
-	// and need no garbage beside them.
+	// minScanPercent trades more CPU time when memory is full: a thousand concurrent answers stay below 300 MiB. It
+	// is relative to the scanned heap: texts and embeddings contain no pointers, so they cost the collector almost
+	// nothing.
 	minScanPercent = 60
-	// maxGCPercent is for a server that works with little in memory: collecting less often costs it no more than
+	// maxGCPercent applies to a busy server with little memory in use: a less frequent collection costs at most
 	// gcRoom.
 	maxGCPercent = 400
-	// gcRoom is what a busy server may allocate between two collections, whatever it holds: a burst of questions
-	// allocates as much.
+	// gcRoom is the minimum allocation between two collections of a busy server: a burst of questions allocates as
+	// much.
 	gcRoom = 64 << 20
-	// busyHeap tells a busy server from one at rest, whose memory stays small.
+	// busyHeap is the minimum heap size of a busy server. An idle server stays below it.
 	busyHeap = 24 << 20
-	// busyGoroutines does the same where much has just begun, and is not in memory yet: some tens of questions.
+	// busyGoroutines is the same threshold for much work that has just started and is not in memory yet: some tens
+	// of questions.
 	busyGoroutines = 250
-	// minCrowd is how many goroutines more than now there must have been before memory is given back out of turn.
+	// minCrowd is the minimum decrease in goroutines before memory is returned early.
 	minCrowd = 2000
-	// giveBackEvery is how often the crowd is counted.
+	// giveBackEvery is the interval between two counts of goroutines.
 	giveBackEvery = 5 * time.Second
-	// workShare is how much processor time a server at rest does not take between two counts.
+	// workShare is the maximum CPU time of an idle server between two counts.
 	workShare = 20 * time.Millisecond
-	// restCounts is for how many counts a server that has worked must have rested before its memory is given back.
+	// restCounts is the number of idle counts after work before memory is returned.
 	restCounts = 3
-	// startOver is when the work that a start leaves behind, such as a look at what was not finished, is done as a
-	// rule.
+	// startOver is the usual time until the work after a start, such as the recovery of unfinished runs, is done.
 	startOver = time.Second
 )
 
-// spareMemory sets how the collector works, unless GOGC does, and gives back what only the start needed. It is called
-// once, when a start is over.
+// spareMemory tunes the garbage collector, unless GOGC does, and returns the memory that only the start needed. It
+// is called once, after the start.
 func spareMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -49,7 +49,7 @@ func spareMemory() {
 	debug.FreeOSMemory()
 }
 
-// afterCollection calls f after each run of the collector, on the runtime's own goroutine.
+// afterCollection calls f after each garbage collection, on the runtime's own goroutine.
 func afterCollection(f func()) {
 	type sentinel struct{ _ *byte }
 	runtime.SetFinalizer(&sentinel{}, func(*sentinel) {
@@ -58,7 +58,7 @@ func afterCollection(f func()) {
 	})
 }
 
-// setGCPercent fits the pace of the collector to what the last run found in use.
+// setGCPercent adapts GOGC to the live heap of the last collection.
 func setGCPercent() {
 	found := []metrics.Sample{
 		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"},
@@ -71,8 +71,8 @@ func setGCPercent() {
 	))
 }
 
-// gcPercentFor is GOGC for so many bytes of live heap and of stacks and globals, to which it applies alike. Of the
-// heap, scanned bytes may hold pointers.
+// gcPercentFor returns GOGC for the live heap and the stacks and globals, in bytes: it applies to both. scanned is
+// the part of the heap that may contain pointers.
 func gcPercentFor(heap, roots, scanned uint64, goroutines int) int {
 	if heap < busyHeap && goroutines < busyGoroutines {
 		return gcPercent
@@ -81,9 +81,9 @@ func gcPercentFor(heap, roots, scanned uint64, goroutines int) int {
 	return int(min(max(gcRoom*100/all, minScanPercent*(min(scanned, heap)+roots)/all, 1), maxGCPercent))
 }
 
-// giveBackMemory returns memory to the system when the start is over, soon after many readers have left, and once a
-// server that has worked is at rest, until ctx ends. Such a server allocates next to nothing, so the collector would
-// come every two minutes only, and what pools keep (a buffer or two for each connection) goes at its second run.
+// giveBackMemory returns memory to the operating system after the start, soon after many readers have left, and
+// once a busy server is idle, until ctx ends. An idle server allocates almost nothing: collections are only every
+// two minutes, and pools (some buffers for each connection) are freed at the second one.
 func giveBackMemory(ctx context.Context) {
 	tick, started := time.NewTicker(giveBackEvery), time.NewTimer(startOver)
 	defer tick.Stop()
@@ -105,19 +105,19 @@ func giveBackMemory(ctx context.Context) {
 		}
 		if rest.restBegun(processorTime()) {
 			debug.FreeOSMemory()
-			rest.used = processorTime() // giving back is no work
+			rest.used = processorTime() // returning memory is not work
 		}
 	}
 }
 
-// restCount knows whether the process has worked since memory was given back, and for how long it has not since then.
+// restCount records whether the process has worked since memory was returned, and how long it has been idle.
 type restCount struct {
-	used   time.Duration // processor time of the process at the last count
+	used   time.Duration // CPU time of the process at the last count
 	worked bool
 	counts int
 }
 
-// restBegun reports, once, that a process that had worked is at rest, from the processor time that it has used so far.
+// restBegun reports, once, that a busy process has become idle, by the CPU time that it has used so far.
 func (r *restCount) restBegun(used time.Duration) bool {
 	works := used-r.used >= workShare
 	r.used = used
@@ -132,10 +132,10 @@ func (r *restCount) restBegun(used time.Duration) bool {
 	return true
 }
 
-// crowdCount knows the most goroutines seen since memory was given back.
+// crowdCount holds the maximum number of goroutines since memory was returned.
 type crowdCount struct{ most int }
 
-// crowdLeft reports that a crowd has gone: fewer than a quarter of the most are left.
+// crowdLeft reports whether a crowd has left: less than a quarter of the maximum remains.
 func (c *crowdCount) crowdLeft(now int) bool {
 	if c.most-now >= minCrowd && now < c.most/4 {
 		c.most = now

@@ -10,9 +10,9 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/remote"
 )
 
-// Start has a server of this process answer on a free port of this machine, for one command. It gives the directory up
-// when it is closed. Only this command has its address, and it takes no key but that of the settings. It logs warnings
-// only, unless the settings ask for another level.
+// Start runs a server in this process on a free local port, for one command. Closing it releases the directory.
+// Only this command knows its address, and it accepts only the key in the settings. It logs only warnings, unless
+// the settings set another level.
 func Start(p *command.Program, dir *datadir.Dir) (*remote.Server, error) {
 	listener, err := new(net.ListenConfig).Listen(p.Ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

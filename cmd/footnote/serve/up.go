@@ -16,16 +16,16 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/watch"
 )
 
-// Up serves, follows folders and opens the page. Up is what a person types first: one command, and everything runs.
+// Up serves, follows folders and opens the page. It is the first command for a new user.
 type Up struct {
 	Dirs   []string `arg:"" optional:"" name:"dir" help:"Folders to keep the library like." type:"path"`
 	NoOpen bool     `help:"Leave the browser alone."`
 }
 
-// Run is serve with the folders among those that it follows. Where a server has the data directory already, its page is
-// opened, and the folders are followed for it.
+// Run serves and also follows the given folders. If a server uses the data directory already, it opens that
+// server's page and follows the folders for it.
 func (c *Up) Run(p *command.Program) error {
-	for _, dir := range c.Dirs { // before anything starts
+	for _, dir := range c.Dirs { // before any start
 		if err := watch.Check(dir); err != nil {
 			return err
 		}
@@ -44,8 +44,8 @@ func (c *Up) Run(p *command.Program) error {
 	return c.followFor(p, &remote.Server{URL: busy.URL, Key: string(set.APIKey)})
 }
 
-// followFor follows the folders for a server that runs, until the program is stopped. A folder that can't be opened
-// ends it.
+// followFor follows the folders for a running server until the program is stopped. A folder that can't be opened is
+// an error.
 func (c *Up) followFor(p *command.Program, server *remote.Server) error {
 	log := slog.New(slog.NewTextHandler(p.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	var all sync.WaitGroup
@@ -63,7 +63,7 @@ func (c *Up) followFor(p *command.Program, server *remote.Server) error {
 	return nil
 }
 
-// open opens the page, unless that is not wanted or nobody sits at this machine. It does not wait for the browser.
+// open opens the page, unless it is disabled or the machine has no screen. It does not wait for the browser.
 func (c *Up) open(p *command.Program, url string) {
 	command := browserCommand(url)
 	if c.NoOpen || command == nil {
@@ -75,10 +75,11 @@ func (c *Up) open(p *command.Program, url string) {
 		fmt.Fprintf(p.Stdout, "Open %s in a browser.\n", url)
 		return
 	}
-	go func() { _ = browser.Wait() }() // ends with the process that opens the browser; how it ended is seen
+	go func() { _ = browser.Wait() }() // it ends when the browser is open; the user sees a failure
 }
 
-// browserCommand is what opens an address in the user's browser; nil: there is no screen, or no such command is known.
+// browserCommand returns the command that opens a URL in the user's browser. It is nil without a screen or a known
+// command.
 func browserCommand(url string) []string {
 	switch runtime.GOOS {
 	case "windows":

@@ -13,8 +13,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// agentSettings say how questions are worked on. A check of all of them is checkAgent; what becomes of them are the
-// methods below, in the words of agent/run.
+// agentSettings configure how questions are answered. checkAgent validates them; the methods below convert them to
+// the types of agent/run.
 type agentSettings struct {
 	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
 	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, which the released program does not have: go build -tags eino ./cmd/footnote, make build EINO=1, or make run with this setting build it in; the first such build takes some minutes)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
@@ -39,14 +39,13 @@ type agentSettings struct {
 	GuardMaxLength int      `help:"Characters of a question; 0: the 32,000 of all requests." env:"FOOTNOTE_GUARD_MAX_LENGTH" default:"0"`
 }
 
-// The first is what the help promises; both are choices.
+// The help documents the first value; both are arbitrary.
 const (
 	maxSystemPrompt = 8000 // characters
-	leastReply      = 64   // tokens: less does not hold one tool call
+	leastReply      = 64   // tokens: fewer can't hold one tool call
 )
 
-// SystemPrompt is what every model is told beside the rules. White space around it is left out. It is empty when
-// nothing is set.
+// SystemPrompt returns the operator's addition to the system prompt, trimmed. It is empty if it is not set.
 func (s agentSettings) SystemPrompt() string {
 	if s.AgentSystemPrompt == nil {
 		return ""
@@ -54,8 +53,8 @@ func (s agentSettings) SystemPrompt() string {
 	return strings.TrimSpace(*s.AgentSystemPrompt)
 }
 
-// settingError names the setting that is wrong. Parts of the program know their own words for what is wrong, but not
-// how the setting is called. It is nil for an err that is nil.
+// settingError adds the setting's name to an error. Other packages describe the problem, but do not know the name
+// of the setting. It returns nil for nil.
 func settingError(setting string, err error) error {
 	if err == nil {
 		return nil
@@ -63,8 +62,8 @@ func settingError(setting string, err error) error {
 	return fmt.Errorf("%s: %w", setting, err)
 }
 
-// checkAgent reports every mistake of these settings. Each is named by its variable, which is how an operator knows
-// it.
+// checkAgent validates these settings and reports all errors. Each has the name of the environment variable, which
+// operators know.
 func (s agentSettings) checkAgent() error {
 	var errs []error
 	for _, limit := range []struct {
@@ -122,9 +121,9 @@ func (s agentSettings) checkAgent() error {
 	)...)
 }
 
-// Features says how runs decide. AgentFallbackToFixedPipeline stands for two things: here that rules search for a
-// model that can't use its tools, in wire that the model made of rules takes over when the other fails. It is called
-// by the check, too, so it opens nothing.
+// Features returns the features of runs. AgentFallbackToFixedPipeline controls two of them: here, rules search for
+// a model that can't use its tools; in wire, the rule-based model is the fallback for a failing one. The validation
+// calls it too, so it opens nothing.
 func (s agentSettings) Features() agentrun.Features {
 	return agentrun.Features{
 		Selection: tools.Selection(s.AgentSelection), Without: s.AgentWithout, Pipeline: !s.AgentEnabled,
@@ -133,7 +132,7 @@ func (s agentSettings) Features() agentrun.Features {
 	}
 }
 
-// Framework is what drives runs; nil is the agent's own loop.
+// Framework returns the framework that drives runs; nil is the agent's own loop.
 func (s agentSettings) Framework() agentrun.Framework {
 	if s.AgentFramework == "eino" {
 		return drivenByEino
@@ -141,7 +140,7 @@ func (s agentSettings) Framework() agentrun.Framework {
 	return nil
 }
 
-// Memory is what of a conversation runs know; 0 means nothing here.
+// Memory returns how much of a conversation runs get; 0 means nothing here.
 func (s agentSettings) Memory() agentrun.Memory {
 	return agentrun.Memory{
 		Questions: cmp.Or(s.MemoryTurns, -1), Tokens: cmp.Or(s.MemoryTokens, -1),
@@ -149,9 +148,8 @@ func (s agentSettings) Memory() agentrun.Memory {
 	}
 }
 
-// Guard are the patterns of the settings: none given means the usual ones, the single word none means no patterns at
-// all.
-// A nil Input means the usual patterns, an empty one none.
+// Guard returns the guard's patterns: the default ones if unset, no patterns for the single word none. A nil Input
+// means the default patterns, an empty one none.
 func (s agentSettings) Guard() agentrun.Guard {
 	g := agentrun.Guard{Input: s.GuardInput, MaxLength: s.GuardMaxLength}
 	if len(g.Input) == 1 && g.Input[0] == "none" {
@@ -163,7 +161,7 @@ func (s agentSettings) Guard() agentrun.Guard {
 	return g
 }
 
-// Budget is what one run may use; 0 is the toolset's own. Seconds are whole ones.
+// Budget returns the budget of one run; 0 means the toolset's default. Durations are whole seconds.
 func (s *Settings) Budget() chat.Budget {
 	return chat.Budget{
 		Steps: s.AgentMaxIterations, RetrievalCalls: s.AgentMaxCalls, Seconds: int(s.RunTimeout.Seconds()),

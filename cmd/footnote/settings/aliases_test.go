@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// settingsOf reads a settings file as the program does.
+// settingsOf parses a settings file like the program does.
 func settingsOf(t *testing.T, text string) (*Settings, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "footnote.yaml")
@@ -206,7 +206,7 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 			values := map[string]string{
 				"openai-model": "8", "openai-base-url": "http://localhost:11434/v1", "openai-api-key": "",
 			}
-			for range 2 { // the second time nothing is left to change
+			for range 2 { // the second time changes nothing
 				if err := Keep(path, values, anything); err != nil {
 					t.Fatal(err)
 				}
@@ -229,10 +229,10 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 	}
 }
 
-// anything takes every settings.
+// anything accepts any settings.
 func anything(*Settings) error { return nil }
 
-// What a start would not take, or would read otherwise, is not kept.
+// Settings that a start would reject, or parse to another value, are not saved.
 func TestSettingsThatWouldNotStartAreNotKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.yaml")
 	const before = "addr: 127.0.0.1:9000\n"
@@ -287,7 +287,7 @@ func TestASettingsFileThatIsNoneStaysAsItIs(t *testing.T) {
 	}
 }
 
-// parsed are the settings that arguments and an environment give.
+// parsed returns the settings of arguments and an environment.
 func parsed(t *testing.T, env map[string]string, args ...string) *Settings {
 	t.Helper()
 	var cli alone

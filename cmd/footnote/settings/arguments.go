@@ -14,15 +14,15 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Parser reads the arguments of the program, or those that are settings alone.
-// It is for one command line: parsing fills the struct that it was made with.
+// Parser parses the arguments of the program, or settings alone. It is for one command line: it fills the struct
+// that it was created with.
 type Parser struct {
 	*kong.Kong
-	version string // that --version prints
+	version string // printed by --version
 }
 
-// NewParser makes a parser that fills cli, a struct in kong's manner. version is what --version prints. Help goes to
-// stdout. It fails only when cli is not what kong can read, which would be a fault of this program.
+// NewParser returns a parser that fills cli, a struct with kong's tags. version is the output of --version. Help is
+// written to stdout. It fails only if kong can't parse the struct, which is a bug of this program.
 func NewParser(cli any, version string, stdout, stderr io.Writer) (*Parser, error) {
 	parser, err := kong.New(cli,
 		kong.Name("footnote"),
@@ -34,15 +34,14 @@ func NewParser(cli any, version string, stdout, stderr io.Writer) (*Parser, erro
 	return &Parser{Kong: parser, version: version}, err
 }
 
-// Bare is a command that only says something: it needs no settings, and works while they are wrong. Help and the
-// version are such: whoever has wrong settings needs them most.
+// Bare is a command that only prints text, such as help and the version. It needs no settings and works even if
+// they are invalid.
 type Bare interface{ Bare() }
 
-// read reads the arguments, or returns nil when --help or --version was printed instead.
+// read parses the arguments. It returns nil if --help or --version was printed instead.
 //
-// It is kong.Kong.Parse and kong.Context.Run in kong's own steps, without its hooks: kong looks for hooks and
-// commands among the methods by their names, and the linker keeps every method of every type in a program that does
-// so (docs/decisions/build.md).
+// It runs the steps of kong.Kong.Parse and kong.Context.Run, without hooks: kong looks up hooks and commands by
+// method name, which makes the linker keep every method of every type (docs/decisions/build.md).
 func (p *Parser) read(args []string) (*kong.Context, error) {
 	ctx, err := kong.Trace(p.Kong, args)
 	if err != nil {
@@ -61,7 +60,7 @@ func (p *Parser) read(args []string) (*kong.Context, error) {
 			return nil, err
 		}
 	}
-	_, bare := selectedCommand(ctx).(Bare) // its settings may be wrong
+	_, bare := selectedCommand(ctx).(Bare) // works with invalid settings
 	apply := func() error { _, err := ctx.Apply(); return err }
 	for _, step := range []func() error{ctx.Reset, ctx.Resolve, apply, func() error { return validateFlags(ctx) }} {
 		if err := step(); err != nil && !bare {
@@ -71,8 +70,8 @@ func (p *Parser) read(args []string) (*kong.Context, error) {
 	return ctx, nil
 }
 
-// Command reads the arguments and returns the command they name, a pointer to its part of the struct that is filled;
-// nil when --help or --version was printed instead. The settings were filled in before it returns.
+// Command parses the arguments and returns the selected command, a pointer to its field in the filled struct. It is
+// nil if --help or --version was printed instead. The settings are filled before it returns.
 func (p *Parser) Command(args []string) (any, error) {
 	ctx, err := p.read(args)
 	if ctx == nil {
@@ -81,8 +80,8 @@ func (p *Parser) Command(args []string) (any, error) {
 	return selectedCommand(ctx), nil
 }
 
-// selectedCommand is the command that the arguments name; nil if they name none.
-// It is a pointer, so that what a command keeps is in the struct that was parsed.
+// selectedCommand returns the command that the arguments select, or nil. It is a pointer, so that the command's
+// state is in the parsed struct.
 func selectedCommand(ctx *kong.Context) any {
 	if node := ctx.Selected(); node != nil {
 		return node.Target.Addr().Interface()
@@ -90,8 +89,8 @@ func selectedCommand(ctx *kong.Context) any {
 	return nil
 }
 
-// validateFlags is kong.Context.Validate as far as our commands need it: required flags, groups of flags and validators
-// are not among them.
+// validateFlags implements the part of kong.Context.Validate that our commands need. It does not handle required
+// flags, groups of flags and validators.
 func validateFlags(ctx *kong.Context) error {
 	given := 0 // positional arguments
 	for _, path := range ctx.Path {
@@ -139,8 +138,8 @@ func validateFlags(ctx *kong.Context) error {
 	}
 }
 
-// checkEnum reports a value, or one of a list, that is none of those the setting may have. Values may be texts or
-// lists of texts.
+// checkEnum validates a value, or each value of a list, against the setting's enum. Values are strings or lists of
+// strings.
 func checkEnum(value *kong.Value) error {
 	if value.Enum == "" {
 		return nil
@@ -167,9 +166,8 @@ func checkEnum(value *kong.Value) error {
 	return nil
 }
 
-// Suggest adds the nearest command to the error of a word that is none. Because of the default command kong takes such
-// a word for an argument of that, which needs no suggestion. err is returned as it is when there is nothing better to
-// say.
+// Suggest adds the nearest command name to the error of an unknown command. With a default command, kong parses
+// such a word as its argument, without a suggestion. err is returned unchanged if there is no better message.
 func (p *Parser) Suggest(args []string, err error) error {
 	if err == nil {
 		return nil
@@ -184,7 +182,7 @@ func (p *Parser) Suggest(args []string, err error) error {
 	return err
 }
 
-// limitSettings are what each user with a key may do. chat.AllLimits has their defaults and says what they mean.
+// limitSettings are the limits of each user with a key. chat.AllLimits has their defaults and descriptions.
 type limitSettings struct {
 	RunsAtOnce         int64 `name:"limits-runs-at-once" help:"${limit_runs_at_once}" default:"${default_runs_at_once}" env:"FOOTNOTE_LIMITS_RUNS_AT_ONCE"`
 	QuestionsPerMinute int64 `name:"limits-questions-per-minute" help:"${limit_questions_per_minute}" default:"${default_questions_per_minute}" env:"FOOTNOTE_LIMITS_QUESTIONS_PER_MINUTE"`
@@ -199,7 +197,7 @@ type limitSettings struct {
 	DiskReserveMiB     int64 `name:"limits-disk-reserve-mib" help:"${limit_disk_reserve_mib}" default:"${default_disk_reserve_mib}" env:"FOOTNOTE_LIMITS_DISK_RESERVE_MIB"`
 }
 
-// UserLimits returns the settings by the names of the table. 0 stands for no limit. The result is a copy.
+// UserLimits returns the limits by name. 0 means no limit. The result is a copy.
 func (s *limitSettings) UserLimits() chat.Limits {
 	return chat.Limits{
 		chat.RunsAtOnce: s.RunsAtOnce, chat.QuestionsPerMinute: s.QuestionsPerMinute,
@@ -211,13 +209,13 @@ func (s *limitSettings) UserLimits() chat.Limits {
 	}
 }
 
-// maxLimit is far beyond every use, and small enough to be counted in bytes.
+// maxLimit is far above every use, and small enough for a conversion to bytes.
 const maxLimit = 1 << 40
 
-// limitEnv is the environment's name of a limit. It is what the tags of limitSettings say.
+// limitEnv returns the environment variable of a limit, as in the tags of limitSettings.
 func limitEnv(name chat.LimitName) string { return "FOOTNOTE_LIMITS_" + strings.ToUpper(string(name)) }
 
-// checkLimits reports every limit that is out of range, by the name of its variable.
+// checkLimits reports every limit that is out of range, by environment variable.
 func (s *limitSettings) checkLimits() error {
 	var errs []error
 	limits := s.UserLimits()
@@ -231,8 +229,8 @@ func (s *limitSettings) checkLimits() error {
 	return errors.Join(errs...)
 }
 
-// settingVars are what the settings' tags take from elsewhere. So the defaults and the texts of limits stand in one
-// place, chat.AllLimits.
+// settingVars returns the variables in the settings' tags, so that the defaults and descriptions of limits are
+// defined only in chat.AllLimits.
 func settingVars(version string) kong.Vars {
 	vars := kong.Vars{"version": version}
 	for _, l := range chat.AllLimits() {
@@ -242,23 +240,23 @@ func settingVars(version string) kong.Vars {
 	return vars
 }
 
-// DiskReserve makes the function that fails while less of the disks than the reserve is free. Originals in a bucket
-// and a database elsewhere are on disks that are not known here: then it watches the data directory alone. free is how
-// many bytes are free at a path. It is called before each upload.
+// DiskReserve returns a function that fails while the free space is below the reserve. Originals in a bucket and a
+// remote database are on unknown disks: then it checks only the data directory. free returns the free bytes at a
+// path. The function is called before each upload.
 func (s *Settings) DiskReserve(dir string, free func(path string) (int64, error)) func() error {
 	limits := s.UserLimits()
 	least, holds := limits.Of(chat.DiskReserveMiB)
 	if !holds {
 		return nil
 	}
-	// both may be on one disk, which is measured twice then
+	// Both may be on one disk, which is then checked twice.
 	places := []string{dir}
 	if path, ok := strings.CutPrefix(s.Blobs, FileScheme); ok {
 		places = append(places, path)
 	}
 	return func() error {
 		for _, place := range places {
-			// what can't be measured does not stop uploads
+			// A failed measurement does not block uploads.
 			if left, err := free(place); err == nil && left < least {
 				return limits.Over(chat.DiskReserveMiB, time.Now(), time.Time{})
 			}

@@ -5,13 +5,13 @@ import (
 	"path/filepath"
 )
 
-// shippedModel is the folder of the sentence model that releases come with, in an archive or a package of its own.
-// make embedding fetches the same one.
+// shippedModel is the folder of the embedding model in releases, in an archive or a separate package. make
+// embedding downloads the same one.
 const shippedModel = "all-MiniLM-L6-v2"
 
-// EmbeddingFolder is the folder of the model that embeds in this process: the one that the settings name, or else the
-// one that was unpacked beside the program or installed in share/footnote. Empty: there is none, or none is wanted.
-// Who sets it to an empty text wants none.
+// EmbeddingFolder returns the folder of the embedding model of this process: the one in the settings, or else the
+// one unpacked beside the program or installed in share/footnote. It is empty if there is none. An empty setting
+// disables it.
 func (s *Settings) EmbeddingFolder() string {
 	if s.EmbeddingDir != nil {
 		return *s.EmbeddingDir
@@ -23,9 +23,9 @@ func (s *Settings) EmbeddingFolder() string {
 	return modelBeside(program)
 }
 
-// modelBeside finds the shipped model by the place of the program, also where only a link to it is in the path. What
-// lies there is trusted as much as the program. It is found by its weights, a regular file. What is in them is checked
-// when it is opened.
+// modelBeside looks for the shipped model beside the program, or beside the target if the program is a link. Its
+// directory is trusted as much as the program. It is detected by its weights, a regular file. Their content is
+// validated when it is opened.
 func modelBeside(program string) string {
 	places := []string{filepath.Dir(program)}
 	if target, err := filepath.EvalSymlinks(program); err == nil && filepath.Dir(target) != places[0] {

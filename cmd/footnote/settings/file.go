@@ -16,15 +16,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// UseFile lets the YAML file answer for what neither a flag nor the environment sets. A file that was named
-// but is not there is a mistake; the default one may be missing. "a.b_c" in the file is the flag --a-b-c.
-// A name that is no setting is a mistake, since a typing error would silently leave the default.
+// UseFile resolves settings from the YAML file that neither a flag nor the environment sets. A missing file is an
+// error only if it was named. "a.b_c" in the file is the flag --a-b-c. An unknown name is an error, since a typo
+// would silently keep the default.
 //
-// It is called before Command, once. args are only looked through for --config, which goes before FOOTNOTE_CONFIG.
-// Errors name the file, and never show a value of a key that is a secret's.
+// It is called once, before Command. args are only searched for --config, which takes precedence over
+// FOOTNOTE_CONFIG. Errors name the file, and never contain a secret value.
 func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 	name := getenv("FOOTNOTE_CONFIG")
-	// the file has to be read before the arguments are parsed, as it answers for what they leave out
+	// The file is read before the arguments are parsed, as it provides the values that they omit.
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--config="); ok {
 			name = value
@@ -65,7 +65,7 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 		}
 	}
 	return kong.Resolvers(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		// kong would let a resolver go before the environment
+		// kong would give a resolver precedence over the environment.
 		for _, env := range flag.Envs {
 			if getenv(env) != "" {
 				return nil, nil
@@ -73,7 +73,7 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 		}
 		if value, ok := values[flag.Name]; ok {
 			if _, err := strconv.Atoi(value); err == nil && flag.Target.Type() == reflect.TypeFor[time.Duration]() {
-				value += "s" // a plain number is seconds
+				value += "s" // a plain number is in seconds
 			}
 			return value, nil
 		}
@@ -81,8 +81,8 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 	})).Apply(p.Kong)
 }
 
-// flattenTree makes names of settings out of the tree of a settings file: model.name is model-name.
-// Where two paths make one name, either may win: YAML does not say which comes first.
+// flattenTree flattens a settings file's tree into setting names: model.name is model-name. If two paths result in
+// one name, either may win, since YAML maps are unordered.
 func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 	for key, value := range tree {
 		name := prefix + strings.ReplaceAll(key, "_", "-")
@@ -95,7 +95,7 @@ func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 				parts[i] = fmt.Sprint(part)
 			}
 			between := ","
-			if name == "guard-input" { // patterns hold commas
+			if name == "guard-input" { // patterns contain commas
 				between = ";"
 			}
 			into[name] = strings.Join(parts, between)
@@ -105,9 +105,8 @@ func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 	}
 }
 
-// takePrices moves the prices of a settings file, {model: {in, out}}, to their flag: names of models may hold what
-// names of settings can't.
-// They become the text that the variable FOOTNOTE_PRICES has, so that both are read by one piece of code.
+// takePrices moves a settings file's prices, {model: {in, out}}, to their flag: model names may contain characters
+// that setting names can't. They are encoded like the variable FOOTNOTE_PRICES, so that one parser reads both.
 func takePrices(tree map[string]any, values map[string]string) error {
 	given, ok := tree["prices"]
 	if !ok {
@@ -131,8 +130,8 @@ func takePrices(tree map[string]any, values map[string]string) error {
 	return nil
 }
 
-// takeServers moves the servers of a settings file to their flag: their names and keys are no settings.
-// The errors hold nothing of what was read: it may be a key.
+// takeServers moves a settings file's servers to their flag: their names and keys are not settings. The errors
+// contain no input, since it may be a key.
 func takeServers(tree map[string]any, values map[string]string) error {
 	section, ok := tree["mcp"].(map[string]any)
 	if !ok || section["servers"] == nil {

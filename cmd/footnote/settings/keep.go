@@ -17,12 +17,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Keep writes settings into the YAML file at path, by the names of their flags; those with an empty value are taken
-// out, and so are the other names that files may have for them. Everything else in the file stays, comments too. The
-// file is replaced as a whole, and only its owner may read it from then on: it can hold keys. Without a file, one is
-// made. Before that, check is asked about what a start would read of it; without a replacement nothing has changed. It
-// is for one process: of two that keep at once, one wins whole. check gets the settings as the next start would read
-// them. With an error nothing has changed.
+// Keep writes settings into the YAML file at path, by flag name. Those with an empty value are removed, and so are
+// their aliases. All other content stays, including comments. The file is replaced atomically, readable only by its
+// owner, since it can contain keys. A missing file is created.
+//
+// Before that, check gets the settings as the next start would parse them. On any error the file is unchanged. Of
+// two concurrent processes the last one wins.
 func Keep(path string, values map[string]string, check func(*Settings) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -44,11 +44,11 @@ func Keep(path string, values map[string]string, check func(*Settings) error) er
 	return nil
 }
 
-// ErrTried ends a Keep that only tries. Everything was checked then, and the file that was written beside it is gone.
+// ErrTried ends a Keep that is a dry run. All checks passed, and the temporary file is removed.
 var ErrTried = errors.New("only tried")
 
-// writeSettings writes a file beside path that holds its settings with other values, and returns its name.
-// The new file is on the disk when it returns, and on the same file system as path, so that a rename replaces it whole.
+// writeSettings writes a copy of the settings file at path with other values, and returns its name. The new file is
+// synced when it returns, and is on the same file system as path, so that a rename is atomic.
 func writeSettings(path string, values map[string]string) (name string, err error) {
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func writeSettings(path string, values map[string]string) (name string, err erro
 	if err != nil {
 		return "", fmt.Errorf("change the settings file %s: %w", path, err)
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), ".footnote-*.yaml") // readable by its owner only
+	part, err := os.CreateTemp(filepath.Dir(path), ".footnote-*.yaml") // readable only by its owner
 	if err != nil {
 		return "", fmt.Errorf("write the settings file: %w", err)
 	}
@@ -75,8 +75,8 @@ func writeSettings(path string, values map[string]string) (name string, err erro
 	return part.Name(), nil
 }
 
-// readSettings reads what a start in this environment would read of a settings file.
-// The environment counts as at a start, so that a value which it overrides is noticed.
+// readSettings parses a settings file like a start in this environment. The environment counts, so that an
+// overriding variable is noticed.
 func readSettings(path string) (*Settings, error) {
 	var alone alone
 	parser, err := NewParser(&alone, "", io.Discard, io.Discard)
@@ -93,14 +93,14 @@ func readSettings(path string) (*Settings, error) {
 	return &alone.Settings, alone.Check()
 }
 
-// alone are the arguments of the program without its commands.
+// alone holds the arguments of the program without its commands.
 type alone struct {
 	Settings
 	Version kong.VersionFlag
 }
 
-// aliasesOf are the other names that a settings file may have for a setting: see replaceAliases. All of them are taken
-// out of the file when the setting is kept: else the file would say two things.
+// aliasesOf returns a setting's aliases in a settings file: see replaceAliases. All of them are removed when the
+// setting is saved, since the file would otherwise contain two values.
 func aliasesOf(setting string) (names []string) {
 	for _, section := range aliasSections {
 		for alias, stands := range aliases {
@@ -115,9 +115,9 @@ func aliasesOf(setting string) (names []string) {
 	return names
 }
 
-// changeSettings returns a settings file with other values: with changed lines where that says what it is to say, else
-// written anew, which keeps comments and loses blank lines. It fails for a file with several documents, and for one
-// that is a list or a text.
+// changeSettings returns a settings file with other values. It edits single lines if the result parses to the
+// intended settings. Otherwise it encodes the file again, which keeps comments and loses blank lines. It fails for
+// a file with several documents, and for a list or a scalar.
 func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 	var doc, further yaml.Node
 	documents := yaml.NewDecoder(bytes.NewReader(raw))
@@ -127,14 +127,14 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 	if err := documents.Decode(&further); !errors.Is(err, io.EOF) {
 		return nil, errors.New("it holds more than one document")
 	}
-	if doc.Kind == 0 { // nothing, or comments alone
+	if doc.Kind == 0 { // an empty file, or only comments
 		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
 		return nil, errors.New("it holds no settings by name")
 	}
-	// made before the tree changes, which forgets on which lines values stand
+	// Before the tree changes, since that invalidates its line numbers.
 	inLines := changeLines(string(raw), root, values)
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
@@ -152,7 +152,8 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value})
 		}
 	}
-	// lines are kept only where they say what the changed tree says: values of many lines and anchors do not
+	// The edited lines are used only if they decode to the changed tree, which multi-line values and anchors do
+	// not.
 	var want, got map[string]any
 	if err := doc.Decode(&want); err != nil {
 		return nil, err
@@ -167,9 +168,9 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// changeLines changes the lines of a settings file that set the values, takes out those of empty ones, and adds the
-// others at its end. It takes each for one line, and ends lines as the first one ends. root is the tree of the same
-// text, from which it takes the numbers of lines.
+// changeLines edits the lines of a settings file that set the values, removes those of empty values, and appends
+// the others. It assumes one line for each, and keeps the line ending of the first line. root is the parsed tree of
+// the same text, with its line numbers.
 func changeLines(raw string, root *yaml.Node, values map[string]string) string {
 	lines, end := strings.SplitAfter(raw, "\n"), "\n"
 	if strings.HasSuffix(lines[0], "\r\n") {
@@ -182,7 +183,7 @@ func changeLines(raw string, root *yaml.Node, values map[string]string) string {
 		value := values[name]
 		quoted, err := yaml.Marshal(value)
 		if err != nil {
-			continue // no text fails
+			continue // encoding a string can't fail
 		}
 		said := strings.TrimSpace(string(quoted))
 		parent, at := findSetting(root, "", name)
@@ -204,8 +205,8 @@ func changeLines(raw string, root *yaml.Node, values map[string]string) string {
 	return strings.Join(lines, "")
 }
 
-// findSetting finds where a mapping sets a flag, by the rule of flattenTree: the mapping that holds it and the place
-// of its name there. nil: nowhere. The first one counts, in the order of the file.
+// findSetting returns where a mapping sets a flag, by the rule of flattenTree: the mapping that contains it and the
+// index of its key. parent is nil if the flag is not set. The first match in the file is returned.
 func findSetting(mapping *yaml.Node, prefix, name string) (parent *yaml.Node, at int) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		full := prefix + strings.ReplaceAll(mapping.Content[i].Value, "_", "-")
@@ -221,12 +222,12 @@ func findSetting(mapping *yaml.Node, prefix, name string) (parent *yaml.Node, at
 	return nil, 0
 }
 
-// aliasSections are the sections of a settings file whose names stand for settings: each as its flag is named. The
-// order matters: a key is taken for that of the first section that it begins with.
+// aliasSections are the sections of a settings file whose names are aliases, in flag notation. The order matters: a
+// key belongs to the first section that is its prefix.
 var aliasSections = []string{"strategies-agentic-", "agent-mode-config-", "agent-"}
 
-// aliases are the names in these sections that differ from those of the settings they stand for. Any other name
-// stands for the setting agent.NAME.
+// aliases maps names in these sections to differently named settings. Any other name is an alias of the setting
+// agent.NAME.
 var aliases = map[string]string{
 	"max-tool-calls":       "agent-max-calls",
 	"max-retrieval-calls":  "agent-max-calls",
@@ -234,20 +235,20 @@ var aliases = map[string]string{
 	"enabled-tools":        "agent-tools",
 	"fallback-to-semantic": "agent-fallback-to-fixed-pipeline",
 	"llm-provider":         "model",
-	"llm-model":            "openai-model", // the provider anthropic has another, see replaceAliases
+	"llm-model":            "openai-model", // the provider anthropic has another setting, see replaceAliases
 }
 
-// switches are the names in these sections that turn a part of what runs do on or off; agent.without leaves these out
-// by name. They are true or false, while agent.without is a list of what is off.
+// switches maps boolean names in these sections to the parts of runs that they enable or disable. agent.without
+// lists the disabled parts.
 var switches = map[string]string{
 	"enable-query-analysis": "analyse",
 	"enable-planning":       "plan",
 	"enable-reflection":     "reflect",
 }
 
-// replaceAliases gives the values of aliases to the settings that they stand for. It fails when the file sets both
-// and they differ, and when a section has a name that stands for nothing.
-// values holds the keys of the file as flags are named, and is changed; known are the names of all flags.
+// replaceAliases moves the values of aliases to their settings. It fails if the file sets both to different values,
+// or if a section contains an unknown name. values holds the file's values by flag name, and is modified; known
+// holds the names of all flags.
 func replaceAliases(values map[string]string, known map[string]bool) error {
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		section, name := sectionOf(key)
@@ -284,8 +285,7 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 	return nil
 }
 
-// turnSwitch takes a switch over into agent.without.
-// A part that is on needs no word: only what is left out is listed.
+// turnSwitch moves a switch into agent.without. Only a disabled part is listed.
 func turnSwitch(values map[string]string, key, part string) error {
 	value := values[key]
 	delete(values, key)
@@ -305,7 +305,7 @@ func turnSwitch(values map[string]string, key, part string) error {
 	return nil
 }
 
-// sectionOf splits a key into its section and the name in it; the section is empty when it is none of those.
+// sectionOf splits a key into its section and the name in it. The section is empty for other keys.
 func sectionOf(key string) (section, name string) {
 	for _, section := range aliasSections {
 		if name, ok := strings.CutPrefix(key, section); ok {
@@ -315,8 +315,8 @@ func sectionOf(key string) (section, name string) {
 	return "", key
 }
 
-// namesIn lists what a section may set, as a settings file writes it. Each stands once, in the order of the alphabet,
-// for the message of a mistake.
+// namesIn lists the names that a section may set, as a settings file has them, for an error message. They are
+// sorted, without duplicates.
 func namesIn(section string, known map[string]bool) []string {
 	names := slices.Concat(slices.Collect(maps.Keys(aliases)), slices.Collect(maps.Keys(switches)))
 	for flag := range known {
@@ -332,8 +332,8 @@ func namesIn(section string, known map[string]bool) []string {
 	return slices.Compact(names)
 }
 
-// dottedKey writes a key of these sections as the settings file does. It undoes what flattenTree did, so that a
-// message names what the reader wrote.
+// dottedKey returns a key of these sections as in the settings file. It reverses flattenTree, so that an error
+// message has the name that the user wrote.
 func dottedKey(key string) string {
 	section, name := sectionOf(key)
 	name = strings.Replace(name, "llm-", "llm.", 1)

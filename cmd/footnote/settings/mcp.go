@@ -15,13 +15,13 @@ import (
 	"github.com/footnote/footnote/agent/mcp"
 )
 
-// toolSettings are the servers whose tools questions may use. They are JSON, whether they come from the environment or
-// from a settings file.
+// toolSettings are the MCP servers whose tools questions may use. They are JSON, from the environment or a settings
+// file.
 type toolSettings struct {
 	MCPServers Secret `name:"mcp-servers" help:"Servers that speak the Model Context Protocol, as JSON; easier to write in the settings file under mcp: servers:. See the handbook." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
 }
 
-// toolServer is one entry of mcp.servers. Either a command or a URL is given.
+// toolServer is an entry of mcp.servers. It has either a command or a URL.
 type toolServer struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -29,16 +29,16 @@ type toolServer struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers"`
 	Tools   []string          `json:"tools"`
-	Approve json.RawMessage   `json:"approve"` // always, never, or the names of the tools that need it
+	Approve json.RawMessage   `json:"approve"` // always, never, or the names of the tools that require approval
 	Timeout string            `json:"timeout"` // of one call, like 45s
 }
 
-// named is a reference to the environment, so that keys need not stand in a file. The name is a variable's: letters,
+// named matches a reference to an environment variable, so that keys need not be in a file. The name has letters,
 // digits and underscores.
 var named = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// ToolServers returns the client of the servers that are set up, nil without any.
-// No server is started or asked yet. Every mistake is told, by the server's name.
+// ToolServers returns the client of the configured servers, or nil. No server is started or contacted yet. All
+// errors are returned, with the server's name.
 func (s *Settings) ToolServers(version string, log *slog.Logger) (*mcp.Client, error) {
 	if s.MCPServers == "" {
 		return nil, nil
@@ -67,8 +67,8 @@ func (s *Settings) ToolServers(version string, log *slog.Logger) (*mcp.Client, e
 	return mcp.New(mcp.Config{Servers: servers, Version: version, Log: log})
 }
 
-// plainJSONError is an error of reading JSON without what was read, which may be a key. An error of another kind is
-// told without details.
+// plainJSONError returns a JSON error without the input, which may be a key. A type error has the field and its
+// type, a syntax error no details. Other errors are returned unchanged.
 func plainJSONError(err error) error {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s should be %s", e.Field, e.Type)
@@ -79,8 +79,8 @@ func plainJSONError(err error) error {
 	return err
 }
 
-// mcpServer makes a server's settings, with ${NAME} filled in from the environment. It names every variable that is
-// missing. What is filled in is not looked through again.
+// mcpServer returns a server's configuration, with ${NAME} replaced from the environment. The error lists every
+// missing variable. Inserted values are not expanded again.
 func (t toolServer) mcpServer(name string) (mcp.Server, error) {
 	var missing []error
 	fill := func(in string) string {
@@ -122,8 +122,8 @@ func (t toolServer) mcpServer(name string) (mcp.Server, error) {
 	return s, errors.Join(missing...)
 }
 
-// readApprovals reads who is asked: nothing said means always. A list of names holds those tools alone; it may be
-// empty.
+// readApprovals parses the approval mode; the default is always. A list of names applies only to those tools; it
+// may be empty.
 func readApprovals(raw json.RawMessage) (free bool, held []string, err error) {
 	var word string
 	switch {

@@ -2,11 +2,11 @@ package settings
 
 import "log/slog"
 
-// Secret is a value that never prints.
-// Settings are logged and printed in errors; who needs the value itself converts it.
+// Secret is a value that is never printed. Settings are logged and are in errors; code that needs the value
+// converts it.
 type Secret string
 
-// String returns "[set]", or nothing when it is empty.
+// String returns "[set]", or "" for an empty value.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -14,8 +14,8 @@ func (s Secret) String() string {
 	return "[set]"
 }
 
-// LogValue is String for slog.
+// LogValue implements slog.LogValuer with String.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// GoString is String for %#v.
+// GoString implements fmt.GoStringer with String.
 func (s Secret) GoString() string { return s.String() }

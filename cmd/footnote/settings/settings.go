@@ -1,14 +1,13 @@
-// Package settings holds the settings of the program: what there is, where they come from, and what is wrong with
-// them.
+// Package settings defines the settings of the program, parses them and validates them.
 //
-// Flags win over the environment, the environment over the settings file ([Parser.UseFile]). [Settings.Check] reports
-// every mistake at once. The other methods give the parts of the program what they are made with; nothing is opened
-// here but what a check has to open. The package knows no command: [Parser.Command] returns the one that the arguments
-// name as the type that its room gave it.
+// Flags take precedence over the environment, the environment over the settings file ([Parser.UseFile]).
+// [Settings.Check] reports all errors at once. The other methods return the configuration of the program's parts;
+// only a validation opens anything. The package depends on no command: [Parser.Command] returns the selected one as
+// the type of its own package.
 //
-// To add a setting, put it into the group that fits, or a new group into cmd/footnote/settings/settings.go and into a
-// file of its own, cmd/footnote/settings/*.go; what can be wrong with it goes into Check. Flag, environment, settings
-// file and --help then have it. “make generate” writes it into the documents.
+// To add a setting, put it into the group that fits, or a new group into cmd/footnote/settings/settings.go and into
+// a file of its own, cmd/footnote/settings/*.go; its validation goes into Check. Flag, environment, settings file
+// and --help then have it. “make generate” writes it into the documents.
 package settings
 
 import (
@@ -32,10 +31,10 @@ import (
 	"github.com/footnote/footnote/sql/postgres"
 )
 
-// Settings are shared by all commands. Flags win over the environment, the environment over the settings file.
-// A field's name is the flag's, with dashes; env names its variable, and help is what --help and docs/settings.md say.
-// Embedded structs are groups of one subject; their fields are flags like the others. Values are as they were given:
-// Check says whether they can be used.
+// Settings are shared by all commands. Flags take precedence over the environment, the environment over the
+// settings file. A field's name is the flag's, with dashes; env is its variable, and help is the text of --help and
+// docs/settings.md. Embedded structs are groups of one subject; their fields are flags like the others. Values are
+// unvalidated input: Check validates them.
 type Settings struct {
 	Config string `help:"Settings file (YAML)." env:"FOOTNOTE_CONFIG" default:"footnote.yaml" placeholder:"FILE"`
 	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
@@ -84,17 +83,17 @@ type Settings struct {
 	RunTimeout   time.Duration `help:"The longest one answer may take." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
 	RunLease     time.Duration `help:"For tests: how long a run stays with its replica without a sign of life." env:"FOOTNOTE_RUN_LEASE" default:"30s" hidden:""`
 	AllowedHosts []string      `help:"Further host names the server is reached by, beside the one it listens on." env:"FOOTNOTE_ALLOWED_HOSTS" placeholder:"NAME"`
-	// httpio.NewGuard checks them.
+	// httpio.NewGuard validates them.
 	AllowedOrigins []string `help:"Origins of front ends whose pages may call the API in a browser (CORS), such as https://app.example.org or http://localhost:3000, separated by commas. Their scripts can do all that the user can, except send the forms of Footnote's own pages." env:"FOOTNOTE_ALLOWED_ORIGINS" placeholder:"ORIGIN"`
 	LogLevel       string   `help:"debug, info, warn or error." enum:"debug,info,warn,error" env:"FOOTNOTE_LOG_LEVEL" default:"info"`
 }
 
-// leastLease is longer than a run takes to be stored, so that no replica finds one of its own before it works on it.
-// Only tests set it lower than its default.
+// leastLease is longer than the time to store a run, so that no replica claims a run before its owner starts it.
+// Only tests set it below the default.
 const leastLease = 3 * time.Second
 
-// Check reports every mistake at once.
-// It opens no connection and changes nothing. Files are only looked at by what opens them later.
+// Check validates the settings and reports all errors at once. It opens no connection and changes nothing. Files
+// are validated by the code that opens them.
 func (c *Settings) Check() error {
 	var errs []error
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
@@ -147,7 +146,7 @@ func (c *Settings) Check() error {
 	if err := c.CheckModels(); err != nil {
 		errs = append(errs, err)
 	}
-	// what can be wrong with these is known where they are made: made here, they are thrown away
+	// These are validated by their constructors: the results are discarded.
 	if _, err := c.WebSearch(); err != nil {
 		errs = append(errs, err)
 	}
@@ -180,16 +179,15 @@ func (c *Settings) Check() error {
 	return errors.Join(errs...)
 }
 
-// WithModel reports whether a model server is to be used. Without one the rules of offline mode answer. It does not
-// say whether the server answers.
+// WithModel reports whether a model server is configured. Without one, the rules of offline mode answer. The server
+// may be unreachable.
 func (s *Settings) WithModel() bool {
 	return s.Model == "openai" || s.UsesAnthropic() || s.Model == "auto" && s.WithOpenAI()
 }
 
-// Evaluation keeps those settings that decide how questions are answered. The user's databases, keys and tool
-// servers are left out.
-// who is "settings" for the model of these settings; any other name is for offline mode. What is left out keeps a
-// measurement from reaching others, and from depending on what a user has.
+// Evaluation returns a copy with only the settings that affect answers. The user's databases, keys and tool servers
+// are left out, so that a measurement contacts no others and does not depend on user data. who is "settings" for
+// the model of these settings; any other name is for offline mode.
 func (s *Settings) Evaluation(who, data string) *Settings {
 	set := &Settings{
 		Data: data, Model: "offline", LogLevel: s.LogLevel,
@@ -208,16 +206,16 @@ func (s *Settings) Evaluation(who, data string) *Settings {
 	return set
 }
 
-// NewLogger writes to w from the level of the settings on. Lines are key=value texts, which people read and programs
-// can. Levels are those of slog: debug, info, warn and error.
+// NewLogger returns a logger that writes to w at the level of the settings. Lines are key=value text, readable for
+// people and programs. Levels are those of slog: debug, info, warn and error.
 func (s *Settings) NewLogger(w io.Writer) *slog.Logger {
 	var level slog.Level
-	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, checked by the parser
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // one of four names, validated by the parser
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }
 
-// embeddingSettings say which sentence model embeds in this process, without a server. It is used when no server makes
-// the vectors.
+// embeddingSettings select the embedding model of this process, without a server. It is used if no server computes
+// the embeddings.
 type embeddingSettings struct {
 	EmbeddingDir           *string `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. Without it, all-MiniLM-L6-v2 is used where it lies beside the program or in ../share/footnote; set to nothing, none is. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
 	EmbeddingQueryPrefix   *string `help:"What such a model is to read before each query, like 'query: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
@@ -225,18 +223,18 @@ type embeddingSettings struct {
 	EmbeddingFloat32       bool    `help:"Let such a model, and a reranker, multiply floats instead of whole numbers of 8 bits: three times slower, for vectors that are those of the reference to the last digits." env:"FOOTNOTE_EMBEDDING_FLOAT32"`
 }
 
-// EmbedsRemotely reports whether an OpenAI-compatible server makes the vectors.
-// It goes before a model in this process.
+// EmbedsRemotely reports whether an OpenAI-compatible server computes the embeddings. It takes precedence over a
+// model in this process.
 func (s *Settings) EmbedsRemotely() bool {
 	return s.OpenAIEmbeddingModel != "" &&
 		(s.WithOpenAI() || s.OpenAIEmbeddingBaseURL != "" || s.OpenAIEmbeddingAPIKey != "")
 }
 
-// EmbedsHere reports whether a model in this process makes the vectors. It looks for the model's folder each time.
+// EmbedsHere reports whether a model in this process computes the embeddings. It looks for the model's folder each
+// time.
 func (s *Settings) EmbedsHere() bool { return s.EmbeddingFolder() != "" && !s.EmbedsRemotely() }
 
-// rerankerSettings say what reads the best passages of a search together with the question, and orders them anew. One
-// of the two at most: a folder or an address.
+// rerankerSettings select the reranker of a search's best passages. At most one of folder and URL is set.
 type rerankerSettings struct {
 	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and orders them anew." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
 	RerankURL    string        `name:"rerank-url" help:"Address of a server's /rerank route instead: Cohere's v2, Jina's, vLLM's or llama.cpp's, like http://localhost:8012/v1/rerank." env:"FOOTNOTE_RERANK_URL" placeholder:"URL"`
@@ -245,7 +243,7 @@ type rerankerSettings struct {
 	RerankTime   time.Duration `help:"How long a search waits for the reranker; after that, its results stay in the order they had." env:"FOOTNOTE_RERANK_TIME" default:"3s"`
 }
 
-// checkReranker reports both at once.
+// checkReranker fails if both a folder and a URL are set, or if the timeout is not between 0 and one minute.
 func (s *rerankerSettings) checkReranker() error {
 	switch {
 	case s.RerankDir != "" && s.RerankURL != "":
@@ -256,7 +254,7 @@ func (s *rerankerSettings) checkReranker() error {
 	return nil
 }
 
-// milvusSettings say where vectors are kept that the database does not keep.
+// milvusSettings configure the external vector store.
 type milvusSettings struct {
 	MilvusAddress    string `help:"Milvus server (2.3 or newer) that keeps the vectors; without it they are in the data directory." env:"MILVUS_ADDRESS" placeholder:"HOST:PORT"`
 	MilvusUser       string `help:"User of the Milvus server." env:"MILVUS_USER" placeholder:"NAME"`
@@ -266,8 +264,8 @@ type milvusSettings struct {
 	MilvusCollection string `help:"How the names of the Milvus collections begin: two Footnotes on one Milvus need two names." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
 }
 
-// Milvus is what the store is made with. Vectors of different models lie in different collections, so it needs the
-// model's name.
+// Milvus returns the store's configuration. Embeddings of different models are in different collections, so it
+// requires the model's name.
 func (m milvusSettings) Milvus(model string, log *slog.Logger) milvus.Config {
 	return milvus.Config{
 		Address: m.MilvusAddress, User: m.MilvusUser, Password: string(m.MilvusPassword), TLS: m.MilvusTLS,
@@ -275,7 +273,7 @@ func (m milvusSettings) Milvus(model string, log *slog.Logger) milvus.Config {
 	}
 }
 
-// checkMilvus reports every mistake in the settings; without an address there is nothing to check.
+// checkMilvus validates these settings and reports all errors; without an address it checks nothing.
 func (m milvusSettings) checkMilvus() error {
 	if m.MilvusAddress == "" {
 		return nil
@@ -283,13 +281,13 @@ func (m milvusSettings) checkMilvus() error {
 	return m.Milvus("", nil).Check()
 }
 
-// ocrSettings say how pictures of text are read.
+// ocrSettings configure OCR.
 type ocrSettings struct {
 	OCR          string   `name:"ocr" help:"What reads pictures of text: tesseract, the program, if it is on the PATH; or model, the model of the OpenAI-compatible server, which must see and gets each page as a picture." enum:"tesseract,model" env:"FOOTNOTE_OCR" default:"tesseract"`
 	OCRLanguages []string `name:"ocr-languages" help:"Languages that tesseract reads pictures of text in, by its names, like eng,deu; without them those that are installed and fit the text." env:"FOOTNOTE_OCR_LANGUAGES" placeholder:"NAME"`
 }
 
-// officeSettings say how Office files are shown.
+// officeSettings configure the display of Office files.
 type officeSettings struct {
 	OfficePages bool `name:"office-pages" help:"Show Office files as they are printed, beside their text: LibreOffice (soffice) draws them, if it is on the PATH. It runs confined, in namespaces of users, mounts and networks, which takes Linux 5.12 and a system that lets the server make them; elsewhere the setting has no effect, and the log and footnote doctor say so." env:"FOOTNOTE_OFFICE_PAGES"`
 }
@@ -300,9 +298,9 @@ type watchSettings struct {
 	WatchNamespace string   `help:"Namespace of the documents of those folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
 }
 
-// validBlobs reports whether a FOOTNOTE_BLOBS can be the address of a directory or of a bucket. Whether it can be
-// reached is found out when it is opened. A name and password in the address are refused: keys of a bucket have
-// variables of their own. Paths have to be absolute: replicas start in folders of their own.
+// validBlobs reports whether FOOTNOTE_BLOBS is a valid URL of a directory or a bucket. It does not check whether it
+// is reachable. Credentials in the URL are refused: keys of a bucket have their own variables. Paths must be
+// absolute, since replicas start in different folders.
 func validBlobs(address string) bool {
 	if path, ok := strings.CutPrefix(address, FileScheme); ok {
 		return filepath.IsAbs(path)
@@ -311,8 +309,8 @@ func validBlobs(address string) bool {
 	return err == nil && strings.HasPrefix(address, s3.Scheme) && u.Host != "" && u.User == nil
 }
 
-// OwnPaths are the files and folders of this program: no document, whatever folder they are in. The settings can hold
-// keys.
+// OwnPaths returns the files and folders of this program, which are never added as documents. The settings can
+// contain keys.
 func (s *Settings) OwnPaths() []string {
 	paths := []string{s.Data}
 	if s.Config != "" {
@@ -321,10 +319,10 @@ func (s *Settings) OwnPaths() []string {
 	return paths
 }
 
-// FileScheme begins the URL of a directory. What follows is an absolute path.
+// FileScheme is the scheme of a directory's URL. An absolute path follows.
 const FileScheme = "file://"
 
-// modelSettings say which models there are beside the usual one, and how they are used. CheckModels checks them.
+// modelSettings configure additional models and their use. CheckModels validates them.
 type modelSettings struct {
 	AnthropicAPIKey   Secret `name:"anthropic-api-key" help:"Key of Anthropic's API." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
 	AnthropicBaseURL  string `name:"anthropic-base-url" help:"Base URL of another server with Anthropic's protocol." env:"ANTHROPIC_BASE_URL" placeholder:"URL"`
@@ -343,15 +341,15 @@ type modelSettings struct {
 	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8. In the settings file: prices: {name: {in: 0.4, out: 1.6}}. Answers then say what they cost." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
 }
 
-// openAIKey is what the keys of OpenAI itself look like; other servers have their own.
+// openAIKey matches OpenAI's own keys; other servers have other formats.
 var openAIKey = regexp.MustCompile(`^sk-[!-~]{37,}$`)
 
-// IsOpenAIKey reports whether a key can be one of OpenAI itself.
-// It keeps the key of another service from being sent to OpenAI when the address was forgotten.
+// IsOpenAIKey reports whether a key may be OpenAI's own. It prevents sending another service's key to OpenAI if the
+// base URL is missing.
 func IsOpenAIKey(key string) bool { return openAIKey.MatchString(key) }
 
-// CheckModels reports every mistake of the settings about models. Keys are looked at by their form alone and are never
-// in a message.
+// CheckModels validates the model settings and reports all errors. Only the format of keys is validated, and no
+// message contains them.
 func (s *Settings) CheckModels() error {
 	var errs []error
 	if s.Model == "anthropic" && s.AnthropicAPIKey == "" {
@@ -396,19 +394,19 @@ func (s *Settings) CheckModels() error {
 	return errors.Join(append(errs, err)...)
 }
 
-// UsesAnthropic reports whether Anthropic's model answers.
-// By itself (auto) the OpenAI-compatible server goes first where both are set, unless the framework is Anthropic's.
+// UsesAnthropic reports whether Anthropic's model answers. With auto, an OpenAI-compatible server takes precedence
+// if both are configured, unless the framework is Anthropic's.
 func (s *Settings) UsesAnthropic() bool {
 	return s.Model == "anthropic" || s.Model == "auto" && s.AnthropicAPIKey != "" &&
 		(s.AgentFramework == "anthropic" || !s.WithOpenAI())
 }
 
-// WithOpenAI reports whether a server that speaks OpenAI's protocol is set. A key alone is OpenAI's own; an address
-// alone may need none.
+// WithOpenAI reports whether an OpenAI-compatible server is configured. A key alone means OpenAI's own; a URL alone
+// may need no key.
 func (s *Settings) WithOpenAI() bool { return s.OpenAIAPIKey != "" || s.OpenAIBaseURL != "" }
 
-// OpenAI is how that server's model is reached. log may be nil. Each model of the same server has a configuration of
-// its own.
+// OpenAI returns the configuration of that server's model. log may be nil. Each model of the server has its own
+// configuration.
 func (s *Settings) OpenAI(model string, log *slog.Logger) openai.Config {
 	return openai.Config{
 		APIKey: openai.Secret(s.OpenAIAPIKey), BaseURL: s.OpenAIBaseURL, Model: model,
@@ -417,8 +415,8 @@ func (s *Settings) OpenAI(model string, log *slog.Logger) openai.Config {
 	}
 }
 
-// PriceTable reads the table of prices. Prices are of a million tokens, in whatever currency the operator thinks in.
-// Each is IN/OUT, as in 0.4/1.6.
+// PriceTable parses the table of prices. Prices are per million tokens, in the operator's currency. Each is IN/OUT,
+// as in 0.4/1.6.
 func (s *Settings) PriceTable() (map[string]agentrun.Price, error) {
 	table := map[string]agentrun.Price{}
 	var errs []error

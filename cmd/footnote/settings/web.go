@@ -7,8 +7,8 @@ import (
 	"github.com/footnote/footnote/agent/web"
 )
 
-// WebSearch returns the web search that is set up, nil without one. Its errors name the provider or the address that
-// is wrong. Nothing is asked yet.
+// WebSearch returns the configured web search, or nil. Its errors name the invalid provider or URL. No request is
+// sent yet.
 func (s *Settings) WebSearch() (*web.Web, error) {
 	if s.WebProvider == "" {
 		return nil, nil

@@ -1,5 +1,6 @@
-// Package stdio speaks the Model Context Protocol on standard input and output, for chat programs that start their
-// servers themselves. It hands each message to /mcp of a Footnote server and writes what comes back, a line each.
+// Package stdio implements the Model Context Protocol on standard input and output, for chat clients that start
+// their servers themselves. It forwards each message to /mcp of a Footnote server and writes the responses, one per
+// line.
 package stdio
 
 import (
@@ -19,26 +20,28 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/remote"
 )
 
-// Command speaks the Model Context Protocol on standard input and output, for programs that start their servers.
+// Command implements the Model Context Protocol on standard input and output, for programs that start their
+// servers.
 //
 //	footnote mcp      ends when its input does
 //
-// Only messages go to standard output: a line of anything else would break the protocol.
+// Only messages are written to standard output: any other line would break the protocol.
 type Command struct{}
 
-// maxMCPLine is how long a message may be, in bytes. It bounds what one message takes of memory, in both directions.
-// The figure is a choice.
+// maxMCPLine is the maximum size of a message in bytes. It limits the memory of one message, in both directions.
+// The value is arbitrary.
 const maxMCPLine = 16 << 20
 
-// maxMCPCalls is how many messages are under way at once; a further one waits. A client that sends more is held by its
-// own pipe, since no further line is read. It is a choice.
+// maxMCPCalls is the maximum number of concurrent messages; a further one waits. A client that sends more gets
+// backpressure from its pipe, since no further line is read. The value is arbitrary.
 const maxMCPCalls = 32
 
-// stdioBridge hands messages from a program to the server's /mcp, and what it answers back. It keeps no state of the
-// protocol but what HTTP asks for in headers: the session, the version, and who waits. Several messages are under way
-// at once, and answers come in the order in which they are ready. mu guards what the handshake brought and the output.
+// stdioBridge forwards messages from a client to the server's /mcp, and the responses back. Its only protocol state
+// is that of the HTTP headers: the session, the version, and the pending requests. Messages are handled
+// concurrently, and responses are written in the order in which they are ready. mu guards the handshake's state and
+// the output.
 //
-// The client ends it by closing its input; calls that are under way are then given up.
+// The client ends it by closing its input; pending calls are then cancelled.
 type stdioBridge struct {
 	server *remote.Server
 	calls  sync.WaitGroup
@@ -46,13 +49,13 @@ type stdioBridge struct {
 
 	mu      sync.Mutex
 	out     io.Writer
-	label   string // the server's name for this client
-	version string // of the protocol that both speak
-	err     error  // of writing
+	label   string // the session id of this client
+	version string // the negotiated protocol version
+	err     error  // of the output
 	stops   map[string]context.CancelFunc
 }
 
-// message is what the bridge must know of one.
+// message holds the fields of a message that the bridge parses.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -69,7 +72,7 @@ type message struct {
 	} `json:"result"`
 }
 
-// Run hands messages on until its input ends.
+// Run forwards messages until its input ends.
 func (*Command) Run(p *command.Program) (err error) {
 	server, err := p.Connect()
 	if err != nil {
@@ -80,7 +83,7 @@ func (*Command) Run(p *command.Program) (err error) {
 	bridge := &stdioBridge{
 		server: server, out: p.Stdout, slots: make(chan struct{}, maxMCPCalls), stops: map[string]context.CancelFunc{},
 	}
-	// reading blocks until a line comes, and an interrupt must not wait for one
+	// A read blocks until a line is complete, and an interrupt must not wait for that.
 	lines := make(chan []byte)
 	broke := make(chan error, 1)
 	go func() { // ends with the input, or with the process
@@ -100,7 +103,7 @@ func (*Command) Run(p *command.Program) (err error) {
 		select {
 		case line, ok := <-lines:
 			if !ok {
-				cancel() // nobody waits for what is under way
+				cancel() // cancels requests in flight
 				bridge.calls.Wait()
 				select {
 				case err := <-broke:
@@ -118,7 +121,8 @@ func (*Command) Run(p *command.Program) (err error) {
 	return bridge.err
 }
 
-// take hands one message on. Introductions are answered before the next message is taken: what follows depends on them.
+// take forwards one message. An initialize request is answered before the next message is handled, since later ones
+// depend on it.
 func (b *stdioBridge) take(ctx context.Context, line []byte) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return
@@ -132,10 +136,10 @@ func (b *stdioBridge) take(ctx context.Context, line []byte) {
 		b.send(ctx, m, line)
 		return
 	}
-	// it is handed on all the same, below: a client that was introduced is known to the server by its session
+	// It is forwarded below as well: the server identifies an initialised client by its session.
 	if m.Method == "notifications/cancelled" {
 		b.mu.Lock()
-		// of a client that was not introduced, the closed request is how the server learns of it
+		// For a client without initialize, the closed request notifies the server.
 		if stop := b.stops[string(m.Params.RequestID)]; stop != nil && b.version == "" {
 			stop()
 		}
@@ -166,20 +170,20 @@ func (b *stdioBridge) take(ctx context.Context, line []byte) {
 	})
 }
 
-// send posts a message and writes what comes of it. A failure is told to the client as the answer to its message.
+// send posts a message and writes the response. An error is written as the response to the message.
 func (b *stdioBridge) send(ctx context.Context, m message, line []byte) {
 	resp, err := b.server.Do(ctx, http.MethodPost, "/mcp", b.headers(m), bytes.NewReader(line))
 	if err == nil {
 		err = b.relay(m, resp)
 	}
-	// a notification has no id and gets no answer, and nobody waits for one that was cancelled
+	// A notification has no id and gets no response, and a cancelled request no longer needs one.
 	if err != nil && ctx.Err() == nil && len(m.ID) > 0 {
 		b.refuse(m.ID, -32603, chat.MessageOf(err))
 	}
 }
 
-// headers are those that the protocol asks for over HTTP. They are empty, and left out, before the server has said
-// what they are.
+// headers returns the protocol's HTTP headers. They are empty, and left out, until the server has sent their
+// values.
 func (b *stdioBridge) headers(m message) map[string]string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,14 +193,14 @@ func (b *stdioBridge) headers(m message) map[string]string {
 	}
 	if m.Params.Meta.Version != "" {
 		headers["Mcp-Protocol-Version"], headers["Mcp-Method"] = m.Params.Meta.Version, m.Method
-		// a call has a name, a resource has an address, and never both
+		// A call has a name, a resource a URI, never both.
 		headers["Mcp-Name"] = m.Params.Name + m.Params.URI
 	}
 	return headers
 }
 
-// relay writes the messages of an answer, as they come. A stream of server-sent events has a message in each event;
-// any other answer is one message or none.
+// relay writes the messages of a response as they arrive. A stream of server-sent events has a message in each
+// event; any other response is one message or none.
 func (b *stdioBridge) relay(m message, resp *http.Response) error {
 	defer resp.Body.Close()
 	if label := resp.Header.Get("Mcp-Session-Id"); label != "" && m.Method == "initialize" {
@@ -204,7 +208,7 @@ func (b *stdioBridge) relay(m message, resp *http.Response) error {
 		b.label = label
 		b.mu.Unlock()
 	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // none: no message
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // empty: no message
 	if kind != "text/event-stream" {
 		body, err := io.ReadAll(io.LimitReader(resp.Body, maxMCPLine))
 		if err != nil {
@@ -230,14 +234,14 @@ func (b *stdioBridge) relay(m message, resp *http.Response) error {
 	return scanner.Err()
 }
 
-// write writes a message as one line. Only one goroutine writes at a time. It keeps the version of the protocol that
-// the server agrees to. A client that can't be written to any more is kept in b.err and ends the bridge later.
+// write writes a message as one line. Only one goroutine writes at a time. It stores the protocol version that the
+// server agrees to. A write error of the client's pipe is stored in b.err and ends the bridge later.
 func (b *stdioBridge) write(to message, body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
 	}
 	var line bytes.Buffer
-	// a line is a message: line ends inside one would be taken for its end
+	// A message is one line, so line breaks inside it are removed.
 	if err := json.Compact(&line, body); err != nil {
 		return err
 	}
@@ -254,8 +258,8 @@ func (b *stdioBridge) write(to message, body []byte) error {
 	return nil
 }
 
-// refuse answers a message that can't be handed on.
-// The codes are those of JSON-RPC 2.0: -32700 for what can't be read, -32603 for a failure that is not the client's.
+// refuse writes an error response. The codes are those of JSON-RPC 2.0: -32700 for a parse error, -32603 for an
+// internal error.
 func (b *stdioBridge) refuse(id json.RawMessage, code int, why string) {
 	if id == nil {
 		id = json.RawMessage("null")

@@ -23,56 +23,54 @@ import (
 	"github.com/footnote/footnote/server/folders"
 )
 
-// keptFolders is what is in it. It is the JSON in datadir.ChosenFolders. Paths are absolute.
+// keptFolders is the content of datadir.ChosenFolders, encoded as JSON. Paths are absolute.
 type keptFolders struct {
 	Folders []string `json:"folders"`
 }
 
-// Desk follows folders that the local user chooses on the page while the server serves. Their documents are the
-// local user's.
+// Desk follows folders that the local user chooses on the page of a running server. Their documents belong to the
+// local user.
 //
-// What it follows is kept in the data directory, so that the next start goes on with it. mu guards what is below it;
-// what is above is set before Run begins. Its methods may be called at the same time.
+// The list of folders is stored in the data directory for the next start. mu guards the fields below it; those
+// above are set before Run. Its methods are safe for concurrent use.
 type Desk struct {
 	set     *settings.Settings
 	library *corpus.Library
 	dir     *datadir.Dir
 	log     *slog.Logger
 
-	server *remote.Server // this one; nil: it follows nothing
-	named  []*Folder      // those of the settings
-	rests  bool           // others reach this server: what was chosen for oneself is not followed
+	server *remote.Server // this one; nil: it follows no folders
+	named  []*Folder      // in the settings
+	rests  bool           // others reach this server, so chosen folders are not followed
 
 	mu     sync.Mutex
 	work   context.Context //nolint:containedctx // of run; nil: it has not begun, or is over
-	kept   []string        // what the file says
+	kept   []string        // the stored list
 	now    map[string]*chosenFolder
-	chosen sync.WaitGroup // what follows them
+	chosen sync.WaitGroup // their goroutines
 }
 
-// NewDesk makes the desk of the only server of a library, whose data is in dir. Nothing can be chosen until Open
-// has read what was chosen before, and Run follows it.
+// NewDesk returns the desk of a library's only server, with its data in dir. Folders can be chosen after Open has
+// read the stored list and Run follows it.
 func NewDesk(set *settings.Settings, library *corpus.Library, dir *datadir.Dir, log *slog.Logger) *Desk {
 	return &Desk{set: set, library: library, dir: dir, log: log}
 }
 
-// chosenFolder is a folder that is followed. Forgetting one takes it out of the desk's map first, and waits for over
-// then.
+// chosenFolder is a followed folder. To forget one, it is removed from the desk's map, and then over is awaited.
 type chosenFolder struct {
 	look *lastLook
 	stop context.CancelFunc
-	over chan struct{} // closed when nothing follows it any more
+	over chan struct{} // closed when the sync has stopped
 }
 
-// lastLook is what came of the last look at a folder. It is written by the goroutine that follows and read by
-// requests.
+// lastLook is the result of the last sync of a folder. The following goroutine writes it, request handlers read it.
 type lastLook struct {
 	mu      sync.Mutex
-	at      time.Time // when all was well; zero: never
+	at      time.Time // time of the last success; zero: never
 	trouble folders.Trouble
 }
 
-// note keeps what came of a look.
+// note stores the result of a sync.
 func (l *lastLook) note(trouble folders.Trouble) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,15 +79,15 @@ func (l *lastLook) note(trouble folders.Trouble) {
 	}
 }
 
-// of describes a followed folder.
+// of returns a followed folder's description.
 func (l *lastLook) of(dir string, chosen bool) folders.Followed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return folders.Followed{Dir: dir, Chosen: chosen, LookedAt: l.at, Trouble: l.trouble}
 }
 
-// Open reads which folders were chosen, for the server at url. named are those of the settings. A file that can't be
-// read is an error: to follow nothing would look like a choice. It is called before Run.
+// Open reads the list of chosen folders, for the server at url. named are those of the settings. An unreadable file
+// is an error: an empty list would look like the user's choice. It is called before Run.
 func (d *Desk) Open(who access.Access, url string, named []*Folder) error {
 	d.server, d.named = &remote.Server{URL: url}, named
 	raw, err := os.ReadFile(d.dir.Path(datadir.ChosenFolders))
@@ -112,13 +110,13 @@ func (d *Desk) Open(who access.Access, url string, named []*Folder) error {
 	return nil
 }
 
-// keep writes which folders are chosen. The file changes as a whole. The caller holds mu.
+// keep writes the list of chosen folders. The file is replaced atomically. The caller holds mu.
 func (d *Desk) keep(dirs []string) error {
 	raw, err := json.Marshal(keptFolders{dirs})
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(d.dir.Path(), datadir.ChosenFolders+".") // readable by its owner only
+	part, err := os.CreateTemp(d.dir.Path(), datadir.ChosenFolders+".") // readable only by its owner
 	if err == nil {
 		_, err = part.Write(raw)
 		err = errors.Join(err, part.Sync(), part.Close())
@@ -136,8 +134,9 @@ func (d *Desk) keep(dirs []string) error {
 	return nil
 }
 
-// Run follows the chosen folders until ctx ends, unless others reach the server. It returns at once where Open was not
-// called: the server of a single command follows nothing. When it returns, nothing is followed any more.
+// Run follows the chosen folders until ctx ends, unless other users can reach the server. It returns at once if
+// Open was not called: the server of a single command follows no folders. All its goroutines have ended when it
+// returns.
 func (d *Desk) Run(ctx context.Context, needsKey bool) {
 	if d.server == nil {
 		return
@@ -153,12 +152,12 @@ func (d *Desk) Run(ctx context.Context, needsKey bool) {
 	d.mu.Unlock()
 	<-ctx.Done()
 	d.mu.Lock()
-	d.work = nil // none begins from here on
+	d.work = nil // no sync starts from here on
 	d.mu.Unlock()
 	d.chosen.Wait()
 }
 
-// begin follows a folder until work ends. The caller holds mu. It may be chosen again after it was ended.
+// begin follows a folder until work ends. The caller holds mu. A folder can be chosen again after end.
 func (d *Desk) begin(work context.Context, dir string) {
 	ctx, stop := context.WithCancel(work)
 	one := &chosenFolder{look: &lastLook{}, stop: stop, over: make(chan struct{})}
@@ -170,8 +169,8 @@ func (d *Desk) begin(work context.Context, dir string) {
 	})
 }
 
-// follow follows a folder until ctx ends. One that is not there is waited for, like a disk. It looks for it every half
-// a minute, and logs once.
+// follow follows a folder until ctx ends. A missing folder, such as on a removed disk, is retried every half
+// minute, and logged once.
 func (d *Desk) follow(ctx context.Context, dir string, look *lastLook) {
 	told := false
 	for {
@@ -201,8 +200,8 @@ func (d *Desk) followOpen(ctx context.Context, folder *folder.Folder, look *last
 	_ = folder.Close() // it was only read
 }
 
-// choose follows a folder from now on. One inside of another that is followed, or around one, is refused. It is
-// written down first and followed then, so that a crash between the two loses nothing.
+// choose starts to follow a folder. A folder inside or around a followed one is refused. It is stored before it is
+// followed, so that a crash between the two loses nothing.
 func (d *Desk) choose(dir string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -222,8 +221,8 @@ func (d *Desk) choose(dir string) error {
 	return nil
 }
 
-// end stops following a folder that was chosen. Its documents stay. It waits until nothing follows the folder any
-// more, so that no file is added after it returns. A folder that was not chosen is no error.
+// end stops following a chosen folder. Its documents stay. It waits until the sync has stopped, so that no file is
+// added after it returns. A folder that was not chosen is not an error.
 func (d *Desk) end(ctx context.Context, dir string) error {
 	one, err := d.forget(dir)
 	if one == nil || err != nil {
@@ -239,7 +238,7 @@ func (d *Desk) end(ctx context.Context, dir string) error {
 	return d.library.DropWatched(ctx, chat.LocalUser, d.set.WatchNamespace, dir)
 }
 
-// forget takes a folder out of those that are kept and followed; nil: it was none.
+// forget removes a folder from the stored and followed ones. It returns nil if the folder was not chosen.
 func (d *Desk) forget(dir string) (*chosenFolder, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -255,14 +254,14 @@ func (d *Desk) forget(dir string) (*chosenFolder, error) {
 	return one, nil
 }
 
-// followed lists the folders that this server follows. The order is that of the paths.
+// followed lists the folders that this server follows, sorted by path.
 func (d *Desk) followed() []folders.Followed {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.list()
 }
 
-// list is followed for who holds mu.
+// list is followed for callers that hold mu.
 func (d *Desk) list() (all []folders.Followed) {
 	for _, f := range d.named {
 		all = append(all, f.look.of(f.folder.Dir, false))
@@ -274,8 +273,8 @@ func (d *Desk) list() (all []folders.Followed) {
 	return all
 }
 
-// Choice is what the page does with the desk; nil: nothing can be chosen. It is the only way in from the server's
-// rooms.
+// Choice returns the desk's interface for the page; nil if folders can't be chosen. It is the only access from the
+// server's packages.
 func (d *Desk) Choice() folders.Desk {
 	if d == nil {
 		return folders.Desk{}

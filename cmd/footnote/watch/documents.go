@@ -10,23 +10,22 @@ import (
 	"github.com/footnote/footnote/corpus/sources/folder"
 )
 
-// origin is the meta of a document that came from a folder, under corpus.MetaWatched. Other commands and servers read
-// it, so its fields keep their names.
+// origin is the metadata of a document from a folder, under corpus.MetaWatched. Other commands and servers parse
+// it, so its field names must not change.
 type origin struct {
-	Folder   string    `json:"folder"` // absolute
-	Path     string    `json:"path"`   // below it
+	Folder   string    `json:"folder"` // absolute path
+	Path     string    `json:"path"`   // relative to the folder
 	Modified time.Time `json:"modified"`
 }
 
-// origin returns the fields of an upload that say where it came from. The time is kept in UTC.
+// origin returns the upload's form fields with the document's origin. The time is in UTC.
 func (f *Folder) origin(name string, stamp folder.Stamp) ([][2]string, error) {
 	meta, err := json.Marshal(map[string]origin{corpus.MetaWatched: {f.folder.Dir, name, stamp.Modified.UTC()}})
 	return [][2]string{{"namespace", f.namespace}, {"meta", string(meta)}}, err
 }
 
-// documents lists the documents of the namespace, and their paths in the library with the file of this folder that
-// each is of, empty for others. The hashes of files that are as they were when they were added become known. It reads
-// a thousand at a time, the oldest first, until there are no more.
+// documents lists the namespace's documents, and maps their library paths to this folder's files; the file is empty
+// for other documents. It also caches the hashes of unchanged files. It reads batches of a thousand, oldest first.
 func (f *Folder) documents(ctx context.Context) (all []folder.Document, paths map[string]string, err error) {
 	paths = map[string]string{}
 	query := url.Values{"namespace": {f.namespace}, "limit": {"1000"}, "sort": {"oldest"}}

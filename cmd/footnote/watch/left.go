@@ -24,15 +24,14 @@ import (
 	"github.com/footnote/footnote/server/api"
 )
 
-// refusedFile is a file that the library does not take as it is. stamp is of the file that was refused: when it
-// changes, it is tried again.
+// refusedFile is a file that the library rejected. stamp identifies its version: a changed file is retried.
 type refusedFile struct {
 	stamp  folder.Stamp
 	reason string
 }
 
-// tellServer tells the server which files are left out, and why, for its documents page: when that has changed, and
-// again every compareEvery. An older server that does not know the route is told of once in the log.
+// tellServer sends the list of skipped files with reasons to the server's documents page, after a change and every
+// compareEvery. If an older server does not have the route, that is logged once.
 func (f *Folder) tellServer(ctx context.Context, listing *folder.Listing) error {
 	told := f.describe(listing)
 	if reflect.DeepEqual(told, f.described) && time.Since(f.describedAt) < compareEvery {
@@ -59,10 +58,10 @@ func (f *Folder) tellServer(ctx context.Context, listing *folder.Listing) error 
 	return nil
 }
 
-// describe says what the folder holds that is followed, and what is left out: first what somebody may want to mend.
+// describe returns the counts of a followed folder and its skipped files.
 //
-// At most corpus.MaxLeftOut are named and the rest are counted. What is wrong with a file comes before what is left
-// out on purpose, and each group is in the order of the paths.
+// At most corpus.MaxLeftOut are listed and the rest are counted. Files with an error come before those skipped on
+// purpose, and each group is sorted by path.
 func (f *Folder) describe(listing *folder.Listing) api.WatchedFolder {
 	var broken, meant []api.FileLeftOut
 	add := func(list *[]api.FileLeftOut, name, reason string) {
@@ -98,7 +97,7 @@ func (f *Folder) describe(listing *folder.Listing) api.WatchedFolder {
 	}
 }
 
-// unreadableKind is why a file is of no use to the library. It is a sentence for the page.
+// unreadableKind returns the reason for an unsupported file, as a sentence for the page.
 func unreadableKind(name string) string {
 	if ending := strings.ToLower(path.Ext(name)); ending != "" {
 		return "Files that end with " + ending + " can't be read."
@@ -106,7 +105,7 @@ func unreadableKind(name string) string {
 	return "Files without an ending are not read."
 }
 
-// cause is what the system says of a file, without its path, which stands beside.
+// cause returns the system's error for a file without its path, which is listed separately.
 func cause(err error) string {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
@@ -114,8 +113,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// asSentence gives a reason the form of a sentence. Reasons begin in lower case and have no full stop where they are
-// in a log.
+// asSentence formats a reason as a sentence. In logs, reasons start in lower case and have no full stop.
 func asSentence(reason string) string {
 	first, size := utf8.DecodeRuneInString(reason)
 	reason = string(unicode.ToUpper(first)) + reason[size:]
@@ -125,13 +123,13 @@ func asSentence(reason string) string {
 	return reason
 }
 
-// clip cuts a text that has more than so many characters. File names may be no text: what is none is replaced.
+// clip cuts a text to at most so many characters. File names may be invalid UTF-8: invalid bytes are replaced.
 func clip(text string, most int) string {
 	runes := []rune(strings.ToValidUTF8(text, "\ufffd"))
 	return string(runes[:min(len(runes), most)])
 }
 
-// tellLeft logs the files of kinds that can't be read, each once. They are counted by their endings, in one line.
+// tellLeft logs the unsupported files, each once, as counts by extension in one line.
 func (f *Folder) tellLeft(listing *folder.Listing) {
 	left := documents.NewLeftOut()
 	for _, name := range listing.Left {
@@ -148,7 +146,7 @@ func (f *Folder) tellLeft(listing *folder.Listing) {
 	}
 }
 
-// forgetRefused drops what was refused of files that are gone. A file that comes again is tried again.
+// forgetRefused removes rejected files that were deleted. A file that reappears is retried.
 func (f *Folder) forgetRefused(listing *folder.Listing) {
 	maps.DeleteFunc(f.refused, func(name string, _ refusedFile) bool { _, there := listing.Files[name]; return !there })
 }

@@ -1,9 +1,10 @@
-// Package watch keeps the library of a server like folders: for 'footnote watch', and for a server that follows the
+// Package watch syncs folders into a server's library: for 'footnote watch', and for a server that follows the
 // folders of its settings and those that were chosen on its page.
 //
-// A [Folder] works by the server's API and knows nothing for good: what came from where is in the library, as the meta
-// of each document. So it may be killed at any moment, and another one goes on. What has to be done is computed by
-// [github.com/footnote/footnote/corpus/sources/folder]. The [Desk] keeps which folders were chosen on the page.
+// A [Folder] uses the server's API and has no persistent state: the origin of each document is in its metadata in
+// the library. So it may be killed at any moment, and another one resumes.
+// [github.com/footnote/footnote/corpus/sources/folder] computes the sync plan. The [Desk] stores which folders were
+// chosen on the page.
 package watch
 
 import (
@@ -29,14 +30,14 @@ import (
 	"github.com/footnote/footnote/server/folders"
 )
 
-// Command keeps the library of a server like a folder. It ends with the program, and leaves documents as they are.
+// Command syncs a folder into a server's library. It ends with the program; the documents stay.
 type Command struct {
 	Dir       string `arg:"" help:"Folder to follow, with all below it; hidden files, and what its .gitignore and .footnoteignore name, are left out."`
 	Namespace string `help:"Namespace of its documents." default:"default" placeholder:"NAME"`
 }
 
-// OpenNamed opens the folders that the settings name. The server at url follows them by its own API. With an error it
-// returns what was opened until then, to be closed.
+// OpenNamed opens the folders in the settings. The server at url follows them through its own API. On error it
+// returns the folders opened so far, to be closed.
 func OpenNamed(set *settings.Settings, who access.Access, url string, log *slog.Logger) (all []*Folder, err error) {
 	if len(set.Watch) > 0 && who.NeedsKey && set.APIKey == "" {
 		return nil, &chat.Error{
@@ -55,8 +56,8 @@ func OpenNamed(set *settings.Settings, who access.Access, url string, log *slog.
 	return all, nil
 }
 
-// Open opens a folder that server is to follow, with its documents in the namespace of the settings. Nothing happens
-// before Until. The caller closes it.
+// Open opens a folder for server to follow, with its documents in the namespace of the settings. The sync starts
+// with Until. The caller closes it.
 func Open(set *settings.Settings, dir string, server *remote.Server, log *slog.Logger) (*Folder, error) {
 	folder, err := openFolder(set, dir)
 	if err != nil {
@@ -65,7 +66,7 @@ func Open(set *settings.Settings, dir string, server *remote.Server, log *slog.L
 	return newFolder(folder, server, set.WatchNamespace, set.MaxUploadMiB, log), nil
 }
 
-// Check fails for what is no folder that can be followed. Folders are opened and closed again.
+// Check fails for a directory that can't be followed. It opens and closes the folder.
 func Check(dir string) error {
 	folder, err := folder.OpenFolder(dir)
 	if err != nil {
@@ -74,8 +75,8 @@ func Check(dir string) error {
 	return folder.Close()
 }
 
-// openFolder opens a folder to follow it, without what is this program's own. Otherwise a database that lies in the
-// folder would be read in as a document.
+// openFolder opens a folder without this program's own files. Otherwise a database in the folder would be added as
+// a document.
 func openFolder(s *settings.Settings, dir string) (*folder.Folder, error) {
 	folder, err := folder.OpenFolder(dir)
 	if err == nil {
@@ -84,8 +85,8 @@ func openFolder(s *settings.Settings, dir string) (*folder.Folder, error) {
 	return folder, err
 }
 
-// Run follows the folder until the program is stopped. A folder that does not exist is an error at once; what goes
-// wrong later is logged and tried again.
+// Run follows the folder until the program is stopped. A missing folder is an error at once; later errors are
+// logged and retried.
 func (c *Command) Run(p *command.Program) (err error) {
 	folder, err := openFolder(p.Settings, c.Dir)
 	if err != nil {
@@ -105,23 +106,24 @@ func (c *Command) Run(p *command.Program) (err error) {
 }
 
 const (
-	// settleTime is how long a file must be as it is before it is read: somebody may still be writing it.
+	// settleTime is how long a file must be unchanged before it is read, since it may still be being written.
 	settleTime = time.Second
-	// gatherTime is how long more changes are waited for after the first one.
+	// gatherTime is how long further changes are batched after the first one.
 	gatherTime = 300 * time.Millisecond
-	// sweepEvery is how often the folder is looked through without a notice; sweepAlone without any notices.
+	// sweepEvery is the interval of scans without a notification; sweepAlone is the interval if the system has no
+	// notifications.
 	sweepEvery, sweepAlone = 30 * time.Second, 3 * time.Second
-	// compareEvery is how often an unchanged folder is compared with the library, which others change too.
+	// compareEvery is the interval at which an unchanged folder is compared with the library, which others change
+	// too.
 	compareEvery = 5 * time.Minute
-	// applyTime is how long is worked on changes before the folder is looked at again.
+	// applyTime is the maximum time for applying changes before the folder is scanned again.
 	applyTime = 3 * time.Second
-	// retryAfter is how long is waited after a failure that is none of a file.
+	// retryAfter is the backoff after an error that does not concern a single file.
 	retryAfter = 5 * time.Second
 )
 
-// Folder keeps documents of one namespace like one folder. All it knows for good is in the library: it may end at any
-// moment, and another one goes on. It is used by one goroutine at a time, but for look, which the page reads
-// meanwhile.
+// Folder syncs one folder into one namespace. Its persistent state is in the library: it may end at any moment, and
+// another one resumes. It is used by one goroutine at a time, except look, which the page reads concurrently.
 type Folder struct {
 	folder    *folder.Folder
 	server    *remote.Server
@@ -129,19 +131,19 @@ type Folder struct {
 	maxBytes  int64
 	log       *slog.Logger
 
-	last     map[string]folder.Stamp // files as they were last seen
-	compared time.Time               // when the library was like them; zero: it is not
+	last     map[string]folder.Stamp // the previous listing
+	compared time.Time               // time of the last full comparison; zero: not in sync
 	refused  map[string]refusedFile
-	unread   map[string]error // files that could not be read, the last time
-	told     map[string]bool  // what was logged once
+	unread   map[string]error // unreadable files of the last scan
+	told     map[string]bool  // messages that were logged
 
 	look *lastLook // for the page
 
-	described   api.WatchedFolder // what the server was told last
+	described   api.WatchedFolder // the last report to the server
 	describedAt time.Time
 }
 
-// newFolder makes one that knows nothing yet: its first look compares all.
+// newFolder returns a folder without state: its first sync compares all files.
 func newFolder(
 	folder *folder.Folder, server *remote.Server, namespace string, maxMiB int, log *slog.Logger,
 ) *Folder {
@@ -152,12 +154,12 @@ func newFolder(
 	}
 }
 
-// Until follows the folder until ctx ends. Failures are logged and tried again.
+// Until follows the folder until ctx ends. Errors are logged and retried.
 //
-// It waits for notices of the system, and looks through the folder now and then all the same: notices may be lost, and
-// network drives have none. Changes are gathered for a moment, since one save is often several of them.
+// It waits for notifications of the system, and also scans the folder periodically: notifications may be lost, and
+// network drives have none. Changes are batched for a moment, since one save often causes several.
 func (f *Folder) Until(ctx context.Context) {
-	f.compared, f.describedAt = time.Time{}, time.Time{} // another one may have followed it meanwhile
+	f.compared, f.describedAt = time.Time{}, time.Time{} // another replica may have followed it meanwhile
 	notices, err := folder.OpenNotices()
 	if err != nil {
 		f.tellOnce(noNotices, "error", err)
@@ -180,23 +182,22 @@ func (f *Folder) Until(ctx context.Context) {
 	}
 }
 
-// Work is the name of what following this folder does to the library: of processes that share a database, one at a
-// time does it.
-// The absolute path is part of it, so that replicas need the folder under the same path.
+// Work returns the name of this sync: among processes that share a database, only one runs it at a time. The
+// absolute path is part of it, so replicas need the folder under the same path.
 func (f *Folder) Work() string { return "watch " + f.namespace + " " + f.folder.Dir }
 
-// Close gives the folder up, which was only read.
+// Close closes the folder.
 func (f *Folder) Close() error { return f.folder.Close() }
 
-// noNotices is logged when the system has no notices to give.
+// noNotices is logged if the system has no notifications.
 const noNotices = "the system tells of no changes: the folder is looked through every few seconds"
 
-// followOnce makes the library like the folder, or a part of that, and returns how long nothing needs to be done
-// unless there is a notice.
+// followOnce syncs the library with the folder, or a part of it, and returns the time until the next sync without a
+// notification.
 //
-// Files that were just changed wait until they have been left alone for settleTime. An unchanged folder is compared
-// with the library every compareEvery only. An error of the library or the folder is logged, shown on the page, and
-// tried again after retryAfter.
+// Recently changed files wait until they have been unchanged for settleTime. An unchanged folder is compared with
+// the library only every compareEvery. An error of the library or the folder is logged, shown on the page, and
+// retried after retryAfter.
 func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause time.Duration) {
 	listing, err := f.folder.Scan(documents.IsReadable)
 	if err != nil {
@@ -210,7 +211,7 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause
 		f.tellOnce(noNotices, "error", err)
 		pause = sweepAlone
 	}
-	if more { // something may have changed before notices of it were asked for
+	if more { // changes before the notifications were enabled
 		pause = settleTime
 	}
 	before := f.last
@@ -244,11 +245,11 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause
 	return pause
 }
 
-// compare makes the library like the listing. done is false when there is more to do a moment later. before are the
-// files of the listing before.
+// compare applies the differences between the listing and the library. done is false if more remains for the next
+// call. before is the previous listing.
 //
-// An empty folder deletes nothing, for that is what a disk looks like that is not plugged in. Neither does what can't
-// be looked at. It works for applyTime at most, and goes on from a new listing.
+// An empty folder deletes nothing, since it may be an unmounted disk. Neither do unreadable files. It works for at
+// most applyTime, and continues with a new listing.
 func (f *Folder) compare(
 	ctx context.Context, listing *folder.Listing, before map[string]folder.Stamp,
 ) (done bool, err error) {
@@ -257,7 +258,7 @@ func (f *Folder) compare(
 	if err != nil {
 		return false, err
 	}
-	// to delete everything because a disk is not plugged in can't be undone; folders are rarely emptied on purpose
+	// Deleting everything because a disk is unmounted can't be undone; folders are rarely emptied on purpose.
 	if len(listing.Files)+len(listing.Left) == 0 && len(listing.Folders) == 1 {
 		f.tellOnce("the folder is empty, like a disk that is not there: its documents stay")
 		return true, nil
@@ -283,7 +284,7 @@ func (f *Folder) compare(
 		}
 		sha, err := f.folder.Hash(name, stamp)
 		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) { // it went meanwhile
+			if !errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
 				f.unread[name] = err
 				f.tellOnce("a file can't be read: its document stays", "file", name, "error", err)
 			}
@@ -291,7 +292,7 @@ func (f *Folder) compare(
 		}
 		files[name] = sha
 	}
-	// what could not be looked at now may still be there
+	// Files that could not be read now may still exist.
 	keep := func(name string) bool { _, there := listing.Files[name]; return there || listing.Unknown(name) }
 	steps := folder.Plan(files, documents, keep)
 	i, added, deleted := 0, 0, 0
@@ -320,9 +321,8 @@ func (f *Folder) compare(
 	return done, nil
 }
 
-// refuses says why a file can't be followed, before it is read; empty if it can. paths are those of the documents in
-// the library, with the files of this folder that they are of. Two files of one path in the library would replace each
-// other in turn.
+// refuses returns the reason why a file can't be followed, before it is read, or nothing. paths maps the library's
+// paths to this folder's files. Two files with one library path would replace each other in turn.
 func (f *Folder) refuses(
 	name string, stamp folder.Stamp, paths map[string]string, listing *folder.Listing,
 ) string {
@@ -339,19 +339,19 @@ func (f *Folder) refuses(
 	return ""
 }
 
-// path is the path in the library of a file of the folder.
+// path returns the library path of a file in the folder.
 func (f *Folder) path(name string) string {
 	return corpus.CleanPath(path.Join(f.folder.Name(), name))
 }
 
-// refuse notes that a file is not tried again until it changes. The log says so each time.
+// refuse records that a file is not retried until it changes. It is logged each time.
 func (f *Folder) refuse(name string, stamp folder.Stamp, reason string) {
 	f.refused[name] = refusedFile{stamp, reason}
 	f.log.Warn("file not added until it changes", "file", name, "reason", reason)
 }
 
-// add puts one file into the library. It fails for what may be otherwise a moment later. What the library refuses for
-// good is noted; the file is then no error.
+// add adds one file to the library. It returns an error only if a retry may help. A permanent rejection is recorded
+// instead.
 func (f *Folder) add(ctx context.Context, name string, stamp folder.Stamp) error {
 	file, err := f.folder.Open(name)
 	if err != nil {
@@ -369,7 +369,7 @@ func (f *Folder) add(ctx context.Context, name string, stamp folder.Stamp) error
 	if refused == nil {
 		return nil
 	}
-	// everything else may be otherwise a moment later
+	// All other errors may be temporary.
 	if !slices.Contains([]chat.Code{chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported}, refused.Code) {
 		return fmt.Errorf("add %s: %w", name, refused)
 	}
@@ -377,7 +377,8 @@ func (f *Folder) add(ctx context.Context, name string, stamp folder.Stamp) error
 	return nil
 }
 
-// tellOnce logs a warning unless it is the same as one before. Arguments count, so another file's warning is told.
+// tellOnce logs a warning unless the same one was logged before. The arguments are compared too, so another file's
+// warning is logged.
 func (f *Folder) tellOnce(message string, args ...any) {
 	if text := message + fmt.Sprint(args...); !f.told[text] {
 		f.told[text] = true

@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/server/api"
 )
 
-// Checker has the connected language model judge results of a search.
+// Checker lets the connected language model judge search results.
 func (a *Parts) Checker(set *settings.Settings) api.Checker {
 	return api.Checker{
 		Check: func(ctx context.Context, user, question string, found []corpus.Result) (api.CheckedResults, error) {

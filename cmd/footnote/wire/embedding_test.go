@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/corpus/search"
 )
 
-// high is an embedder whose cosines are all high, as those of some models are: 0.8 + 0.2 of the other's.
+// high is an embedder with only high cosines, like some models: 0.8 + 0.2 of the other's.
 type high struct{ embedtest.Hashing }
 
 func (h high) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -34,7 +34,7 @@ func raised(v []float32) []float32 {
 	return append(out, float32(math.Sqrt(0.8)))
 }
 
-// Sentences are as near to a question by a model with high cosines as by one with low ones.
+// Similarities are normalised: a model with high cosines gives the same values as one with low ones.
 func TestSentencesAreComparedOnTheScaleOfTheEmbedder(t *testing.T) {
 	t.Parallel()
 	texts := []string{"the roof is of slate", "the cellar is dry", "slate is on the roof of the house", "of"}

@@ -13,8 +13,8 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
-// PictureReader returns what reads files: the workers, and what reads the pictures of text that they find. model is
-// the model of the settings; nil: there is none. Without a model that sees, Tesseract reads pictures, if it is there.
+// PictureReader returns the parser of files: the workers, and OCR for the images that they find. model is the
+// settings' model, or nil. Without a vision model, Tesseract is used if it is installed.
 func PictureReader(s *settings.Settings, files *worker.Pool, model *openai.Model) corpus.Extractor {
 	if s.OCR == "model" && model != nil {
 		return ocr.New(files, &ocr.Model{See: model.ReadPicture, Blind: func(err error) bool {
@@ -25,8 +25,8 @@ func PictureReader(s *settings.Settings, files *worker.Pool, model *openai.Model
 	return ocr.New(files, &ocr.Tesseract{Languages: s.OCRLanguages, Hide: hidden(s)})
 }
 
-// OfficePages returns what draws Office files, LibreOffice; nil if that is off. It fails where LibreOffice can't be
-// confined.
+// OfficePages returns the renderer of Office files, LibreOffice, or nil if it is off. It fails if LibreOffice can't
+// be sandboxed.
 func OfficePages(s *settings.Settings) (corpus.Office, error) {
 	if !s.OfficePages {
 		return nil, nil
@@ -38,7 +38,7 @@ func OfficePages(s *settings.Settings) (corpus.Office, error) {
 	return o, nil
 }
 
-// hidden are the files and directories that programs which read files never see.
+// hidden returns the files and directories that are hidden from sandboxed programs.
 func hidden(s *settings.Settings) []string {
 	hide := []string{s.Data}
 	if path, ok := strings.CutPrefix(s.Blobs, settings.FileScheme); ok {

@@ -15,9 +15,9 @@ import (
 	"github.com/footnote/footnote/server/api"
 )
 
-// HealthChecks are the dependencies that GET /health asks beside the database and the index. A critical one that fails
-// makes the server down, the others make it degraded. The order is that in which they are shown. Each is asked side by
-// side with the others by the room server/api.
+// HealthChecks returns the dependencies that GET /health checks besides the database and the index. A critical one
+// that fails makes the server down, the others make it degraded. They are listed in this order. Package server/api
+// runs them concurrently.
 func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 	if a.Stores.checkFile != nil {
 		checks = append(checks, api.Check{
@@ -31,7 +31,7 @@ func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 		checks = append(checks, milvusCheck(a.Stores.milvus))
 	}
 	answers := modelCheck("model", a.Desk.Reach)
-	answers.Critical = !set.AgentFallbackToFixedPipeline // nothing takes its place then
+	answers.Critical = !set.AgentFallbackToFixedPipeline // there is no fallback then
 	answers.Applies = a.Desk.Reachable
 	checks = append(checks, answers)
 	if set.EmbedsRemotely() && a.Library.Semantic() {
@@ -60,14 +60,14 @@ func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 	return checks
 }
 
-// seldom asks for what only helps, every ten seconds at most. Within ten seconds what was found last is told again.
+// seldom returns a check for a non-critical dependency. Its result is cached for ten seconds.
 func seldom(name string, look func(context.Context) error) api.Check {
 	var seen httpllm.Reach
 	return api.Check{Name: name, Probe: func(ctx context.Context) error { return seen.Ask(ctx, time.Now(), look) }}
 }
 
-// modelCheck asks a model's server, and says what is wrong with it in words for people. What a user may read is the
-// message, and the server's own words are a hint beside it.
+// modelCheck returns the check of a model's server. The message is safe for users; the server's own message is the
+// hint.
 func modelCheck(name string, reach func(context.Context) error) api.Check {
 	return api.Check{Name: name, Probe: func(ctx context.Context) error {
 		err := reach(ctx)
@@ -80,11 +80,11 @@ func modelCheck(name string, reach func(context.Context) error) api.Check {
 	}}
 }
 
-// originalsTime is how long a look at the originals may take.
+// originalsTime is the timeout of a check of the originals.
 const originalsTime = 2 * time.Second
 
-// originalsCheck is how /health asks for originals that all replicas share. Without them questions are answered all
-// the same. It asks every ten seconds at most. Two seconds is a choice.
+// originalsCheck checks the originals that replicas share. Questions are answered without them. The result is
+// cached for ten seconds. The timeout of two seconds is arbitrary.
 func originalsCheck(kept originals.Store) api.Check {
 	return seldom("originals", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, originalsTime)
@@ -93,8 +93,8 @@ func originalsCheck(kept originals.Store) api.Check {
 	})
 }
 
-// milvusCheck is how /health asks for the vectors. Without them searches go on by words. It also says what the server
-// is and what it holds.
+// milvusCheck checks the vector store. Without it, search falls back to the text index. It also reports the
+// server's version and content.
 func milvusCheck(vectors *milvus.Store) api.Check {
 	return api.Check{
 		Name: "vectors", Probe: vectors.Reach, Says: func(context.Context) string { return vectors.About() },

@@ -1,15 +1,14 @@
-// Package wire makes the parts of the program from its settings and puts them together: stores, models, embedder,
-// reranker, tools, the library over them, and the runs over all.
+// Package wire constructs the parts of the program from its settings and connects them: stores, models, embedder,
+// reranker, tools, the library, and the runs.
 //
-// [Open] makes everything that a server or a command uses; [OpenStores], [OpenEmbedder], [OpenReranker] and [Workers]
-// make single parts for commands that need no more. Who opens a part closes it. Here and in serve every package of the
-// program is known; the parts themselves know each other by small interfaces only.
+// [Open] opens all parts for a server or a command; [OpenStores], [OpenEmbedder], [OpenReranker] and [Workers] open
+// single parts. The caller closes a part. Only this package and serve depend on every package of the program; the
+// parts depend on each other only through small interfaces.
 //
-// A command of its own that needs one part makes that alone: opening all would start the readers of files and open
-// every store for nothing.
+// A command that needs one part opens only that: opening all would start workers and open every store without need.
 //
-// To add a store of vectors, open it in OpenStores, cmd/footnote/wire/stores.go, and write its package, corpus/*/*.go,
-// whose test runs corpustest.TestVectors. Its settings are added as package settings says.
+// To add a store of vectors, open it in OpenStores, cmd/footnote/wire/stores.go, and write its package,
+// corpus/*/*.go, whose test runs corpustest.TestVectors. Its settings are added as documented in package settings.
 package wire
 
 import (
@@ -52,24 +51,24 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// workerIdle is how long a worker waits for more work: pages of a document that somebody looks at come without its
-// start. Five minutes is a choice.
+// workerIdle is the idle timeout of a worker: the pages of a document that a user reads need no new process. Five
+// minutes is arbitrary.
 const workerIdle = 5 * time.Minute
 
-// Parts are what a server or a command is made of, each made with the settings and with the others. Nothing of it
-// answers requests by itself: who opens the parts also has them work (their methods Run), and closes them.
-// Those with a comment may be nil, the others are always there.
+// Parts holds the parts of a server or a command, each constructed with the settings and the others. They handle no
+// requests by themselves: the caller runs them (their methods Run) and closes them. Fields with a comment may be
+// nil, the others are always set.
 type Parts struct {
 	Stores   *Stores
 	Feed     *chat.Feed
 	files    *worker.Pool
 	remote   *openai.Model      // nil without an OpenAI-compatible server
-	embeds   *bert.Embedder     // nil unless a model in this process makes the vectors
-	ranks    Reranker           // nil: there is no reranker
-	similar  offline.Similarity // nil without vectors
+	embeds   *bert.Embedder     // nil unless a model in this process computes the embeddings
+	ranks    Reranker           // nil without a reranker
+	similar  offline.Similarity // nil without embeddings
 	Desk     *answering.Desk
 	Library  *corpus.Library
-	Tools    *mcp.Client // nil without servers of tools
+	Tools    *mcp.Client // nil without tool servers
 	Runs     *agent.Runs
 	Keeper   *standing.Keeper
 	Webhooks *webhook.Sender
@@ -77,17 +76,16 @@ type Parts struct {
 	Keys     *keys.File
 	Grants   *grants.Book
 	Places   *follow.Follower
-	search   *web.Web // nil: there is no web search
-	// LocalUserAlone reports whether only the user of this machine uses the server; nil: there is no server.
+	search   *web.Web // nil without a web search
+	// LocalUserAlone reports whether only the local user uses the server; nil without a server.
 	LocalUserAlone func() bool
 }
 
-// Open makes all parts on a claimed directory. Nothing runs yet but the store's writer. version is told to
-// servers of tools.
-// With an error nothing stays open.
+// Open opens all parts on a claimed directory. Only the store's writer runs yet. version is sent to tool servers.
+// On error all parts are closed.
 //
-// The order is stores, library, models, tools, runs, and what works on its own over them; each needs the ones before.
-// ctx is for the opening alone.
+// The order is stores, library, models, tools, runs, and the background work over them; each needs the ones before.
+// ctx is only for opening.
 func Open(
 	ctx context.Context, set *settings.Settings, version string, dir *datadir.Dir, log *slog.Logger,
 ) (_ *Parts, err error) {
@@ -100,7 +98,7 @@ func Open(
 	if err = a.startWorkers(dir, log); err != nil { //nolint:contextcheck // workers outlive the start; close ends them
 		return nil, err
 	}
-	// a database of an older version is migrated here
+	// A database of an older version is migrated here.
 	if a.Stores, err = OpenStores(ctx, set, dir, log); err != nil {
 		return nil, err
 	}
@@ -155,15 +153,15 @@ func Open(
 	return a, nil
 }
 
-// WithKeys reports whether users have keys, and so share the server. When the file of keys can't be read it says yes:
-// to be careful is right then.
+// WithKeys reports whether users have keys, and so share the server. It returns true if the keys file can't be
+// read, which is the safe result.
 func (a *Parts) WithKeys() bool {
 	needed, err := a.Keys.Needed()
 	return needed || err != nil
 }
 
-// startWorkers makes the processes that read the files of a data directory. Where there have been PDFs, one starts
-// while everything else does: a page may be asked for in the very first request. Nobody waits for it.
+// startWorkers creates the pool of worker processes that parse files. If there have been PDFs, one worker starts in
+// the background, since the first request may need a page.
 func (a *Parts) startWorkers(dir *datadir.Dir, log *slog.Logger) (err error) {
 	compiled := dir.Path("cache", "pdf")
 	if a.files, err = Workers(compiled, log); err != nil {
@@ -175,8 +173,8 @@ func (a *Parts) startWorkers(dir *datadir.Dir, log *slog.Logger) (err error) {
 	return nil
 }
 
-// Workers makes processes of this program that read files, apart from the one that asks for them. What they compile is
-// kept in the directory cache. The caller closes the pool.
+// Workers returns a pool of this program's processes that parse files. Their compiled code is cached in the
+// directory cache. The caller closes the pool.
 func Workers(cache string, log *slog.Logger) (*worker.Pool, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -187,8 +185,8 @@ func Workers(cache string, log *slog.Logger) (*worker.Pool, error) {
 	)
 }
 
-// wireLibrary makes the library over the stores, with the embedder that the settings name: another server's, the
-// built-in one, or none. Without vectors' store or an embedder the library searches by words.
+// wireLibrary creates the library over the stores, with the embedder in the settings: a remote one, the built-in
+// one, or none. Without a vector store or an embedder, search uses the text index alone.
 func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) (err error) {
 	cfg := corpus.Config{
 		Documents: a.Stores.documents, Lexical: a.Stores.lexical, Blobs: a.Stores.Blobs, Queue: a.Stores.queue,
@@ -205,7 +203,7 @@ func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.
 		if err != nil {
 			return err
 		}
-		// with PostgreSQL and no Milvus there is nowhere to keep vectors
+		// PostgreSQL without Milvus has no vector store.
 		if set.EmbedsRemotely() && a.Stores.vectors != nil {
 			cfg.Vectors, cfg.Embedder = a.Stores.vectors(a.remote.Model()), a.remote
 		}
@@ -230,9 +228,9 @@ func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.
 	return nil
 }
 
-// holdVectors is what has the making of vectors wait for a run: one without a model of a server is all work of this
-// process. nil: nothing has to wait. The function that it returns is called when a run begins, and release when it
-// ends.
+// holdVectors returns a function that pauses the computation of embeddings during a run: a run without a model
+// server uses this process's CPU. It is nil if no pause is needed. The function is called at the start of a run,
+// and release at its end.
 func (a *Parts) holdVectors() func() (release func()) {
 	if a.embeds == nil {
 		return nil
@@ -245,8 +243,8 @@ func (a *Parts) holdVectors() func() (release func()) {
 	}
 }
 
-// Close gives up what Open opened. The stores are last: the others may write until they are closed. It may be called
-// on parts that are half open.
+// Close closes the parts. The stores are last, since the others may write until they are closed. It may be called
+// on partially opened parts.
 func (a *Parts) Close() error {
 	var errs []error
 	if a.Desk != nil {
@@ -270,8 +268,8 @@ func (a *Parts) Close() error {
 	return errors.Join(errs...)
 }
 
-// OpenEmbedder opens the model in the folder that the settings name. Its weights are read when the first text comes.
-// Who opens it closes it. It fails when the folder has no model that can be read.
+// OpenEmbedder opens the embedding model in the settings' folder. Its weights are loaded for the first text. The
+// caller closes it. It fails if the folder has no readable model.
 func OpenEmbedder(s *settings.Settings) (*bert.Embedder, error) {
 	dir := s.EmbeddingFolder()
 	model, err := bert.Open(bert.Config{
@@ -284,8 +282,8 @@ func OpenEmbedder(s *settings.Settings) (*bert.Embedder, error) {
 	return model, nil
 }
 
-// EmbeddingName names the model that makes the vectors; empty: there is none. The name is part of what vectors are
-// kept under.
+// EmbeddingName returns the name of the embedding model, or nothing. The name is part of the key of stored
+// embeddings.
 func EmbeddingName(s *settings.Settings) (string, error) {
 	if !s.EmbedsHere() {
 		return s.OpenAIEmbeddingModel, nil
@@ -297,17 +295,17 @@ func EmbeddingName(s *settings.Settings) (string, error) {
 	return model.Model(), model.Close()
 }
 
-// similarityTime bounds how long sentences wait to be compared by meaning. Past it, words decide. It is a choice: a
-// question must not wait longer for a part that rules can do without.
+// similarityTime is the timeout for comparing sentences by embeddings. After it, the fallback compares words. The
+// value is arbitrary: a question must not wait longer for an optional part.
 const similarityTime = 3 * time.Second
 
-// keptSentences is how many sentences' vectors are kept: a question searches twice, and the next one often finds the
-// same passages. They take some 4 MB with 384 dimensions.
+// keptSentences is the number of sentences with cached embeddings: a question searches twice, and the next one
+// often finds the same passages. They take some 4 MB with 384 dimensions.
 const keptSentences = 2048
 
-// sentenceSimilarity compares sentences by the meanings that an embedder gives them; nil without one. scaleOf returns
-// what its cosines mean. The function that it returns may be called by many at once. It returns a number for each
-// text, the greater the nearer, and an error when time is over.
+// sentenceSimilarity returns a function that compares sentences by embeddings; nil without an embedder. scaleOf
+// returns the scale that normalises the model's cosines. The function is safe for concurrent use. It returns a
+// similarity for each text, higher for nearer ones, and an error on timeout.
 func sentenceSimilarity(
 	e corpus.Embedder, scaleOf func(context.Context) (search.Scale, error),
 ) offline.Similarity {
@@ -316,7 +314,7 @@ func sentenceSimilarity(
 	}
 	kept, err := lru.New[string, []float32](keptSentences)
 	if err != nil {
-		panic(err) // not reached: the size is positive
+		panic(err) // unreachable: the size is positive
 	}
 	return func(ctx context.Context, question string, texts []string) ([]float64, error) {
 		ctx, cancel := context.WithTimeout(ctx, similarityTime)
@@ -350,7 +348,7 @@ func sentenceSimilarity(
 			for k := range min(len(v), len(asked)) {
 				out[i] += float64(v[k]) * float64(asked[k])
 			}
-			if scale != (search.Scale{}) { // it tells what answers from what does not
+			if scale != (search.Scale{}) { // it separates answers from other sentences
 				out[i] = offline.FittedCosine(scale.Nearness(out[i]))
 			}
 		}
@@ -358,14 +356,14 @@ func sentenceSimilarity(
 	}
 }
 
-// Reranker is a reranker that holds memory or connections. It has to be closed.
+// Reranker is a reranker that holds memory or connections. It must be closed.
 type Reranker interface {
 	corpus.Reranker
 	io.Closer
 }
 
-// OpenReranker opens the reranker that the settings name; nil for none. One in the folder goes before one at an
-// address; Settings.Check refuses both at once. A server's reranker is not asked yet.
+// OpenReranker opens the reranker in the settings, or returns nil. A folder takes precedence over a URL;
+// Settings.Check refuses both at once. No request is sent to a server's reranker yet.
 func OpenReranker(s *settings.Settings) (Reranker, error) {
 	switch {
 	case s.RerankDir != "":
@@ -384,9 +382,9 @@ func OpenReranker(s *settings.Settings) (Reranker, error) {
 	return nil, nil
 }
 
-// followPlaces wires what follows places. A place that the local user set up reaches the machine's own networks; others
-// reach the public internet and the servers that the settings name. A kind that is public by its nature reaches the
-// public internet alone.
+// followPlaces creates the sync of places. A place of the local user may reach the machine's own networks; others
+// may reach the public internet and the hosts in the settings. A kind of place that is public by nature may reach
+// only the public internet.
 func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) {
 	_, err := os.Stat(dir.Path(datadir.Database))
 	public := web.Reach{}
@@ -396,7 +394,7 @@ func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog
 	a.Places = follow.New(follow.Config{
 		Store: a.Stores.places, Library: a.Library, Kinds: registry.Kinds(), Secrets: dir.Path(datadir.Places),
 		Alone: a.Stores.Exclusive, Gone: a.Keys.Revoked, Log: log,
-		Others: set.DatabaseURL != "" && err == nil, // those of the database in the directory
+		Others: set.DatabaseURL != "" && err == nil, // those of the directory's own database
 		Net: func(kind sources.Kind, local bool) sources.Net {
 			switch {
 			case kind.Public:
@@ -409,7 +407,8 @@ func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog
 	})
 }
 
-// tellWebhooks wires what sends changes of kept questions to addresses. They are reached like places.
+// tellWebhooks creates the delivery of standing questions' changes to webhooks. Their URLs have the same
+// restrictions as places.
 func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
 	others := web.Reach{Hosts: set.PlacesAllow}.Client()
 	own := web.Reach{Own: true, Hosts: set.PlacesAllow}.Client()
@@ -424,14 +423,13 @@ func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
 	})
 }
 
-// PagesNet is the way to pages that are added once: another page may have given the address, so they are on the public
-// internet or on servers that the settings name, whoever adds them.
+// PagesNet returns the network access for single pages: another page may have supplied the URL, so only the public
+// internet and the hosts in the settings are allowed, for every user.
 func PagesNet(set *settings.Settings) sources.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
 
-// wayBy is the way to what may be reached.
-// Each is made once and shared, so that connections are used again.
+// wayBy returns a client for the allowed hosts. Each is created once and shared, so that connections are reused.
 func wayBy(r web.Reach) sources.Net { return sources.Net{HTTP: r.Client(), Dial: r.Dial} }
 
-// localUserAlone reports whether only the user of this machine uses the server now. A setup of the local user loses
-// its reach when others come to use the server, by a key or by another address.
+// localUserAlone reports whether only the local user uses the server now. A place of the local user loses its local
+// network access once others use the server, by a key or another address.
 func (a *Parts) localUserAlone() bool { return a.LocalUserAlone != nil && a.LocalUserAlone() }

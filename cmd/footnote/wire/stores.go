@@ -21,32 +21,32 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// Stores are the ports that keep everything, in one of two modes: embedded in the data directory, or in a PostgreSQL
-// that replicas share. Both modes pass the same suites (chat/chattest, corpus/corpustest), so that nobody has to ask
-// which one it is but by Exclusive. The fields in small letters are for this room.
+// Stores holds the storage ports in one of two modes: embedded in the data directory, or in a PostgreSQL shared by
+// replicas. Both modes pass the same suites (chat/chattest, corpus/corpustest), so that other packages depend on
+// the mode only through Exclusive. Unexported fields are for this package.
 type Stores struct {
 	Chats     chat.Store
 	documents corpus.Documents
 	lexical   corpus.Lexical
-	vectors   func(model string) corpus.Vectors // of an embedding model; nil: semantic search is off
-	milvus    *milvus.Store                     // what keeps the vectors, nil if the database does
+	vectors   func(model string) corpus.Vectors // store of an embedding model; nil: semantic search is off
+	milvus    *milvus.Store                     // stores the embeddings; nil if the database does
 	queue     corpus.Queue
 	grants    grants.Store
 	Blobs     originals.Store
 	places    placestore.Store
 	Exclusive bool // no other process can use them
-	// alone has work done by one process at a time of those that name it alike, until ctx ends
+	// Runs work in only one process at a time for each name, until ctx ends.
 	Alone func(ctx context.Context, name string, work func(ctx context.Context))
-	// listen wakes the feed's readers for what other replicas append, who watches documents, and runs when others
-	// want something of one, until ctx ends. It is nil when there can't be others.
+	// Listen notifies the feed's readers, the watchers of documents and the runs about changes and requests of
+	// other replicas, until ctx ends. It is nil if there can't be other replicas.
 	Listen func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs)
 	Close  func() error
-	// checkFile fails when the database file was removed, replaced or emptied. It is nil for PostgreSQL.
+	// checkFile fails if the database file was removed, replaced or truncated. It is nil for PostgreSQL.
 	checkFile func() error
 }
 
-// OpenStores opens what the settings name. With an error it returns what was opened until then, to be closed. A
-// database that is away, or of a newer version, is an error.
+// OpenStores opens the stores in the settings. On error it returns the stores opened so far, to be closed. An
+// unreachable database, or one of a newer version, is an error.
 func OpenStores(
 	ctx context.Context, set *settings.Settings, dir *datadir.Dir, log *slog.Logger,
 ) (s *Stores, err error) {
@@ -67,8 +67,8 @@ func OpenStores(
 	return s, nil
 }
 
-// openEmbedded opens SQLite in the data directory, which holds vectors too. It also has a check that the file is still
-// the one that was opened.
+// openEmbedded opens SQLite in the data directory, which also stores embeddings. It also returns a check that the
+// database file is still the opened one.
 func openEmbedded(ctx context.Context, dir *datadir.Dir, log *slog.Logger) (*Stores, error) {
 	if err := checkLost(ctx, dir); err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func openEmbedded(ctx context.Context, dir *datadir.Dir, log *slog.Logger) (*Sto
 	}, nil
 }
 
-// checkLost fails when there are originals, but no database that could know them: it was removed or emptied, and a new
-// one would hide that. A folder without originals may be new, and is fine.
+// checkLost fails if there are originals but no database that lists them: it was removed or truncated, and a new
+// one would hide that. A folder without originals may be new.
 func checkLost(ctx context.Context, dir *datadir.Dir) error {
 	blank, err := sqlite.Blank(ctx, dir.Path(datadir.Database))
 	if err != nil || !blank {
@@ -105,8 +105,8 @@ func checkLost(ctx context.Context, dir *datadir.Dir) error {
 	}
 }
 
-// openShared opens PostgreSQL. Without Milvus there are no vectors, and it says so once. Both are said in the log, for
-// a server works without them.
+// openShared opens PostgreSQL. Without Milvus there is no vector store; that and missing shared originals are
+// logged once, since a server works without them.
 func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (*Stores, error) {
 	db, err := postgres.Open(ctx, string(set.DatabaseURL), log)
 	if err != nil {
@@ -143,9 +143,9 @@ func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (
 	}, nil
 }
 
-// openMilvus has the vectors kept on the Milvus server that the settings name, if they name one. It does not wait for
-// it. Its name of the model is part of the collection's, so that vectors of two models never meet. It takes the place
-// of vectors that the database would keep, and its Close comes before the database's. Close ends both.
+// openMilvus opens the vector store on the Milvus server in the settings, if any. It does not wait for the server.
+// The model's name is part of the collection's name, so embeddings of two models are never mixed. It replaces the
+// database's own vector store. Close closes it before the database.
 func (s *Stores) openMilvus(set *settings.Settings, log *slog.Logger) error {
 	if set.MilvusAddress == "" {
 		return nil

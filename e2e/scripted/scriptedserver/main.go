@@ -2,9 +2,9 @@
 //
 //	go run ./e2e/scripted/scriptedserver -addr 127.0.0.1:9000
 //
-// It prints its base URL, which OPENAI_BASE_URL can be set to, and nothing more, and ends with Ctrl-C or SIGTERM. The
-// model is scripted.Librarian: a question may ask for trouble. It listens on loopback unless -addr says otherwise, and
-// asks nobody for a key.
+// It prints only its base URL, the value for OPENAI_BASE_URL, and ends with Ctrl-C or SIGTERM. The model is
+// scripted.Librarian: a question may request a fault. It listens on loopback unless -addr is set, and requires no
+// key.
 package main
 
 import (
@@ -31,8 +31,8 @@ func main() {
 	}
 }
 
-// run serves until ctx ends. It prints the base URL as its first line. An error of the flags or of the port is
-// returned.
+// run serves until ctx ends. It prints the base URL as its first line. It returns an error for invalid flags or an
+// unavailable port.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("scriptedserver", flag.ContinueOnError)
 	addr := flags.String("addr", "127.0.0.1:0", "where to listen; port 0 takes a free one")
@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 	case err := <-served:
 		return err
 	case <-ctx.Done():
-		_ = server.Close() // streams that are open are cut: nobody waits for them
+		_ = server.Close() // open streams are cut
 		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/eval/judge"
 )
 
-// The program's own questions are of every kind, and what they expect stands in the documents they name.
+// The built-in questions are of every kind, and their expected words are in the documents that they name.
 func TestEmbeddedQuestionsCanBeAnswered(t *testing.T) {
 	t.Parallel()
 	questions, err := judge.Parse(strings.NewReader(judge.Embedded))
@@ -94,7 +94,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Each thing that is due can be missing, and then the answer is not right.
+// Each expected part can be missing, and the answer is then wrong.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	paths := map[string]string{"1": "a.md", "2": "b.md"}
@@ -203,7 +203,7 @@ func TestReport(t *testing.T) {
 func TestReliabilityComparesWhatIsStatedWithWhatHeld(t *testing.T) {
 	t.Parallel()
 	r := judge.NewReport("m", 1, []judge.Verdict{
-		// called closest, rightly: its quotes hold nothing all the same
+		// Correctly called closest: its quotes do not contain the expected words.
 		{Confidence: 0.1, Refusal: judge.Hit, Right: true},
 		{Confidence: 0.85, Passage: judge.Hit, Right: true},
 		{Confidence: 1, Passage: judge.Miss},
@@ -223,7 +223,7 @@ func TestReliabilityComparesWhatIsStatedWithWhatHeld(t *testing.T) {
 	}
 }
 
-// collection writes a collection as BEIR lays it out, and opens it.
+// collection writes a collection in BEIR's layout, and opens it.
 func collection(t *testing.T, queries, judgements string) judge.Collection {
 	t.Helper()
 	dir := t.TempDir()
@@ -245,8 +245,8 @@ func collection(t *testing.T, queries, judgements string) judge.Collection {
 	return c
 }
 
-// trec_eval 9, asked through pytrec_eval, says the same of the same run file: equal scores, judged documents that were
-// not found and grades above 1 among it.
+// trec_eval 9, run through pytrec_eval, returns the same figures for the same run file. It includes equal scores,
+// judged documents that were not retrieved, and grades above 1.
 func TestRetrievalIsMeasuredAsTrecEvalDoes(t *testing.T) {
 	judged, err := os.ReadFile("testdata/retrieval/qrels.tsv")
 	if err != nil {

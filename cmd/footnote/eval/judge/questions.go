@@ -1,7 +1,7 @@
-// Package judge judges answers and searches whose right results are known. Parse reads a file of questions, Judge
-// compares an answer with what its question expects, Report counts by kind; Measure judges rankings as trec_eval does.
-// It asks nothing itself: footnote eval does. What an answer says in words of its own is not judged, only what it cites
-// and whether it refuses.
+// Package judge judges answers and searches with known correct results. Parse parses a questions file, Judge
+// compares an answer with its question's expectations, and Report counts by kind. Measure computes nDCG, recall@k
+// and MRR like trec_eval. It sends no requests itself: footnote eval does. The answer's own sentences are not
+// judged, only its citations and whether it refuses.
 package judge
 
 import (
@@ -12,33 +12,33 @@ import (
 	"strings"
 )
 
-// The limits of a file of questions.
+// The limits of a questions file.
 const (
 	maxFile      = 1 << 20
 	maxQuestions = 2000
 )
 
-// Embedded is the program's own file of questions. Its first lines explain the format.
+// Embedded is the built-in questions file. Its first lines document the format.
 //
 //go:embed questions.tsv
 var Embedded string
 
-// Question is what is asked and what is expected of the answer. A question that expects nothing is to be refused.
+// Question is a question with its expected answer. A question without expectations must be refused.
 type Question struct {
 	Kind     string
-	Before   []string  // asked first in the same conversation, in this order
-	Text     string    // judged is the answer to this one
-	Passages []Passage // each has to be cited
-	Words    []string  // each has to stand in the answer, in one of the wordings that " | " parts
+	Before   []string  // asked first in the same session, in this order
+	Text     string    // the answer to this one is judged
+	Passages []Passage // each must be cited
+	Words    []string  // each must be in the answer, in one of the alternatives separated by " | "
 }
 
-// Passage is a document, by its path in the folder, and words that one of its cited quotes has to hold.
+// Passage is a document, by its path in the folder, and words that one of its cited quotes must contain.
 type Passage struct{ Document, Words string }
 
-// Refuse reports whether the documents do not answer the question.
+// Refuse reports whether the question is unanswerable from the documents.
 func (q Question) Refuse() bool { return len(q.Passages) == 0 && len(q.Words) == 0 }
 
-// Parse reads a file of questions, at most 1 MiB and 2,000 of them. Errors name the line.
+// Parse parses a questions file, at most 1 MiB and 2,000 questions. Errors include the line number.
 func Parse(r io.Reader) ([]Question, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -70,8 +70,8 @@ func Parse(r io.Reader) ([]Question, error) {
 	return out, nil
 }
 
-// parseLine reads one line of five fields: kind, documents, quotes, answer, question. Documents and quotes belong
-// together by their place in their lists.
+// parseLine parses one line of five fields: kind, documents, quotes, answer, question. Documents and quotes
+// correspond by their index in the lists.
 func parseLine(line string) (Question, error) {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 5 {
@@ -79,7 +79,7 @@ func parseLine(line string) (Question, error) {
 			"it has %d fields parted by tabs, not 5: kind, documents, quotes, answer, question", len(fields),
 		)
 	}
-	// Earlier turns stand before the question, in one field.
+	// Earlier turns precede the question, in one field.
 	turns := splitList(fields[4], " → ")
 	if fields[0] == "" || len(turns) == 0 {
 		return Question{}, errors.New("it has no kind or no question")
@@ -98,7 +98,7 @@ func parseLine(line string) (Question, error) {
 	return q, nil
 }
 
-// splitList parts a field; "-" and nothing are an empty list.
+// splitList splits a field; "-" and an empty field are an empty list.
 func splitList(field, between string) []string {
 	if field = strings.TrimSpace(field); field == "" || field == "-" {
 		return nil

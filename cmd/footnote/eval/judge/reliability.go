@@ -5,21 +5,21 @@ import (
 	"io"
 )
 
-// reliabilityBins is how many bins of equal width the confidences from 0 to 1 are put in.
+// reliabilityBins is the number of bins of equal width for confidences from 0 to 1.
 const reliabilityBins = 5
 
-// Reliability is one bin of a reliability diagram: what answers with such confidences said of themselves, and how many
-// of them held what was asked (Niculescu-Mizil and Caruana, “Predicting good probabilities with supervised learning”,
-// 2005). Refusals state no confidence and are in none.
+// Reliability is one bin of a reliability diagram: the mean stated confidence of its answers, and the number of
+// correct ones (Niculescu-Mizil and Caruana, “Predicting good probabilities with supervised learning”, 2005).
+// Refusals have no confidence and are in no bin.
 type Reliability struct {
-	From    float64 `json:"from"` // the least confidence of the bin; the last bin holds 1 too
+	From    float64 `json:"from"` // lower bound of the bin; the last bin includes 1
 	Answers int     `json:"answers"`
-	Stated  float64 `json:"stated"` // the mean of the answers' confidences, 0–1; 0 without answers
-	Held    int     `json:"held"`   // answers with everything that was due; none of those to a question that nothing answers
+	Stated  float64 `json:"stated"` // mean confidence of the answers, 0–1; 0 without answers
+	Held    int     `json:"held"`   // correct answers; answers to unanswerable questions are never correct
 }
 
-// reliabilityOf puts verdicts in bins by the confidence that their answers state. A confidence that means what it says
-// has bins in which Held/Answers is near Stated.
+// reliabilityOf bins verdicts by the stated confidence of their answers. For a calibrated confidence, Held/Answers
+// is near Stated in each bin.
 func reliabilityOf(verdicts []Verdict) []Reliability {
 	bins := make([]Reliability, reliabilityBins)
 	for i := range bins {
@@ -29,7 +29,7 @@ func reliabilityOf(verdicts []Verdict) []Reliability {
 		if v.Refused || v.Failed != "" {
 			continue
 		}
-		// A confidence of 1 belongs to the last bin, and one that is out of 0–1 to the nearest.
+		// A confidence of 1 belongs to the last bin, and one outside 0–1 to the nearest.
 		b := &bins[max(0, min(reliabilityBins-1, int(v.Confidence*reliabilityBins)))]
 		b.Answers++
 		b.Stated += v.Confidence

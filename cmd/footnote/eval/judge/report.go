@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Report is what a model made of a set of questions. It is what `footnote eval` prints, and writes as JSON.
+// Report is a model's result on a set of questions. `footnote eval` prints it, or encodes it as JSON.
 type Report struct {
 	Model     string    `json:"model"`
 	Documents int       `json:"documents"`
@@ -17,10 +17,10 @@ type Report struct {
 	Kinds     []Score   `json:"kinds"` // in the order of their first question
 	Questions []Verdict `json:"questions"`
 
-	Reliability []Reliability `json:"reliability"` // five bins, by the least confidence
+	Reliability []Reliability `json:"reliability"` // five bins, by lower bound
 }
 
-// Score counts the verdicts of a kind. A part that is due nowhere is 0 of 0. Times are those of whole runs, in
+// Score counts the verdicts of a kind. A part that is never expected is 0 of 0. Times are those of whole runs, in
 // milliseconds.
 type Score struct {
 	Kind      string  `json:"kind"`
@@ -32,19 +32,19 @@ type Score struct {
 	Found     Part    `json:"found"`
 	Words     Part    `json:"words"`
 	Refusal   Part    `json:"refusal"`
-	Withheld  int     `json:"withheld"` // refused although a document answers
-	Steps     float64 `json:"steps"`    // mean of the answers; 0 without any
+	Withheld  int     `json:"withheld"` // refused although answerable
+	Steps     float64 `json:"steps"`    // mean of the answers; 0 without answers
 	Median    int64   `json:"ms_p50"`
 	P95       int64   `json:"ms_p95"`
 }
 
-// Part is how often something was there of how often it was due.
+// Part is the number of times that an expected part was present, of all times.
 type Part struct {
 	Hit int `json:"hit"`
 	Due int `json:"due"`
 }
 
-// addMark counts a mark; NotDue counts nowhere.
+// addMark counts a mark; NotDue is not counted.
 func (p *Part) addMark(m Mark) {
 	if m != NotDue {
 		p.Due++
@@ -54,7 +54,7 @@ func (p *Part) addMark(m Mark) {
 	}
 }
 
-// String is "7/8", or "–" when it was never due.
+// String returns "7/8", or "–" if it was never expected.
 func (p Part) String() string {
 	if p.Due == 0 {
 		return "–"
@@ -62,7 +62,7 @@ func (p Part) String() string {
 	return fmt.Sprintf("%d/%d", p.Hit, p.Due)
 }
 
-// NewReport counts the verdicts of a model. Kinds stand in the order of the file, so two reports can be laid side by
+// NewReport counts a model's verdicts. Kinds are in the order of the file, so two reports can be compared side by
 // side.
 func NewReport(model string, documents int, verdicts []Verdict) Report {
 	r := Report{Model: model, Documents: documents, Total: scoreKind("all", verdicts), Questions: verdicts}
@@ -81,7 +81,7 @@ func NewReport(model string, documents int, verdicts []Verdict) Report {
 	return r
 }
 
-// scoreKind counts verdicts. Quantiles are by nearest rank: the median is the lower of two in the middle.
+// scoreKind counts verdicts. Percentiles use the nearest rank: the median is the lower of the two middle values.
 func scoreKind(kind string, verdicts []Verdict) Score {
 	s := Score{Kind: kind, Questions: len(verdicts)}
 	var millis []int64
@@ -110,12 +110,12 @@ func scoreKind(kind string, verdicts []Verdict) Score {
 	}
 	slices.Sort(millis)
 	s.Steps = float64(steps) / float64(max(answers, 1))
-	// Nearest rank: the smallest time that so many of all do not exceed.
+	// Nearest rank: the smallest time that is not exceeded by the given share.
 	s.Median, s.P95 = millis[(len(millis)-1)/2], millis[(len(millis)*95+99)/100-1]
 	return s
 }
 
-// Print writes the table by kind as Markdown, then what was missing of each question that is not right.
+// Print writes the table by kind as Markdown, then the missing part of each wrong answer.
 func (r Report) Print(w io.Writer) {
 	fmt.Fprintf(w, "Model %s: %s, %s\n\n", r.Model, english.Count(r.Total.Questions, "question"), english.Count(
 		r.Documents, "document",
@@ -142,7 +142,7 @@ func (r Report) Print(w io.Writer) {
 	}
 }
 
-// whyWrong says the first thing that was missing, in the order in which an answer comes about.
+// whyWrong returns the first missing part, in the order of an answer's stages.
 func (v Verdict) whyWrong() string {
 	switch {
 	case v.Failed != "":
@@ -159,7 +159,7 @@ func (v Verdict) whyWrong() string {
 	return "the answer lacks the expected words"
 }
 
-// printRows writes a Markdown table whose columns stand below each other in a terminal too. Widths count runes.
+// printRows writes a Markdown table whose columns are aligned in a terminal too. Widths are in runes.
 func printRows(w io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

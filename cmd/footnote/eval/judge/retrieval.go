@@ -16,11 +16,11 @@ import (
 	"strings"
 )
 
-// Collection is a set of documents with queries and what is relevant to each, as BEIR stores them.
+// Collection is a set of documents with queries and relevance judgements, in the format of BEIR.
 type Collection struct {
 	Name      string
 	Documents []CollectionDocument
-	Queries   []CollectionQuery // those that something is judged relevant to
+	Queries   []CollectionQuery // those with judgements
 }
 
 // CollectionDocument is a line of corpus.jsonl.
@@ -37,9 +37,9 @@ type CollectionQuery struct {
 	Relevant map[string]int // grade by document, above 0
 }
 
-// OpenCollection reads a collection: corpus.jsonl, queries.jsonl and qrels/test.tsv (query, document, grade; else the
-// only file in qrels) in a directory. The files are those of BEIR (Thakur et al. 2021). Queries without a judgement are
-// left out, as nothing can be said of them.
+// OpenCollection reads a collection from a directory: corpus.jsonl, queries.jsonl and qrels/test.tsv (query,
+// document, grade), or the only file in qrels. The format is that of BEIR (Thakur et al. 2021). Queries without a
+// judgement are skipped, since they can't be scored.
 func OpenCollection(dir string) (c Collection, err error) {
 	c.Name = filepath.Base(dir)
 	if c.Documents, err = readLines[CollectionDocument](filepath.Join(dir, "corpus.jsonl")); err != nil {
@@ -65,7 +65,7 @@ func OpenCollection(dir string) (c Collection, err error) {
 	return c, nil
 }
 
-// readLines reads the values of a file with one JSON value after another.
+// readLines decodes a file of consecutive JSON values.
 func readLines[T any](path string) (out []T, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -122,16 +122,16 @@ func readJudgements(dir string) (map[string]map[string]int, error) {
 	return out, nil
 }
 
-// Ranked is a document that was found, with its score.
+// Ranked is a retrieved document with its score.
 type Ranked struct {
 	Document string
 	Score    float64
 }
 
-// Ranking is what was found for the queries of a collection, by query.
+// Ranking holds the retrieved documents of each query of a collection.
 type Ranking map[string][]Ranked
 
-// Retrieval says how good a ranking is: means over all queries of a collection, each 0–1.
+// Retrieval holds the quality of a ranking: means over all queries of a collection, each 0–1.
 type Retrieval struct {
 	Mode      string  `json:"mode"`
 	Queries   int     `json:"queries"`
@@ -140,21 +140,21 @@ type Retrieval struct {
 	Recall10  float64 `json:"recall_at_10"`
 	Recall100 float64 `json:"recall_at_100"`
 	MRR       float64 `json:"mrr"`
-	AllIn5    float64 `json:"all_in_5"`  // the share of queries of which all relevant documents are among the first 5
+	AllIn5    float64 `json:"all_in_5"`  // share of queries with all relevant documents among the first 5
 	AllIn10   float64 `json:"all_in_10"` // among the first 10
 	Median    float64 `json:"ms_p50"`
 	P95       float64 `json:"ms_p95"`
 }
 
-// Measure judges a ranking as trec_eval does (ndcg_cut, recall, recip_rank): documents by descending score, those with
-// one score by descending id, the gain of a document its grade. A query for which nothing was found counts as 0.
-// Measure fills in neither Mode nor times.
+// Measure scores a ranking like trec_eval (ndcg_cut, recall, recip_rank): documents by descending score, ties by
+// descending id, a document's gain is its grade. A query without results scores 0. Measure does not set Mode and
+// the times.
 func Measure(c Collection, found Ranking) (r Retrieval) {
 	r.Queries = len(c.Queries)
 	each := 1 / float64(r.Queries)
 	for _, q := range c.Queries {
 		list := slices.Clone(found[q.ID])
-		// trec_eval sorts by itself and does not believe the order of the file.
+		// trec_eval sorts by score and ignores the order of the file.
 		slices.SortStableFunc(list, func(a, b Ranked) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Document, a.Document))
 		})
@@ -175,8 +175,9 @@ func Measure(c Collection, found Ranking) (r Retrieval) {
 	return r
 }
 
-// normalisedGain is the discounted cumulative gain of the first k documents, of the best there can be (Järvelin and
-// Kekäläinen, 2002, with the logarithm of the rank + 1). DCG is the sum of grade/log2(rank+1) over the first k.
+// normalisedGain returns nDCG@k: the discounted cumulative gain of the first k documents, divided by the ideal one
+// (Järvelin and Kekäläinen, 2002, with the logarithm of the rank + 1). DCG is the sum of grade/log2(rank+1) over
+// the first k.
 func normalisedGain(list []Ranked, relevant map[string]int, k int) float64 {
 	gain, best := 0.0, 0.0
 	for i, d := range list[:min(k, len(list))] {
@@ -194,7 +195,7 @@ func normalisedGain(list []Ranked, relevant map[string]int, k int) float64 {
 	return gain / best
 }
 
-// recallAt is the share of the relevant documents that are among the first k.
+// recallAt returns recall@k: the share of the relevant documents among the first k.
 func recallAt(list []Ranked, relevant map[string]int, k int) float64 {
 	hits := 0
 	for _, d := range list[:min(k, len(list))] {
@@ -205,7 +206,7 @@ func recallAt(list []Ranked, relevant map[string]int, k int) float64 {
 	return float64(hits) / float64(len(relevant))
 }
 
-// WriteRun writes a ranking in the format of TREC's run files, for trec_eval, ranx and others.
+// WriteRun writes a ranking in TREC's run file format, for trec_eval, ranx and others.
 func (c Collection) WriteRun(w io.Writer, found Ranking, name string) error {
 	out := bufio.NewWriter(w)
 	for _, q := range c.Queries {
