@@ -12,9 +12,9 @@ const FragmentCited = "cited"
 // ViewPages shows an Office file as it is printed.
 const ViewPages = "pages"
 
-// Link is the address of a document in the viewer, with what is marked in it and where it opens. Only Document is
-// needed. It is the only place where such addresses are put together; GET /d/{id} reads them. Its parameters have one
-// letter where they are common, since answers hold many of these addresses.
+// Link is a viewer address of a document, with its marks and its position. Only Document is required. All such
+// addresses are built here; GET /d/{id} parses them. Common parameters have one letter, since answers hold many
+// addresses.
 type Link struct {
 	Document string // its id
 	Citation string // {run}.{number}, see CitationName: marks the words of a footnote
@@ -23,7 +23,7 @@ type Link struct {
 	Start    int    // with End: the words to mark, in runes of the document's text
 	End      int    // with a Passage too, the words are marked only while the document has that passage
 	Also     Ranges // with Start and End: further words to mark
-	Page     int    // from 1: opens there, whatever is marked
+	Page     int    // from 1: opens there, regardless of marks
 	At       string // id of a block: the part of a long document to show
 	View     string // ViewPages: an Office file as it is printed
 	Fragment string // the element to scroll to: a block's id, p{page} or FragmentCited
@@ -32,9 +32,8 @@ type Link struct {
 // CitationName names a footnote of a run, for Link.Citation.
 func CitationName(runID string, number int) string { return runID + "." + strconv.Itoa(number) }
 
-// String returns the address, without the server's origin. Parameters are sorted by url.Values, so equal links have
-// equal addresses. Parts that are empty are left out, and a range without words (End ≤ Start) is no range. The
-// document's id is escaped, whatever it holds.
+// String returns the address without the server's origin. url.Values sorts the parameters, so equal links have equal
+// addresses. Empty fields are left out, and so is an empty range (End ≤ Start). The document id is escaped.
 func (l Link) String() string {
 	query := url.Values{}
 	for _, part := range []struct{ name, value string }{

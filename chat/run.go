@@ -23,9 +23,10 @@ type Session struct {
 	DeletedAt time.Time // zero unless hidden, waiting to be purged
 }
 
-// Run is one question and the work on it. Runs of a session form a tree: regenerating or editing a question adds a
-// sibling (same ParentID); the shown branch goes from the root to Session.HeadID. Its row is the sum of its log for
-// lists and searches: status, answer and tokens are set by the appends that hold them, in one transaction.
+// Run is one question and its processing. The runs of a session form a tree: regenerating or editing a question adds
+// a sibling with the same ParentID. The shown branch goes from the root to Session.HeadID. The row caches the state
+// of the log for lists and searches: status, answer and tokens are updated in the transaction of the append that
+// holds them.
 type Run struct {
 	ID        string
 	SessionID string
@@ -33,30 +34,30 @@ type Run struct {
 	ParentID  string // the run before it on its branch; empty for a first question
 	Request   RunRequest
 	Status    RunStatus
-	Answer    string // the final Markdown; empty until there is one
+	Answer    string // the final Markdown; empty before
 	CreatedAt time.Time
 	EndedAt   time.Time // zero while running
 	Tokens    Tokens
-	// Unreadable means that the stored request is damaged: Request holds nothing but the session.
+	// Unreadable means that the stored request could not be decoded: Request holds only the session.
 	Unreadable bool
 }
 
-// Damaged is a run whose stored request could not be decoded. It keeps the session's id so that the tree can be drawn
-// around it; its log may still be whole.
+// Damaged returns a run whose stored request could not be decoded. It keeps the session id for drawing the tree. Its
+// log may still be intact.
 func (r Run) Damaged() Run {
 	r.Request, r.Unreadable = RunRequest{SessionID: r.SessionID}, true
 	return r
 }
 
-// RunRequest is all that a run is made from. It is stored with the run, so that a run can be carried on or repeated.
-// Its JSON is also what two requests under one Idempotency-Key are compared by (Digest), so a field that is added must
-// be left out when empty, or a client that repeats its request over an upgrade is refused.
+// RunRequest is the complete input of a run. It is stored with the run for recovery and reruns. Its JSON is also
+// hashed to compare two requests with one Idempotency-Key (Digest). A new field must be omitted when empty, or a
+// retry over an upgrade is refused.
 type RunRequest struct {
 	SessionID   string `json:"session_id"`
 	Message     string `json:"message"`
 	ContextText string `json:"context_text,omitempty"`
-	// AddedContext is text that the asker gives besides the documents: the run searches as always and may answer from
-	// this text too.
+	// AddedContext is text that the asker supplies besides the documents. The run searches as usual and may also
+	// answer from this text.
 	AddedContext string    `json:"added_context,omitempty"`
 	Namespace    string    `json:"namespace,omitempty"`
 	DocumentIDs  []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
@@ -64,32 +65,32 @@ type RunRequest struct {
 	Config       RunConfig `json:"config"`
 	// History holds turns from outside, as [question, answer], oldest first. They come before the session's own.
 	History [][2]string `json:"history,omitempty"`
-	// Instructions are what the asker tells the model besides: a tone, a form, a language. They change no rule.
+	// Instructions are the asker's additional instructions to the model: a tone, a format, a language. They override
+	// no rule.
 	Instructions string `json:"instructions,omitempty"`
 	// Thorough means that omitted Config.EnableQueryDecomposition and Config.EnableSelfEvaluation are on, unless
 	// rules answer.
 	Thorough bool `json:"-"`
-	// CitationStyle is how the asker wants the answer's footnotes written where a program reads it. The log has [N]
-	// whatever it says; empty: [N].
+	// CitationStyle is the footnote format in API responses. The log always has [N]. Empty: [N].
 	CitationStyle  string `json:"citation_style,omitempty"`
 	IdempotencyKey string `json:"-"` // 1–255 bytes, per user; empty for none
 	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows
 	// the head.
 	Sibling string `json:"sibling,omitempty"`
-	// From makes the run repeat an earlier one up to one of its tool calls. Nil: it begins at the beginning.
+	// From makes the run repeat an earlier one up to one of its tool calls. Nil: it starts from the question.
 	From *From `json:"from,omitempty"`
 }
 
-// SameAs reports whether two requests ask the same, whatever their keys are. Fields that are not stored, such as the
-// key, do not count.
+// SameAs reports whether two requests have the same stored JSON. The Idempotency-Key is not stored, so it is not
+// compared.
 func (r RunRequest) SameAs(other RunRequest) bool {
 	mine, err := json.Marshal(r)
 	theirs, otherErr := json.Marshal(other)
 	return err == nil && otherErr == nil && bytes.Equal(mine, theirs)
 }
 
-// From is a tool call of an earlier run that is made again with another input. The new run copies the steps before that
-// call into its own log and goes on from there.
+// From identifies a tool call of an earlier run to repeat with another input. The new run copies the steps before
+// that call into its own log and continues from there.
 type From struct {
 	RunID  string          `json:"run_id"`
 	CallID string          `json:"call_id"`
@@ -97,47 +98,47 @@ type From struct {
 	Input  json.RawMessage `json:"input"`
 }
 
-// RunConfig is what a request may set for its own run. Nil means the server's default. Pointers tell an omitted value
-// from zero or false, which mean something here.
+// RunConfig holds the options of one run. Nil means the server's default. Pointers distinguish an omitted value from
+// zero or false.
 type RunConfig struct {
 	// The model's name.
 	Model string `json:"model,omitempty" api:"shared"` // one of those allowed
-	// The model's, 0 to 2. A step says so when the model takes none, or less.
+	// The model's, 0 to 2. If the model supports none or a smaller range, a step reports it.
 	Temperature *float64 `json:"temperature,omitempty" api:"min=0,max=2,shared"`
-	// Passed on to the model: the same seed gives the same result where the model can. A model that takes none gets
-	// none, and a step says so.
+	// Passed on to the model: the same seed gives the same result where the model supports it. For other models it
+	// is left out, and a step reports that.
 	Seed *int64 `json:"seed,omitempty" api:"shared"`
-	// Turns of the model.
+	// The maximum number of model turns.
 	MaxSteps *int `json:"max_steps,omitempty" api:"min=1,max=MostTurnsOrCalls"`
-	// Calls of tools that search or read.
+	// The maximum number of calls to search and read tools.
 	MaxRetrievalCalls *int `json:"max_retrieval_calls,omitempty" api:"min=1,max=MostTurnsOrCalls"`
-	// How many passages a search gives.
+	// The number of passages a search returns.
 	RetrievalTopK    *int  `json:"retrieval_top_k,omitempty" api:"min=1,max=50"`
 	RequireCitations *bool `json:"require_citations,omitempty"` // Every claim needs a footnote.
-	// Have the model judge whether its answer fully addresses the question and which of its sentences the texts it
-	// rests on do not say, which costs a call of it; a confidence below 0.5 sends it searching again while the budget
-	// lasts. Left out, it is on in POST /agent/query and with the toolsets react and strategy, and elsewhere rules
-	// judge. False leaves self_evaluation out.
+	// Have the model judge whether its answer fully addresses the question and which sentences its sources do not
+	// support. This costs one model call. At a confidence below 0.5 it searches again while the budget lasts. Left
+	// out, it is on in POST /agent/query and with the toolsets react and strategy; elsewhere rules judge. False
+	// leaves self_evaluation out.
 	EnableSelfEvaluation *bool `json:"enable_self_evaluation,omitempty"`
-	// Have the model split the question into parts, which costs a call of it. Left out, it is on in POST /agent/query
-	// and with the toolset react, with the toolset strategy for questions that are not simple, and elsewhere rules
-	// split complex questions. Without a model rules do it.
+	// Have the model split the question into parts. This costs one model call. Left out, it is on in POST
+	// /agent/query and with the toolset react, and with the toolset strategy for questions that are not simple.
+	// Elsewhere rules split complex questions. Without a model rules do it.
 	EnableQueryDecomposition *bool `json:"enable_query_decomposition,omitempty"`
-	// Put what searches find in order once more: by a reranker if the server has one, else by a closer look at the
-	// words. Without it: only if there is a reranker.
+	// Rerank search results: by a reranker if the server has one, else by a closer comparison of words. Left out,
+	// they are reranked only by a reranker.
 	RerankResults *bool `json:"rerank_results,omitempty"`
 	// Write the steps of this run to the server's log at its usual level, rather than only when the log is set to
 	// debug. The steps themselves are the same.
 	VerboseLogging *bool `json:"verbose_logging,omitempty"`
-	// True lets the model call tools as it sees fit. False follows the fixed pipeline: search, read, answer. Left out,
-	// the server's setting decides. A model that is too weak for tools follows the pipeline in any case.
+	// True lets the model choose its tool calls. False runs the fixed pipeline: search, read, answer. Left out, the
+	// server's setting decides. A model too weak for tools always runs the pipeline.
 	UseAgentMode *bool `json:"use_agent_mode,omitempty"`
-	// Who chooses the first tools; none: as the server is set.
+	// Who chooses the first tools. Left out, the server's setting decides.
 	Selection    string   `json:"selection,omitempty" api:"values=model|rules|auto"`
 	EnabledTools []string `json:"enabled_tools,omitempty" api:"max=50"` // Only these tools, from any toolset.
 }
 
-// What every Store answers of the keys that keep a question from being asked twice, and of a queue that is full.
+// Errors of every Store for Idempotency-Keys and for a full queue.
 var (
 	ErrKeyReused = &Error{
 		Code: CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key.",
@@ -152,8 +153,7 @@ var (
 	)}
 )
 
-// Start is a run as a Store writes it down first. Both stores begin with it, so ids, digests and JSON are made in one
-// place.
+// Start is the stored form of a new run. Both stores insert it, so ids, digests and JSON are encoded in one place.
 type Start struct {
 	Run     Run               // its ParentID and CreatedAt are for the store to set
 	Key     string            // the Idempotency-Key; empty for none
@@ -161,10 +161,9 @@ type Start struct {
 	Request []byte            // JSON of Run.Request
 }
 
-// Start makes the run that a user asks for, in a new session where the request names none. It fails with CodeInvalid
-// for a key that is too long or a session's name that can't be one. The id of the run is new at each call: a request
-// that is repeated under a key gets the id that the store has, and this one is dropped. The key is stored in a column
-// of its own and not in the request's JSON.
+// Start returns the run for a user's request, in a new session if the request names none. It fails with CodeInvalid
+// for an invalid session id or a key that is too long. Each call makes a new run id; a retry under a known key gets
+// the stored id instead. The key is stored in a column of its own, outside the request's JSON.
 func (r RunRequest) Start(user string) (s Start, err error) {
 	if len(r.IdempotencyKey) > MaxIdempotencyKey {
 		return s, errLongKey
@@ -183,8 +182,8 @@ func (r RunRequest) Start(user string) (s Start, err error) {
 	return s, err
 }
 
-// Trial makes a question and its first event for Store.CheckWrites. Its session is made up, so its row is in nobody's
-// way, and the store takes everything back.
+// Trial returns a question and its first event for Store.CheckWrites. Its session id is random, so it conflicts with
+// no row, and the store rolls back.
 func Trial() (asked Start, first Event, err error) {
 	asked, err = RunRequest{Message: "Can a question be stored?"}.Start(LocalUser)
 	if err == nil {
@@ -193,18 +192,16 @@ func Trial() (asked Start, first Event, err error) {
 	return asked, first, err
 }
 
-// Digest is the SHA-256 of all that is asked, whatever the key is: two requests with one key must have the same. It is
-// the hash of the request's JSON, which leaves the key out. Session ids count, so a client must send the same one
-// again, or none both times.
+// Digest returns the SHA-256 of the request's JSON, which omits the key. Two requests with one Idempotency-Key must
+// have the same digest. Session ids count: a retry must send the same one, or none both times.
 func (r RunRequest) Digest() ([sha256.Size]byte, error) {
 	asked, err := json.Marshal(r)
 	return sha256.Sum256(asked), err
 }
 
-// AsQueued makes the waiting question that a user asks for, and its JSON as a Store writes it. One without a key gets
-// one of its own. It fails with CodeInvalid for a key that is too long. The run that it becomes is started under that
-// key, so two servers that send the same question make one run. The key that is made begins with a word and a colon, to
-// be told from those of clients in a database.
+// AsQueued returns a queued question and its JSON for a Store. It fails with CodeInvalid for a key that is too long.
+// A request without a key gets a generated one with the prefix "queued:". The run is later started under that key,
+// so two servers that send the same question start one run.
 func (r RunRequest) AsQueued(user string) (q Queued, request []byte, err error) {
 	if len(r.IdempotencyKey) > MaxIdempotencyKey {
 		return q, nil, errLongKey
@@ -215,48 +212,48 @@ func (r RunRequest) AsQueued(user string) (q Queued, request []byte, err error) 
 	return q, request, err
 }
 
-// MaxQueued is how many questions can wait in one session.
+// MaxQueued is the maximum number of queued questions in a session.
 const MaxQueued = 10
 
-// Queued is a question that waits until its session's run is over. Its text can still be changed until it is taken; its
-// request is otherwise that of the moment when it was asked.
+// Queued is a question in the queue of a session with a running run. Its text can be edited until it is taken. The
+// rest of its request stays as submitted.
 type Queued struct {
 	ID        string
 	SessionID string
 	User      string
-	Request   RunRequest // its IdempotencyKey is that of the run which it becomes; never empty
-	Problem   string     // why it could not be sent, for its user; it waits until it is changed
+	Request   RunRequest // its IdempotencyKey becomes that of the run; never empty
+	Problem   string     // why sending failed, for its user; it stays queued until it is edited
 	CreatedAt time.Time
 }
 
-// SessionKey names a session among those of all users.
+// SessionKey identifies a session across all users.
 type SessionKey struct{ User, ID string }
 
-// WaitingStore keeps the questions that wait. Its promises are those of Store. Who sends them takes the first of a
-// session, starts its run and settles it: when that breaks off in between, the next one takes the same again, and the
-// key makes it one run. No lock is held while a run starts (docs/decisions/replicas.md).
+// WaitingStore keeps the queue of questions. Its guarantees are those of Store. A sender takes the first question of
+// a session, starts its run and settles it. After a crash in between, the next sender takes the same question, and
+// the Idempotency-Key makes it one run. No lock is held while a run starts (docs/decisions/replicas.md).
 type WaitingStore interface {
-	// Enqueue puts a question behind those that wait in req.SessionID, a session that is there. With an
-	// IdempotencyKey that one of these has, that one comes back if it asks the same, else it fails with
-	// CodeKeyReused. It fails with CodeConflict when MaxQueued wait already. It survives power loss.
+	// Enqueue appends a question to the queue of req.SessionID, an existing session. If a queued question has the
+	// same IdempotencyKey, it is returned if the requests are the same, else Enqueue fails with CodeKeyReused. It
+	// fails with CodeConflict when MaxQueued are queued. It is durable over power loss.
 	Enqueue(ctx context.Context, s Scope, req RunRequest) (Queued, error)
 
-	// Queue returns what waits in a session, in the order in which it will be sent.
+	// Queue returns the queued questions of a session in send order.
 	Queue(ctx context.Context, s Scope, sessionID string) ([]Queued, error)
 
-	// EditQueued gives a waiting question other words and clears its Problem. Like the next two it fails with
-	// CodeNotFound for one that is taken.
+	// EditQueued replaces the message of a queued question and clears its Problem. Like the next two, it fails with
+	// CodeNotFound for a question that was taken.
 	EditQueued(ctx context.Context, s Scope, sessionID, id, message string) error
 
-	// MoveQueuedFirst puts a waiting question before all others and clears its Problem.
+	// MoveQueuedFirst moves a question to the front of the queue and clears its Problem.
 	MoveQueuedFirst(ctx context.Context, s Scope, sessionID, id string) error
 
-	// DropQueued removes a waiting question.
+	// DropQueued removes a queued question.
 	DropQueued(ctx context.Context, s Scope, sessionID, id string) error
 
-	// TakeQueued takes the first question of a session to send it; from then on nobody can change it. ok is false
-	// when there is none, when a run of the session is under way, when the session is hidden, and when the first one
-	// has a Problem.
+	// TakeQueued takes the first queued question of a session to send it; it can't be edited afterwards. ok is false
+	// if the queue is empty, a run of the session is under way, the session is hidden, or the first question has a
+	// Problem.
 	TakeQueued(ctx context.Context, session SessionKey) (q Queued, ok bool, err error)
 
 	// SettleQueued ends what TakeQueued began: without a problem the question is gone, with one it waits again.

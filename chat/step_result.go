@@ -135,9 +135,9 @@ func (t *Table) bounded() *Table {
 	return &short
 }
 
-// Hit is a place in a document, or a whole document, that a call found or read. Where several passages of one document
-// stand together, the first hit tells of the document and of its first passage; the others are Sub. Its link is made of
-// its ids when it is shown; only a link that can't be made of them is stored, in URL.
+// Hit is a document, or a passage of one, that a call found or read. Of several passages in one document, the first
+// hit describes the document and its first passage; the others are Sub. The link is built from the ids when it is
+// shown. URL stores only a link that can't be built from them.
 type Hit struct {
 	N          int    `json:"n,omitempty"` // The passage's number in the run.
 	DocumentID string `json:"document_id,omitempty"`
@@ -151,27 +151,27 @@ type Hit struct {
 	Page      int      `json:"page,omitempty"`       // from 1
 	Section   string   `json:"section,omitempty"`    // heading path
 	Score     *float64 `json:"score,omitempty"`      // of the search
-	// Nearness in meaning, 0 to 1, where it is known. It is calibrated, so it is not the cosine: up to 0.7 it is the
-	// probability that the passage answers, from there on it rises with the cosine, to 1 for the same meaning.
+	// Similarity in meaning, 0 to 1, where it is known. It is calibrated, so it is not the cosine: up to 0.7 it is
+	// the probability that the passage answers. Above that it rises with the cosine, to 1 for the same meaning.
 	Similarity *float64 `json:"similarity,omitempty"`
 	// The beginning of the text, or the part of it that answers the query.
 	Snippet string `json:"snippet,omitempty"` // at most MaxSnippet runes
 	// Where the snippet answers the query, in characters of it.
 	Matches [][2]int `json:"matches,omitempty"`
 	Note    string   `json:"note,omitempty"` // Why there is nothing to open.
-	// A language model read in it what the question asks for; of a check of passages.
+	// A language model judged that the passage answers the question; set by a check of passages.
 	Answers bool `json:"answers,omitempty"`
-	Sub     bool `json:"sub,omitempty"` // It stands in the document of the hit before it.
-	// with End: the part of the passage that was shown, in runes of the document's text, such as a row of a table; none
-	// where it was all of it
+	Sub     bool `json:"sub,omitempty"` // It belongs to the document of the preceding hit.
+	// with End: the shown part of the passage, such as a row of a table, in runes of the document's text; absent
+	// when all of it was shown
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
 	// Where to open it; without it, /d/{document_id}?p={chunk_id}.
-	URL string `json:"url,omitempty"` // a Link, where it is another than Link makes of the ids
+	URL string `json:"url,omitempty"` // a Link, where it differs from the one that Link builds from the ids
 }
 
-// withoutTexts keeps what recovery and memory need of a hit. A run that is taken over must know which passages have
-// which numbers, so ids, numbers and ranges stay.
+// withoutTexts returns the fields of a hit that recovery and memory need. A run that is taken over must know each
+// passage's number, so ids, numbers and ranges stay.
 func (h Hit) withoutTexts() Hit {
 	return Hit{
 		N: h.N, DocumentID: h.DocumentID, ChunkID: h.ChunkID, Page: h.Page, Sub: h.Sub, URL: h.URL, Start: h.Start,
@@ -179,7 +179,7 @@ func (h Hit) withoutTexts() Hit {
 	}
 }
 
-// partSection is the section of a part of a passage, which can't be told from the passage.
+// partSection returns the section of a part of a passage, which can't be derived from the passage id.
 func (h Hit) partSection() string {
 	if h.End == 0 {
 		return ""
@@ -187,8 +187,8 @@ func (h Hit) partSection() string {
 	return h.Section
 }
 
-// Link opens the hit's document, at its passage, else at its block; empty when there is nothing to open. It is not
-// stored: it would be a fifth of a hit.
+// Link returns the viewer address of the hit's document, at its passage, else at its block; empty when there is
+// nothing to open. It is not stored: it would take a fifth of a hit.
 func (h Hit) Link() string {
 	switch {
 	case h.URL != "":
@@ -202,15 +202,15 @@ func (h Hit) Link() string {
 	}
 }
 
-// OpenedPart is a part of a document that was read: the number of a reading page from 1, or the id of the first
-// passage of a reading that was about something.
+// OpenedPart identifies a part of a document that was read: the number of a reading page from 1, or the id of the
+// first passage for a reading by topic.
 type OpenedPart struct {
 	DocumentID string `json:"document_id"`
-	// Which part: the number of a reading page from 1, or the first passage of a reading that was about something.
+	// The part: the number of a reading page from 1, or the id of the first passage for a reading by topic.
 	Part string `json:"part"`
 }
 
-// QuotedWords are words that a model quotes from a passage, in its own wording.
+// QuotedWords is a model's quote from a passage, in the model's wording.
 type QuotedWords struct {
 	N     int    `json:"n"`     // The passage's number in the run.
 	Words string `json:"words"` // The words, as the model wrote them.
@@ -220,7 +220,7 @@ type QuotedWords struct {
 type PlanPart struct {
 	Query     string `json:"query"`
 	Reasoning string `json:"reasoning"` // Why the question has this part.
-	// The parts that have to be searched first, by their places in the list, from 0.
+	// Indexes of the parts to search first, from 0.
 	DependsOn []int  `json:"depends_on"`
 	Status    Status `json:"status"`
 }
@@ -231,9 +231,9 @@ type Fact struct {
 	Value string `json:"value"` // The value.
 }
 
-// Bounded returns the result within the bounds of an event. Hits beyond MaxHits stay in the list without their texts,
-// since their numbers are cited. Matches that the cut of the snippet would break are dropped from the end. The receiver
-// is a copy and its lists are made anew, so what the caller has is not changed.
+// Bounded returns a copy of the result within the size limits of an event. Hits beyond MaxHits keep their numbers,
+// which are cited, but lose their texts. Matches outside the truncated snippet are dropped. The receiver's lists are
+// not modified.
 func (r StepResult) Bounded() *StepResult {
 	r.Text = firstRunes(r.Text, maxText)
 	var hits []Hit
@@ -251,8 +251,7 @@ func (r StepResult) Bounded() *StepResult {
 	return &r
 }
 
-// firstRunes cuts a text that is longer, with an ellipsis for its last rune. The result has at most `most` runes, the
-// ellipsis included.
+// firstRunes truncates text to at most `most` runes, including the final ellipsis.
 func firstRunes(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text
