@@ -5,16 +5,15 @@ import (
 	"encoding/json"
 )
 
-// CommandKind says what a command makes a run do. Kinds are stored and sent between servers: their texts must not
-// change.
+// CommandKind is the kind of a Command. Kinds are stored and sent between servers: their texts must not change.
 type CommandKind string
 
 // The kinds of Command.
 const (
 	CommandCancel    CommandKind = "cancel"
 	CommandAnswerNow CommandKind = "answer_now"
-	CommandApprove   CommandKind = "approve" // a call that waits may run
-	CommandDeny      CommandKind = "deny"    // it must not
+	CommandApprove   CommandKind = "approve" // a pending call may run
+	CommandDeny      CommandKind = "deny"    // a pending call must not run
 )
 
 // Command is what a user wants of a running run, whichever server works on it.
@@ -39,16 +38,16 @@ func (c Command) About() string {
 	return string(c.Kind)
 }
 
-// CommandStore keeps commands to running runs. Its promises are those of Store. A command stays until its run is over,
-// so that a server which takes the run over finds it too: commands may be delivered more than once. A notification only
-// says that there is something to look at; who has the run reads its commands and acts on those that are new
-// (docs/decisions/replicas.md). So it does no harm when a notification is lost or comes twice.
+// CommandStore keeps commands to running runs. Its guarantees are those of Store. A command is kept until its run is
+// over, so that a server which takes over the run reads it too: delivery is at least once. A notification only
+// triggers a read; the run's server reads its commands and executes the new ones (docs/decisions/replicas.md). Lost
+// or duplicate notifications are therefore harmless.
 type CommandStore interface {
-	// AddCommand stores a command and wakes the run's server. It survives power loss. Adding the same command again is
-	// a no-op. Of two decisions about one call the later fails with CodeConflict, as does any command to a run that is
-	// over.
+	// AddCommand stores a command and wakes the run's server. It is durable over power loss. Adding the same command
+	// again is a no-op. The later of two decisions about one call fails with CodeConflict, as does any command to a
+	// run that is over.
 	AddCommand(ctx context.Context, s Scope, c Command) error
 
-	// Commands returns the commands to the running runs that owner holds, oldest first.
+	// Commands returns the commands to the running runs whose lease owner holds, oldest first.
 	Commands(ctx context.Context, owner string) ([]Command, error)
 }

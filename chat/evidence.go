@@ -36,7 +36,7 @@ type Evidence struct {
 	AnsweredAt  time.Time          `json:"answered_at"` // When the run ended.
 	Citations   []EvidenceCitation `json:"citations"`
 	Unsupported []string           `json:"unsupported"`
-	Steps       []EvidenceStep     `json:"steps" api:"shared"` // What was done, in order.
+	Steps       []EvidenceStep     `json:"steps" api:"shared"` // The steps, in order.
 }
 
 // EvidenceCitation is a numbered quote with rune offsets in the text of the document version identified by the hash.

@@ -31,7 +31,7 @@ const (
 // Resource is what a user spends and gets back after a limit's Span. Its names are in databases.
 type Resource string
 
-// What users spend.
+// The resources that users spend.
 const (
 	ResourceQuestions   Resource = "question"
 	ResourceTokens      Resource = "token"
@@ -46,21 +46,21 @@ const (
 	minute = time.Minute
 )
 
-// Limit is a row of the one table of limits.
+// Limit is a row of the table of limits.
 //
-// Spending counts in a sliding window: what was spent Span ago is forgotten piece by piece, not at midnight. Limits
-// without Spends count what is there at the moment, so nothing is recorded for them.
+// Spending counts in a sliding window: each spending expires Span later, not at midnight. Limits without Spends
+// count current usage, so nothing is recorded for them.
 type Limit struct {
 	Name    LimitName
-	About   string        // what it counts, for people: in --help, the API and the handbook
-	Default int64         // 0: there is none
-	Spends  Resource      // what is spent, empty where things are counted that are there now
-	Span    time.Duration // after which spending is forgotten; 0 for what is counted now
-	unit    int64         // what 1 of a setting is in the store; 0: 1
+	About   string        // description of the count: in --help, the API and the handbook
+	Default int64         // 0: off
+	Spends  Resource      // the resource spent; empty for a limit on current usage
+	Span    time.Duration // the sliding window; 0 for current usage
+	unit    int64         // store units per unit of the setting; 0: 1
 	code    Code          // of the error
-	noun    string        // what is counted, for over
-	over    string        // what a user over the limit reads; %s is the limit with its noun
-	again   string        // the sentence after it, which says when; %s is a time, or there is none
+	noun    string        // the counted noun, for over
+	over    string        // the user's message over the limit; %s is the limit with its noun
+	again   string        // the sentence after it about a retry; %s, if any, is a time
 }
 
 // Its order is the order in `--help`, in the API and in the handbook, and SpendLimits relies on shorter spans standing

@@ -75,9 +75,9 @@ func (r Ranges) String() string {
 	return strings.Join(pairs, ",")
 }
 
-// ReadRanges reads what String wrote, the empty text as none. It is not ok for other text, for ranges that are empty or
-// out of order, and for more than MaxRanges. The bound and 32-bit numbers keep an address that somebody wrote by hand
-// from costing much.
+// ReadRanges parses the output of String; the empty text has no ranges. ok is false for other text, for empty or
+// unordered ranges, and for more than MaxRanges. The limit and 32-bit numbers bound the cost of a handwritten
+// address.
 func ReadRanges(s string) (r Ranges, ok bool) {
 	if s == "" {
 		return nil, true

@@ -266,25 +266,25 @@ type WaitingStore interface {
 	Waiting(ctx context.Context) ([]SessionKey, error)
 }
 
-// RunStats counts what the runs of one process did since its start. It starts at zero with the process, as counters of
-// Prometheus may; what lasts is in the store.
+// RunStats counts the runs of one process since its start. Like Prometheus counters, it starts at zero with the
+// process; durable figures are in the store.
 type RunStats struct {
 	Running int
 	Ended   map[RunStatus]Took
 	Tools   map[ToolEnd]Took
-	Spent   map[string]Spent // on the turns that called a tool, by tool; calls of one turn share what it took
+	Spent   map[string]Spent // turns that called a tool, by tool; calls of one turn share the turn's tokens
 	Tokens  Tokens
 	Cost    float64 // of runs whose models all have a price
 }
 
-// Spent is what was taken from models, and what that cost. Cost is nil without a price.
+// Spent is the tokens used and their cost. Cost is nil without a price.
 type Spent struct {
 	Tokens Tokens
 	Cost   *float64
 }
 
-// And is the sum of both. Its cost is of what has a price; nil when nothing has. Neither of the two is changed, and
-// their costs are never shared.
+// And returns the sum of both. Its cost sums the known costs; nil if both are nil. It modifies neither and shares no
+// pointers.
 func (s Spent) And(more Spent) Spent {
 	sum := Spent{Tokens: Tokens{In: s.Tokens.In + more.Tokens.In, Out: s.Tokens.Out + more.Tokens.Out}, Cost: s.Cost}
 	if more.Cost != nil {
@@ -297,8 +297,8 @@ func (s Spent) And(more Spent) Spent {
 	return sum
 }
 
-// Share is the part of one of n, of which the first gets what is left over: tokens are whole. The n parts add up to the
-// whole: this divides what a turn of the model took among the tools it called. n must be at least 1 and i in [0, n).
+// Share returns part i of n. The first part gets the remainder, since tokens are whole; the n parts add up to the
+// whole. It divides a model turn's tokens among the tools it called. n must be at least 1 and i in [0, n).
 func (s Spent) Share(i, n int) Spent {
 	part := Spent{Tokens: Tokens{In: s.Tokens.In / n, Out: s.Tokens.Out / n}}
 	if i == 0 {
@@ -332,9 +332,9 @@ const (
 	MaxPage     = 1000
 )
 
-// Lease says which server works on a run and until when that holds. Owner is unique to a process's life. A server
-// renews its leases while it lives. Times are taken as distances from the caller's present and put on the database's
-// clock, so servers' clocks need not agree (docs/decisions/replicas.md).
+// Lease is a server's claim on a run, until a deadline. Owner is unique per process. A live server renews its
+// leases. Deadlines are converted from the caller's clock to the database's by their distance from now, so server
+// clocks need not agree (docs/decisions/replicas.md).
 type Lease struct {
 	Owner string
 	Until time.Time
@@ -342,17 +342,17 @@ type Lease struct {
 
 // SessionQuery selects sessions of a scope's user, newest activity first.
 type SessionQuery struct {
-	Text   string // matched against titles and questions, without case; empty: all
+	Text   string // matched against titles and questions, ignoring case; empty: all
 	Limit  int    // 0: DefaultPage, at most MaxPage
 	Cursor string // from a previous page
 }
 
-// Store keeps sessions, runs and their logs. chattest.TestStore is this contract as tests; sql/sqlite and sql/postgres
-// implement it. Times are UTC in whole microseconds. All methods are safe for concurrent use. A method that names
-// something which is not there, is deleted or belongs to another user fails with CodeNotFound: callers can't tell these
-// apart. When the disk is full, writes fail with CodeDiskFull; when the store can't serve, all fail with
-// CodeUnavailable. The embedded interfaces have files of their own beside this one. Only what both databases can keep
-// is promised, and each sentence has a test there.
+// Store keeps sessions, runs and their logs. chattest.TestStore tests this contract; sql/sqlite and sql/postgres
+// implement it. Times are UTC in whole microseconds. All methods are safe for concurrent use. A method fails with
+// CodeNotFound if its object is missing, deleted or another user's: callers can't distinguish these. When the disk
+// is full, writes fail with CodeDiskFull; when the store is unavailable, all calls fail with CodeUnavailable. The
+// embedded interfaces have files of their own in this package. The contract has only guarantees that both databases
+// can keep, and each sentence has a test there.
 type Store interface {
 	FeedbackStore
 	ShareStore
@@ -377,19 +377,20 @@ type Store interface {
 	// count. Work in the background gives way to these runs.
 	HasRuns(ctx context.Context, s Scope) (bool, error)
 
-	// CheckWrites fails when a question could not be stored now: it stores one with its first event, and takes both
-	// back before anybody can see them.
+	// CheckWrites fails if a question can't be stored now. It inserts a question with its first event and rolls back
+	// the transaction.
 	CheckWrites(ctx context.Context) error
 
 	// Repeated returns the run that the same user started with the request's IdempotencyKey. It fails with
-	// CodeNotFound if there is none, and like StartRun for another request under that key.
+	// CodeNotFound if no run has the key, and like StartRun for a different request under that key.
 	Repeated(ctx context.Context, user string, req RunRequest) (Run, error)
 
-	// Append numbers the payloads from the run's next number on, without gaps, and stores them all or none. It
-	// returns the events as stored. A Step's Full goes to StepOutput. An Answer also sets the run's Answer and
-	// Tokens; a RunDone ends the run and survives power loss, as does an Answer. After a RunDone every Append fails
-	// with CodeConflict; so does one by a server that is not the lease's owner. A Reset, or anything behind a
-	// RunDone, fails with CodeInvalid. The runs of a hidden session go on: only Purge ends that, with CodeNotFound.
+	// Append numbers the payloads from the run's next number, without gaps, and stores them all or none. It returns
+	// the events as stored. A Step's Full is stored for StepOutput. An Answer also sets the run's Answer and Tokens.
+	// A RunDone ends the run; like an Answer, it is durable over power loss. After a RunDone every Append fails with
+	// CodeConflict; so does one by a server that does not hold the lease. A Reset, or any payload after a RunDone,
+	// fails with CodeInvalid. The runs of a hidden session continue until Purge; then Append fails with
+	// CodeNotFound.
 	Append(ctx context.Context, owner, runID string, payloads ...Payload) ([]Event, error)
 
 	// Events returns up to limit events of a run with Seq > after, oldest first, and none when there is nothing newer.
@@ -447,16 +448,16 @@ type Store interface {
 // MaxShares is how many links to answers a user may have at a time.
 const MaxShares = 200
 
-// Share is a link by which anybody reads one answer with its quotes. Its token is told once, when it is made: only the
-// token's hash is kept. It holds no token, so neither a list of links nor a copy of the database opens anything.
+// Share is a public link to one answer with its quotes. Its token is returned once, on creation: only the token's
+// hash is stored. Neither a list of links nor a copy of the database opens an answer.
 type Share struct {
-	// Its id.
+	// The link's id.
 	ID        string    `json:"id" api:"shared"` // to end it; it opens nothing
 	RunID     string    `json:"run_id"`
 	SessionID string    `json:"session_id"`
 	Question  string    `json:"question"`
 	CreatedAt time.Time `json:"created_at"`
-	ExpiresAt time.Time `json:"expires_at"`         // When it ends.
+	ExpiresAt time.Time `json:"expires_at"`         // When it expires.
 	Opens     int64     `json:"opens"`              // How often it was opened.
 	OpenedAt  time.Time `json:"opened_at,omitzero"` // When it was opened last; left out while it never was.
 }
@@ -478,12 +479,12 @@ type ShareStore interface {
 	// DropShare ends a link.
 	DropShare(ctx context.Context, s Scope, id string) error
 
-	// OpenShare returns the link with a hash and its user, and counts that it was opened at this time. It fails with
-	// CodeNotFound when there is none, when it is over, and when its run is hidden or gone.
+	// OpenShare returns the link with a hash and its user, and counts the opening. It fails with CodeNotFound if the
+	// link does not exist or has expired, or if its run is hidden or deleted.
 	OpenShare(ctx context.Context, hash TokenHash, now time.Time) (user string, share Share, err error)
 }
 
-// TooManyShares is the error for one link too many.
+// TooManyShares returns the error for a link over the limit.
 func TooManyShares() error {
 	return &Error{
 		Code:    CodeTooMany,

@@ -8,9 +8,9 @@ const LocalUser = "local"
 // DefaultNamespace is where documents go when no other is named.
 const DefaultNamespace = "default"
 
-// Scope says on whose behalf a store is read. It is made from the request, never from a tool's or a body's arguments
-// beyond the namespaces the user asked for. Each method of a store takes one, so no statement can forget whose rows it
-// reads. A namespace groups documents of one user and protects nothing from that user.
+// Scope identifies the user and the namespaces of a store access. It is made from the request; tools and bodies only
+// narrow it to the namespaces that the user asked for. Each method of a store takes one, so every statement is
+// restricted to its user's rows. A namespace groups documents of one user; it is no access control.
 type Scope struct {
 	User       string
 	Namespaces []string // empty: all of the user's
@@ -33,15 +33,15 @@ func (s Scope) Holds(namespace string) bool {
 	return len(s.Namespaces) == 0 || slices.Contains(s.Namespaces, namespace)
 }
 
-// IsInternal reports whether a namespace is left out of lists and searches unless a scope names it: those that begin
-// with a point. What is in it is still found by its id.
+// IsInternal reports whether a namespace is excluded from lists and searches unless a scope names it: its name
+// starts with a point. Its documents can still be read by id.
 func IsInternal(namespace string) bool { return len(namespace) > 0 && namespace[0] == '.' }
 
-// WebNamespace is where the web pages are kept that a run has read.
+// WebNamespace returns the namespace of the web pages that a run has read.
 func WebNamespace(runID string) string { return ".web." + runID }
 
-// With returns the scope widened by one namespace. A scope over all namespaces stays as it is. The list is copied, as
-// the scope it was made from may be in use elsewhere.
+// With returns the scope widened by one namespace. A scope over all namespaces is unchanged. The list is copied,
+// since the original scope may be in use elsewhere.
 func (s Scope) With(namespace string) Scope {
 	if len(s.Namespaces) == 0 {
 		return s

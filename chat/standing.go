@@ -45,15 +45,15 @@ type Standing struct {
 	DueAt time.Time `json:"-"`
 }
 
-// Basis is what an answer rests on. It holds hashes of sentences and passages rather than their texts: what is needed
-// is whether something is still there. 12,000 sentences of 4 bytes each are kept at most.
+// Basis is the sources of an answer. It stores hashes of sentences and passages instead of texts, since only their
+// presence is compared. The maximum is 12,000 sentences of 4 bytes each.
 type Basis struct {
 	RunID     string          `json:"run_id"`
 	Answer    string          `json:"answer"`
 	Citations []Citation      `json:"citations"` // at most MaxKeptQuotes, with a quote each
 	Documents []KnownDocument `json:"documents"`
-	Passages  []uint64        `json:"passages"` // that a search for the question found, hashed
-	At        time.Time       `json:"at"`       // when it was looked at
+	Passages  []uint64        `json:"passages"` // hashes of the passages that a search for the question returned
+	At        time.Time       `json:"at"`       // the time of the search
 }
 
 // KnownDocument is a version of a document that an answer rests on.
@@ -75,71 +75,71 @@ func (b Basis) Knows(id string) (KnownDocument, bool) {
 	return KnownDocument{}, false
 }
 
-// DifferenceKind says what became of a quote.
+// DifferenceKind is the kind of a quote's difference.
 type DifferenceKind string
 
 // The kinds of difference.
 const (
-	DifferenceChanged DifferenceKind = "changed" // the same place has other words
-	DifferenceAdded   DifferenceKind = "added"   // words that were not there
-	DifferenceGone    DifferenceKind = "gone"    // words that are there no more
+	DifferenceChanged DifferenceKind = "changed" // the quote has other words at the same place
+	DifferenceAdded   DifferenceKind = "added"   // a new quote
+	DifferenceGone    DifferenceKind = "gone"    // a removed quote
 )
 
-// Difference is one quote before and after. Before is nil of what was added, After of what is gone.
+// Difference is one quote before and after a change. Before is nil for an added quote, After for a removed one.
 type Difference struct {
-	Kind       DifferenceKind `json:"kind"` // Whether a quote has other words now, was added, or is gone.
+	Kind       DifferenceKind `json:"kind"` // Whether a quote changed, was added, or was removed.
 	DocumentID string         `json:"document_id"`
 	Title      string         `json:"title"`
-	Removed    bool           `json:"removed,omitempty"` // The document is there no more.
-	Before     *MarkedQuote   `json:"before"`            // The quote as it was; null of what was added.
-	After      *MarkedQuote   `json:"after"`             // The quote as it is now; null of what is gone.
-	// What it said before, words of the quote.
+	Removed    bool           `json:"removed,omitempty"` // The document was deleted.
+	Before     *MarkedQuote   `json:"before"`            // The old quote; null for an added one.
+	After      *MarkedQuote   `json:"after"`             // The new quote; null for a removed one.
+	// The old words of the quote.
 	//
-	// Was and Now are what differs, with the words beside that it can't be understood without, where that is one
-	// stretch on both sides; else both are empty. They stand in the quotes.
+	// Was and Now are the different words, with the neighbouring words needed to understand them, if both are
+	// contiguous; else both are empty. They are substrings of the quotes.
 	Was string `json:"was,omitempty"`
-	// What it says now, words of the quote; left out where that is more than one stretch.
+	// The new words of the quote; left out if they are not contiguous.
 	Now string `json:"now,omitempty"`
 }
 
-// MarkedQuote is a quote with the words that differ from another.
+// MarkedQuote is a quote with marks on the words that differ from another.
 type MarkedQuote struct {
 	Quote string `json:"quote"`
-	// The words of the quote that differ, as [from, to) in its characters.
+	// The differing words of the quote, as [from, to) in its characters.
 	Marks [][2]int `json:"marks"`
 	Place string   `json:"place,omitempty"`
 	URL   string   `json:"url"` // opens the source at the words
 }
 
-// Change is what an answer says differently than the one before.
+// Change is the difference between an answer and the previous one.
 type Change struct {
 	ID          string       `json:"id"`
-	At          time.Time    `json:"at"` // When it was found.
+	At          time.Time    `json:"at"` // When it was detected.
 	RunID       string       `json:"run_id"`
-	BeforeRunID string       `json:"before_run_id"`  // The run of the answer before.
-	Differences []Difference `json:"differences"`    // What is different, what changed first.
-	More        int          `json:"more,omitempty"` // further ones that are not shown
+	BeforeRunID string       `json:"before_run_id"`  // The run of the previous answer.
+	Differences []Difference `json:"differences"`    // The differences, changed quotes first.
+	More        int          `json:"more,omitempty"` // further ones, not shown
 }
 
 // Unseen reports whether something changed since its user looked. Only the newest change has to be looked at, as they
 // are kept newest first.
 func (s Standing) Unseen() bool { return len(s.Changes) > 0 && s.Changes[0].At.After(s.SeenAt) }
 
-// StandingState is how a kept question stands. It is computed when it is shown and never stored.
+// StandingState is the state of a kept question. It is computed when it is shown and never stored.
 type StandingState string
 
 // The states of a kept question.
 const (
 	StandingUnchanged StandingState = "unchanged" // since it was kept
-	StandingChanged   StandingState = "changed"   // something did, at some time
-	StandingWaiting   StandingState = "waiting"   // it is to be asked again
-	StandingAsking    StandingState = "asking"    // that is under way
+	StandingChanged   StandingState = "changed"   // something changed at some time
+	StandingWaiting   StandingState = "waiting"   // queued to be asked again
+	StandingAsking    StandingState = "asking"    // being asked again
 	StandingPaused    StandingState = "paused"
 	StandingFailed    StandingState = "failed" // asking did not work, and is tried again
 )
 
-// State is how the question stands now. The order matters: several may be true at once, and the first is what a person
-// has to know. A failure outranks waiting, since a question that failed waits, too.
+// State returns the current state of the question. Several states may apply at once; the order puts the most
+// important first. A failure outranks waiting, since a failed question also waits.
 func (s Standing) State() StandingState {
 	switch {
 	case s.Paused:
@@ -183,27 +183,26 @@ type StandingStore interface {
 	// AllStanding returns the user's kept questions, newest first.
 	AllStanding(ctx context.Context, s Scope) ([]Standing, error)
 
-	// UnseenStanding counts those of which something changed since the user looked.
+	// UnseenStanding counts the kept questions with a change since the user looked.
 	UnseenStanding(ctx context.Context, s Scope) (int, error)
 
-	// ChangeStanding changes a kept question and returns it as stored. change may be called more than once; nothing is
-	// stored when it fails. What is changed at the same time is not lost. Its user and times of creation stay.
+	// ChangeStanding changes a kept question and returns it as stored. change may be called more than once; nothing
+	// is stored if it fails. Concurrent changes are not lost. Its user and times of creation stay.
 	ChangeStanding(ctx context.Context, s Scope, id string, change func(*Standing) error) (Standing, error)
 
-	// DropStanding forgets a kept question.
+	// DropStanding deletes a kept question.
 	DropStanding(ctx context.Context, s Scope, id string) error
 
-	// DueStanding returns the users who have questions for which there is something to do now, those paused left out.
+	// DueStanding returns the users with kept questions that are due now; paused questions are excluded.
 	DueStanding(ctx context.Context, now time.Time) (users []string, err error)
 
-	// ClaimStanding returns the question of a user for which there is something to do since the longest time, to one
-	// caller only until its DueAt, which it sets to the given time; ok is false when no row is due. A caller that dies
-	// leaves it to others then.
+	// ClaimStanding returns the user's question that has been due longest and sets its DueAt to until, as a lease
+	// for one caller. ok is false when no question is due. If the caller dies, the lease expires at that time.
 	ClaimStanding(ctx context.Context, user string, now, until time.Time) (kept Standing, ok bool, err error)
 
-	// SetStandingFeed sets the hash of the token under which a user's changes can be read, nil for none.
+	// SetStandingFeed sets the hash of the token that gives read access to a user's changes, nil for none.
 	SetStandingFeed(ctx context.Context, s Scope, hash *TokenHash) error
 
-	// StandingFeed returns the scope of the user whose feed's token has a hash.
+	// StandingFeed returns the scope of the user with a feed token's hash.
 	StandingFeed(ctx context.Context, hash TokenHash) (Scope, error)
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// importedTools are the tools that wrote steps before steps had a result, and what they were for. It is closed: tools
-// that were added later write their capability into the step.
+// importedTools are the tools of logs from before steps had a result, with their capabilities. The list is closed:
+// later tools write their capability into the step.
 var importedTools = map[string]Capability{
 	"search_documents": CapabilitySearch, "grep_documents": CapabilitySearch, "retrieve": CapabilitySearch,
 	"retrieve_more":   CapabilitySearch,
@@ -65,7 +65,7 @@ type oldHit struct {
 	Passages   []oldHit `json:"passages"`
 }
 
-// oldInput has the arguments that say what a tool looked for.
+// oldInput has the tool arguments that describe the search.
 type oldInput struct {
 	Query      string          `json:"query"`
 	Pattern    string          `json:"pattern"`
@@ -92,7 +92,7 @@ func importStep(s *Step) {
 	}
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(s.ToolOutput, &fields) != nil {
-		return // what was no object was shown as nothing
+		return // other values than objects were shown as empty
 	}
 	var in oldInput
 	_ = json.Unmarshal(s.ToolInput, &in) // fields of other types stay empty
@@ -107,9 +107,8 @@ type oldOutput struct {
 	result StepResult
 }
 
-// readInto makes the result of a step of an older version from the output that models got. The order counts: lists of
-// hits come first, as some outputs repeat in a text what their hits say, and facts last, as they are what no other
-// field took.
+// readInto derives the result of an old step from its stored tool output. The order matters: hits are decoded first,
+// since the text of some outputs repeats them. Facts are last, since they take the remaining fields.
 func (o *oldOutput) readInto(s *Step, in oldInput) {
 	r := &o.result
 	var self oldHit
@@ -139,7 +138,7 @@ func (o *oldOutput) readInto(s *Step, in oldInput) {
 		r.Hits = []Hit{o.readHit(self, self)}
 	}
 	if s.ToolName == "retrieve_book_content" && len(r.Hits) > 0 {
-		r.Text = "" // the hits say it
+		r.Text = "" // the hits have it
 	}
 	if len(r.Hits) == 0 {
 		o.addFacts()
@@ -191,8 +190,8 @@ func (o *oldOutput) addHit(h, parent oldHit) {
 	}
 }
 
-// readHit reads one hit, whatever the tool called its fields. What it leaves out comes from the hit above it. A file
-// name that equals the title is left out, and so is a MIME type that a file name's ending already says.
+// readHit decodes one hit, whatever the tool's field names. Missing fields are inherited from the parent hit. A file
+// name equal to the title is left out, and so is a MIME type that the file name's extension implies.
 func (o *oldOutput) readHit(h, parent oldHit) Hit {
 	out := Hit{
 		N: h.N, DocumentID: cmp.Or(h.DocID, parent.DocID), ChunkID: h.ChunkID, BlockID: h.BlockID,

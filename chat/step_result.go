@@ -2,8 +2,8 @@ package chat
 
 import "unicode/utf8"
 
-// Capability is what a tool is for. Tools that share one can stand in for each other. The step carries it, so nothing
-// that shows or counts steps has to know tools by their names.
+// Capability is the purpose of a tool. Tools with the same capability are interchangeable. The step carries it, so
+// code that shows or counts steps needs no list of tool names.
 //
 //api:open
 type Capability string
@@ -28,18 +28,18 @@ func (c Capability) Retrieves() bool {
 	return c == CapabilitySearch || c == CapabilityRead || c == CapabilityList || c == CapabilityQuery
 }
 
-// Label says for people what a tool does, in whichever tense the step's status asks for, and what with. It is stored
-// with the step, so a log is drawn in the words of the version that wrote it.
+// Label describes a tool's work for people, in the tense of the step's status, and its object. It is stored with the
+// step, so a log is shown in the words of the version that wrote it.
 type Label struct {
-	Doing    string `json:"doing"`              // What is being done while the call runs, as in "Searching for".
-	Done     string `json:"done"`               // What was done, once the call is over, as in "Searched for".
-	Noun     string `json:"noun,omitempty"`     // What one call is called where calls are counted.
-	Argument string `json:"argument,omitempty"` // The tool's argument that names what it is about.
-	// What that is: words in quotes, a pattern or formula, or the title of a document.
+	Doing    string `json:"doing"`              // The verb while the call runs, as in "Searching for".
+	Done     string `json:"done"`               // The verb once the call is over, as in "Searched for".
+	Noun     string `json:"noun,omitempty"`     // The noun for one call, for counts.
+	Argument string `json:"argument,omitempty"` // The tool's argument that names the object.
+	// The kind of object: words in quotes, a pattern or formula, or the title of a document.
 	Form LabelForm `json:"form,omitempty"` // empty: the words have no object
 }
 
-// LabelForm is what the object of a label is, and so how it is set.
+// LabelForm is the kind of a label's object and so its typography.
 //
 //api:open
 type LabelForm string
@@ -48,14 +48,14 @@ type LabelForm string
 const (
 	LabelQuote LabelForm = "quote" // words in quotes
 	LabelCode  LabelForm = "code"  // a pattern or a formula
-	// a document: its title from the result, else what the message says after the verb, else the argument
+	// a document: its title from the result, else the message after the verb, else the argument
 	LabelTitle LabelForm = "title"
 )
 
 // Bounds of a result, so that an event stays small.
 const (
 	MaxSnippet = 240    // runes of a hit's snippet
-	MaxHits    = 50     // hits that are told in full; of further ones only what Hit.withoutTexts keeps
+	MaxHits    = 50     // hits with full details; further ones keep only the fields of Hit.withoutTexts
 	maxText    = 10_000 // runes of running text
 )
 
@@ -63,31 +63,32 @@ const (
 // reads it rather than the tool's own output, whose shape only the tool knows. A phase has one if it shows parts of a
 // plan.
 type StepResult struct {
-	// What was searched for.
+	// The query.
 	//
 	// Words, a pattern, the name of a document, or filters as JSON.
 	Query string `json:"query,omitempty" api:"shared"`
-	Found int    `json:"found,omitempty"` // How many results there are, those that are not listed too.
-	Title string `json:"title,omitempty"` // of the one document that the call was about
-	// The passages or documents found or read: the first 50 in full, of further ones only which passages they are.
+	Found int    `json:"found,omitempty"` // The number of results, including those not listed.
+	Title string `json:"title,omitempty"` // of the call's one document
+	// The passages or documents found or read: the first 50 in full, further ones with their ids only.
 	Hits []Hit `json:"hits,omitempty"` // in the order of the output
 	// Documents opened.
 	Opened []OpenedPart `json:"opened,omitempty"`
 	Quote  *QuotedWords `json:"quote,omitempty"` // words that were checked and found
-	// What was calculated.
+	// The calculated formula.
 	Formula string `json:"formula,omitempty"`
 	// The value.
 	Value string `json:"value,omitempty"` // likewise
-	// What a table was asked for: rows of it, or what was computed of groups of rows; the first 20 rows and 12 columns.
+	// The rows that a table query returned, or values computed over groups of rows; the first 20 rows and 12
+	// columns.
 	Table   *Table     `json:"table,omitempty"`
 	Parts   []PlanPart `json:"parts,omitempty"`   // The parts of a plan.
 	Outline []string   `json:"outline,omitempty"` // The document's headings, indented by their levels.
 	// The text.
 	Text  string `json:"text,omitempty" api:"shared"`
-	Facts []Fact `json:"facts,omitempty"` // What has no field of its own, by name.
-	// What there is to know about the search, in sentences.
+	Facts []Fact `json:"facts,omitempty"` // Values without a field of their own, by name.
+	// Notes on the search, in sentences.
 	Notes   []string `json:"notes,omitempty" api:"shared"` // for people, in sentences
-	Failure string   `json:"failure,omitempty"`            // Why the call did not do what it was asked for.
+	Failure string   `json:"failure,omitempty"`            // Why the call failed.
 }
 
 // Bounds of a Table.
@@ -103,12 +104,12 @@ type Table struct {
 	Name    string     `json:"name" api:"shared"` // of the sheet or table
 	Columns []string   `json:"columns"`           // The names of the columns.
 	Rows    [][]string `json:"rows"`              // The cells of each row, in the order of the columns.
-	// Where each row stands in its document, in the order of the rows.
-	Links []string `json:"links,omitempty"` // where each row stands, as many as there are rows; empty for groups
-	// How many there are that are not listed.
+	// The address of each row in its document, in the order of the rows.
+	Links []string `json:"links,omitempty"` // one per row; empty for groups
+	// The number of results not listed.
 	More   int    `json:"more,omitempty" api:"shared"` // rows that are not shown
-	Totals []Fact `json:"totals,omitempty"`            // What was computed, as the table writes it.
-	// How many rows of the document it comes from; url opens the document at them.
+	Totals []Fact `json:"totals,omitempty"`            // The computed values, as the table formats them.
+	// The number of the document's rows it was computed from; url opens the document at them.
 	Used int    `json:"used,omitempty"`
 	URL  string `json:"url,omitempty"` // opens the document at them
 }
@@ -146,7 +147,7 @@ type Hit struct {
 	Title      string `json:"title,omitempty"`    // empty for one of StepResult.Title, and for a Sub
 	Filename   string `json:"filename,omitempty"` // where it is not the title
 	// The file's media type.
-	MIME      string   `json:"mime,omitempty"`       // where the file name does not say the kind
+	MIME      string   `json:"mime,omitempty"`       // if not implied by the file name
 	SourceURL string   `json:"source_url,omitempty"` // where it is on the web
 	Page      int      `json:"page,omitempty"`       // from 1
 	Section   string   `json:"section,omitempty"`    // heading path

@@ -57,8 +57,8 @@ func cutTitle(line string) string {
 	return line[:end] + "…" // one long word, or a script without spaces
 }
 
-// SectionIn returns a heading path without the title of its document, with which it may begin. Headings of a document
-// often begin with its title, which already stands beside the section where this is used.
+// SectionIn returns a heading path without its document's title as prefix. Headings often begin with the title,
+// which is already shown beside the section.
 func SectionIn(title, section string) string {
 	if rest, ok := strings.CutPrefix(section, title); ok && title != "" &&
 		(rest == "" || strings.HasPrefix(rest, " › ")) {

@@ -19,10 +19,9 @@ const (
 	MaxIdempotencyKey = 255 // bytes
 )
 
-// Validate is the check of a request that needs no settings; Engine.CheckRequest in agent/run adds what depends on
-// models, toolsets and documents. It fails with CodeInvalid and a sentence for the user. The limits are checked in
-// runes, as a reader counts; the server bounds the body in bytes before it comes here. The first problem found is the
-// one that is told.
+// Validate checks a request without settings; Engine.CheckRequest in agent/run adds the checks that depend on
+// models, toolsets and documents. It fails with CodeInvalid and a user-facing message for the first problem. The
+// limits are in runes, as a reader counts; the server limits the body in bytes before this.
 func (r RunRequest) Validate() error {
 	switch {
 	case text.Blank(r.Message):

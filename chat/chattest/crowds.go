@@ -10,8 +10,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// follow reads a run to its end from one position, as a stream does, and hands each page to take, which says how many
-// of its entries arrived and whether the reader stays. It returns the position it got to.
+// follow streams a run to its end from one position. It passes each page to take, which returns how many entries
+// arrived and whether the reader stays. It returns the last position.
 func (d desk) follow(
 	ctx context.Context, runID string, after int64, take func([]*chat.Entry) (int, bool),
 ) (at int64, over bool) {
@@ -46,7 +46,7 @@ func (d desk) follow(
 	}
 }
 
-// tell is a run's producer: n events in pieces of random size, then the end.
+// tell produces a run: n events in batches of random size, then the end.
 func (d desk) tell(r *rand.Rand, runID string, n int) {
 	for n > 0 {
 		k := min(n, 1+r.IntN(3))

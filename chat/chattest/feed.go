@@ -10,15 +10,15 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// TestFeed checks a chat.Feed over a store: what its comments promise, and that it asks the store no more than it must.
+// TestFeed checks the documented behaviour of a chat.Feed over a store, and its number of store queries.
 func TestFeed(t *testing.T, open func(*testing.T) chat.Store) {
 	t.Run("one reader", func(t *testing.T) { t.Parallel(); testFeedReads(t, open) })
 	t.Run("many readers", func(t *testing.T) { t.Parallel(); testFeedCrowds(t, open) })
 	t.Run("several servers", func(t *testing.T) { t.Parallel(); testFeedServers(t, open) })
 }
 
-// A desk is a feed over a store whose reads are counted. Append exists on both, so tests say through which one they
-// mean: d.say goes through the feed, d.mustAppend past it, as another server would.
+// A desk is a feed over a store that counts its reads. Append exists on both: d.say appends through the feed,
+// d.mustAppend past it, as another server would.
 type desk struct {
 	bench
 	*chat.Feed
@@ -46,7 +46,7 @@ func withFeed(t *testing.T, open func(*testing.T) chat.Store, name string, test 
 	})
 }
 
-// say appends to a run of this server through the feed.
+// say appends to one of this server's runs through the feed.
 func (d desk) say(runID string, payloads ...chat.Payload) {
 	d.t.Helper()
 	if err := d.Feed.Append(d.t.Context(), owner, runID, payloads...); err != nil {
@@ -112,8 +112,8 @@ func (d desk) wantFrom(what, runID string, n int64, over bool) {
 	}
 }
 
-// testFeedReads checks what Read returns, and how often it asks the store for it: a run under way here is read from
-// memory, and one that is over is let go when nobody watches it.
+// testFeedReads checks the results of Read and its number of store queries. A run under way here is read from
+// memory; a finished one is evicted without watchers.
 func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 	withFeed(t, open, "from every position comes exactly the rest, live, after the end and in the next process", func(
 		t *testing.T, d desk,

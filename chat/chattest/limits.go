@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// wantOver fails the test unless err is about this limit, and returns its cause, which says when there is room again.
+// wantOver fails the test unless err is about this limit, and returns its cause with the retry time.
 func wantOver(t *testing.T, what string, err error, want chat.LimitName) *chat.OverLimit {
 	t.Helper()
 	over, ok := errors.AsType[*chat.OverLimit](err)
@@ -52,8 +52,8 @@ func sumParallel(t *testing.T, times int, do func() (int, error)) int {
 	return int(sum.Load())
 }
 
-// testLimits checks that parallel requests get exactly what there is room for: a store that counts before it locks
-// fails here. What is refused for another reason must not count.
+// testLimits checks that concurrent requests never exceed a limit: a store that counts before it locks fails here.
+// Requests refused for another reason must not count.
 func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 	start := func(b bench, user string, req chat.RunRequest) (chat.Run, error) {
 		req.Message = "q"

@@ -1,12 +1,12 @@
-// Package chattest is the contract of chat.Store as tests. Each store's own tests call TestStore.
+// Package chattest tests the contract of chat.Store. Each store's own tests call TestStore.
 //
-// A promise in the comments of chat.Store that has no test here does not hold: what only one database does belongs into
-// that database's tests. TestStore checks the stores alone, TestFeed a chat.Feed over them, and TestDamaged rows that
-// can't be read, for which the caller must know how to break one. Each subtest opens a store of its own and runs in
-// parallel with the others, so no test can lean on what another left.
+// Every guarantee in the comments of chat.Store needs a test here; behaviour of only one database belongs in that
+// database's tests. TestStore checks the stores alone, TestFeed a chat.Feed over them, and TestDamaged unreadable
+// rows, for which the caller supplies functions that damage one. Each subtest opens a store of its own and runs in
+// parallel, so no test depends on another's data.
 //
-// store.go has what all tests use; the other files have a concern of the contract each, named as its file in package
-// chat where there is one.
+// store.go has the shared helpers. The other files test one part of the contract each, named as its file in package
+// chat if there is one.
 package chattest
 
 import (
@@ -283,9 +283,8 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 }
 
-// testAppend checks that a log is numbered without gaps whoever appends, that an append is stored as a whole or not at
-// all, and that nothing comes behind a run's end. The concurrent cases are what a store without a lock on the run's row
-// fails.
+// testAppend checks that a log is numbered without gaps across writers, that an append is atomic, and that nothing
+// follows a run's end. A store without a lock on the run's row fails the concurrent cases.
 func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "events are numbered from 1 and come back as appended", func(t *testing.T, b bench) {
 		run := b.ask("", "q")

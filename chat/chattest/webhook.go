@@ -21,7 +21,7 @@ func (b bench) webhook(s chat.Scope, address string, at time.Time) {
 	}
 }
 
-// changed keeps a question of which something changed.
+// changed stores a kept question with changes.
 func (b bench) changed(s chat.Scope, at time.Time, changes ...string) chat.Standing {
 	b.t.Helper()
 	kept, err := b.KeepStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: "How \x01 long?"}})
@@ -67,7 +67,7 @@ func (b bench) settle(n chat.Notice, d chat.Delivery) bool {
 	return settled
 }
 
-// greeted sets a webhook, and has it take what says so.
+// greeted sets a webhook and settles its test message.
 func (b bench) greeted(s chat.Scope, at time.Time) {
 	b.t.Helper()
 	b.webhook(s, oneHook, at)
@@ -77,8 +77,8 @@ func (b bench) greeted(s chat.Scope, at time.Time) {
 	}
 }
 
-// testWebhooks checks that a change is owed exactly once, that one message of each user is claimed at a time, and that
-// whoever lost a claim settles nothing.
+// testWebhooks checks that each change adds exactly one notice, that one notice per user is claimed at a time, and
+// that a caller that lost its claim settles nothing.
 func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	later := at.Add(time.Hour)

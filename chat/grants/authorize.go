@@ -76,8 +76,8 @@ func (b *Book) Check(ctx context.Context, get func(string) string, resource stri
 	return c, q, nil
 }
 
-// Back is where the browser goes with an answer. “iss” (RFC 9207) tells a client of several servers which of them
-// answered. Parameters that the address has stay.
+// Back returns the redirect address with an answer's parameters. “iss” (RFC 9207) identifies the answering server to
+// a client of several servers. Existing parameters of the address stay.
 func (q *Request) Back(issuer string, answer map[string]string) string {
 	u, err := url.Parse(q.Redirect)
 	if err != nil {
@@ -146,7 +146,7 @@ func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, r
 	sum := sha256.Sum256([]byte(verifier))
 	if !verifierForm.MatchString(verifier) || base64.RawURLEncoding.EncodeToString(sum[:]) != q.Challenge ||
 		q.Client != client || q.Redirect != redirect || resource != "" && resource != q.Resource {
-		if err := b.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // nobody gets its tokens any more
+		if err := b.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // revokes its tokens
 			return Tokens{}, err
 		}
 		return Tokens{}, invalidGrant("the code is not for this client, address, resource or verifier")

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Client is a program that registered itself. It has no secret: anybody can make one that calls itself the same.
+// Client is a program that registered itself. It has no secret: any program can register under the same name.
 type Client struct {
 	ID        string   `json:"-"`
 	Name      string   `json:"name"`
@@ -30,8 +30,8 @@ const (
 	maxName      = 100  // runes of a name
 )
 
-// Register stores a client and gives it an id. Registration is open (RFC 7591): see docs/decisions/access.md.
-// The id is random, and what a client calls itself is shown to the user as its own words.
+// Register stores a client and assigns it an id. Registration is open (RFC 7591): see docs/decisions/access.md. The
+// id is random. The client's name is shown to the user as its own, unverified words.
 func (b *Book) Register(ctx context.Context, c Client) (Client, error) {
 	if len(c.Redirects) == 0 || len(c.Redirects) > maxRedirects {
 		return c, &Error{"invalid_redirect_uri", "Give 1 to 10 redirect_uris."}

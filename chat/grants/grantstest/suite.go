@@ -1,8 +1,7 @@
-// Package grantstest is the suite of grants.Store, and of what is built on it.
+// Package grantstest is the test suite of grants.Store and of Book.
 //
-// sqlite and postgres run it over an empty store each time. It ends with a walk through a Book over that store, since
-// whether a token holds rests on several records at once: client, grant, code, access and refresh token, and the user's
-// key.
+// sqlite and postgres run it over an empty store each time. It ends with a walk through a Book over that store,
+// since a valid token depends on several records: client, grant, code, access and refresh token, and the user's key.
 package grantstest
 
 import (
@@ -77,8 +76,8 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 			t.Errorf("use of what was dropped: %v, want %s", err, chat.CodeNotFound)
 		}
 	})
-	// The bound keeps whoever registers programs in a loop from filling the database. A client that somebody allowed
-	// is not thrown out by others that nobody allowed, and so survives although it is the oldest.
+	// The limit keeps a program that registers in a loop from filling the database. A client with a grant is not
+	// evicted by clients without one, even if it is the oldest.
 	t.Run("the oldest beyond most go, but no client that was used", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		for _, kind := range []grants.Kind{grants.KindClient, grants.KindRefresh} {
@@ -111,7 +110,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 			t.Errorf("clients = %s, want 0 1 3 4 5", got)
 		}
 	})
-	// What is still valid stays, whatever its kind.
+	// Valid records stay, whatever their kind.
 	t.Run("what expired is swept", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		for id, life := range map[string]time.Duration{"old": -time.Second, "new": time.Hour} {
@@ -151,11 +150,11 @@ const (
 	verifier = "0123456789012345678901234567890123456789012"
 )
 
-// testBook walks a client through all that it can do, and all that ends it. Time is a variable of its own, so that a
+// testBook walks a client through all its operations and all ways to revoke it. The clock is a variable, so that a
 // year passes at once.
 //
-// Each step says what holds after it. Tokens and keys are tried as a program would try them, through Book, and at the
-// end the store is read to see that no secret lies in it as it is.
+// Each step checks the valid tokens after it. Tokens and keys are tried through Book, as a program would. At the end
+// the store is searched for secrets in plain text.
 func testBook(t *testing.T, store grants.Store) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, err := keys.New(path, "anna")
@@ -241,15 +240,14 @@ func testBook(t *testing.T, store grants.Store) {
 	if _, err := book.Refresh(ctx, second.Refresh, client.ID, ""); err == nil {
 		t.Error("after that its successor works")
 	}
-	// A code that comes a second time was stolen or sent twice; what the first exchange gave is then not believed any
-	// more either.
+	// A code used twice was stolen or resent: the tokens of the first exchange are then revoked too.
 	code, first = connect()
 	if _, err := book.Exchange(ctx, code, verifier, client.ID, asked["redirect_uri"], resource); err == nil {
 		t.Error("a code was used twice")
 	}
 	holds(first.Access, false)
 	testEnds(t, book, connect, holds, &now)
-	// Only hashes of secrets are kept: whoever reads the database can't use what is in it.
+	// Only hashes of secrets are stored: a reader of the database can't use them.
 	_, last := connect()
 	for kind, secret := range map[grants.Kind]string{grants.KindAccess: last.Access, grants.KindRefresh: last.Refresh} {
 		if _, err := store.Get(ctx, kind, secret); chat.CodeOf(err) != chat.CodeNotFound {
@@ -282,7 +280,7 @@ func testEnds(
 	if err != nil || len(list) != 1 || list[0].Name != "A program" {
 		t.Fatalf("the list is %+v, %v", list, err)
 	}
-	// What belongs to another user looks as if it were not there.
+	// Another user's record looks like a missing one.
 	if err := book.End(ctx, "bert", list[0].ID); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("another user ends it: %v, want %s", err, chat.CodeNotFound)
 	}
@@ -291,7 +289,7 @@ func testEnds(
 		t.Error(err)
 	}
 	holds(got.Access, false)
-	// A program may give back its own refresh token, and what is unknown is no error (RFC 7009).
+	// A program may revoke its own refresh token, and an unknown token is no error (RFC 7009).
 	_, got = connect()
 	if err := book.Forget(ctx, "unknown"); err != nil {
 		t.Error(err)
@@ -303,8 +301,8 @@ func testEnds(
 	_, got = connect()
 	*now = now.Add(2 * time.Hour)
 	holds(got.Access, false)
-	// Addresses to which a code must never be sent: without TLS, with a name and password, with a fragment, of schemes
-	// that run something, or that only look like this machine.
+	// Addresses that must never get a code: without TLS, with a name and password, with a fragment, of executable
+	// schemes, or that only look like this machine.
 	for _, bad := range []string{
 		"http://example.org/", "https://u:p@example.org/", "https://example.org/#x", "javascript:alert(1)",
 		"cursor://x",
