@@ -9,13 +9,13 @@ import (
 	"github.com/footnote/footnote/server/openapi"
 )
 
-// directory knows the routes of the router, for requests that fit none of them.
+// directory lists the router's routes, for error responses to requests that match none.
 //
-// It is made once with the router and only read afterwards, so handlers may use it at the same time. It is there
-// because programs that are set up with a wrong base address get only what it says to find out.
+// It is built once with the router and read-only afterwards, so it is safe for concurrent use. It helps to diagnose
+// programs that are configured with a wrong base address.
 type directory struct {
-	programs []string        // routes for programs, such as "GET /v1/models/{model}", in order of their paths
-	pages    map[string]bool // the first parts of the paths at which pages stand
+	programs []string        // routes for programs, such as "GET /v1/models/{model}", sorted by path
+	pages    map[string]bool // first path segments of pages
 	forms    map[string]bool // the paths to which browsers post forms
 }
 
@@ -48,8 +48,8 @@ func isLost(c httpio.Context, p httpio.Problem) bool {
 	return p.Status == http.StatusNotFound && c.Path() == "" || p.Status == http.StatusMethodNotAllowed
 }
 
-// isForPrograms reports whether only programs can mean an address: no page stands below the first part of its path,
-// and browsers post nothing to it.
+// isForPrograms reports whether an address is for programs only: no page has the first segment of its path, and no
+// form posts to it.
 func (d *directory) isForPrograms(c httpio.Context) bool {
 	first := pathParts(c.Request().URL.Path)[0]
 	return !d.pages[first] && !d.forms[c.Path()] && slices.ContainsFunc(d.programs, func(route string) bool {
@@ -57,20 +57,20 @@ func (d *directory) isForPrograms(c httpio.Context) bool {
 	})
 }
 
-// routePath is the path of one of the directory's routes.
+// routePath returns the path of one of the directory's routes.
 func routePath(route string) string {
 	_, path, _ := strings.Cut(route, " ")
 	return path
 }
 
-// fewRoutes is how many routes a sentence names.
-// It is a choice: a sentence that a terminal shows in a few lines. The field routes of a problem has all of them.
+// fewRoutes is the maximum number of routes in a sentence, to fit a few lines of a terminal. The field routes of a
+// problem has all of them.
 const fewRoutes = 8
 
-// tellRoutes says in the failure of a request that is lost which routes there are.
+// tellRoutes adds the existing routes to the problem of a request without a route.
 //
-// With a wrong method (405) those are the routes at the same path, else the nearest ones, or all. It changes only the
-// detail and the routes: status and code stay, since clients act on them.
+// For a wrong method (405) those are the routes of the same path, else the nearest ones, or all. It changes only the
+// detail and the routes: clients depend on status and code.
 func (d *directory) tellRoutes(c httpio.Context, p *httpio.Problem) {
 	before := " There is: "
 	if p.Status == http.StatusMethodNotAllowed {

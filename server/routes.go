@@ -14,13 +14,13 @@ import (
 // buildRoutes builds the router. Every route is one line here or in pageRoutes.
 //
 // The order of the middleware matters. Observe is outermost, so that every refusal is counted and logged with its
-// request id. The language comes next, since pages of refusals are drawn in it. The host and the origin are checked
-// before anybody is asked for a key: another site's page must not get so far. Parameters are looked at once the user is
-// known, so that a stranger learns no more than that a key is needed. Compression is innermost: the problems that the
-// others answer with go out as they are.
+// request id. The language is next, since error pages are translated. Host and origin are validated before the key:
+// requests of another site's page must be refused first. Parameters are validated after the user is authenticated,
+// so that an unauthenticated client only learns that a key is needed. Compression is innermost: error responses of
+// the other middleware are not compressed.
 //
-// Routes for programs come first and are taken into the directory as they stand; the page's are added to the same
-// router and, a second time, to one of their own, which tells the two kinds apart.
+// Routes for programs are first and go into the directory. The page's routes are added to the same router and also
+// to one of their own, which distinguishes the two kinds.
 func (s *Server) buildRoutes() *httpio.Router {
 	e := httpio.NewRouter()
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
@@ -259,12 +259,13 @@ func (s *Server) describedRoutes(e *httpio.Router) {
 	})
 }
 
-// neverCompressed is true for streams, which compression would hold back, for what is compressed already, and for
-// texts: each of many slow readers would hold a compressor, which takes more memory than the part that is sent.
+// neverCompressed reports whether compression is off: for streams, which it would delay; for data that is compressed
+// already; and for texts, where each of many slow readers would hold a compressor, which takes more memory than the
+// part that is sent.
 func neverCompressed(c httpio.Context) bool {
 	path := c.Path()
-	// The JSON answers of the first list are left alone as well: whether one is a stream is known from its body only,
-	// which is not read yet.
+	// The JSON responses of the first list are excluded as well: only the body, which is not read yet, determines
+	// whether one is a stream.
 	return httpio.WantsStream(c) ||
 		strings.HasPrefix(path, "/static/") ||
 		slices.Contains([]string{

@@ -1,15 +1,13 @@
-// Package server speaks HTTP. It puts the rooms together and has every route: page answers browsers, api programs, v1
-// clients made for OpenAI, aisdk and agui those of these protocols, mcpserver other models, and openapi describes what
-// programs get. The rooms do not know each other. What several need is below them: ask, find, runlog and httpio, which
-// alone knows Echo.
+// Package server is the HTTP server. It wires the rooms and has every route: page serves browsers, api programs, v1
+// clients made for OpenAI, aisdk and agui clients of these protocols, mcpserver other models, and openapi the API's
+// description. The rooms do not import each other. Shared code is in ask, find, runlog and httpio; only httpio
+// imports Echo.
 //
-// A request comes in through Wrap (headers, deadlines), then the router's middleware and one handler of a room, and
-// goes out through the same; what a handler returns as an error is answered by sendProblem alone. The files: server.go
-// wires the rooms, routes.go has the addresses, directory.go and problem.go answer what failed, stats.go has the
-// figures.
+// A request passes through Wrap (headers, deadlines), then the router's middleware and one handler of a room.
+// sendProblem answers all errors that handlers return. The files: server.go wires the rooms, routes.go has the
+// routes, directory.go and problem.go answer failed requests, stats.go has the metrics.
 //
-// It must never hold knowledge of its own: no store, no model and no document is reached here except by the parts of
-// Config.
+// It must not contain domain logic: it reaches stores, models and documents only through the parts of Config.
 package server
 
 import (
@@ -59,33 +57,33 @@ type Runs interface {
 
 // Config wires a Server. Store, Feed, Library, Runs and Places are required.
 //
-// A nil or zero field means what its comment says. New changes none of them, and a Config is not read after New
-// returned.
+// The comments of fields give the meaning of nil and zero. New modifies none of them and reads the Config only until
+// it returns.
 type Config struct {
 	Store      chat.Store
 	Feed       *chat.Feed
 	Library    *corpus.Library
 	Runs       Runs
-	Log        *slog.Logger // nil: nothing is logged
+	Log        *slog.Logger // nil: discards the log
 	Version    string
-	Commit     string           // that the program was built from; empty: not known
+	Commit     string           // of the build; empty: not known
 	Date       string           // of that commit, in RFC 3339; empty: not known
-	KeepDays   int              // for the page: a session is kept so many days after its last question; 0: for ever
-	Models     func() []string  // those that a question may name now, the usual one first; nil: only the offline model
-	Desk       modelchoice.Desk // chooses another; zero: the settings say which one answers
+	KeepDays   int              // for the page: days that a session is kept after its last question; 0: for ever
+	Models     func() []string  // the available models, the default first; nil: only the offline model
+	Desk       modelchoice.Desk // changes the model; zero: the settings decide
 	Places     *follow.Follower // follows places; required
 	Pages      sources.Net      // the way to pages that are added once
-	Folders    folders.Desk     // follows folders of this machine; zero: the settings say which
+	Folders    folders.Desk     // follows folders of this machine; zero: the settings decide
 	Toolsets   []string         // for the page: those that a question may name, the usual one first
-	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: there are none
+	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: none
 	Checks     []api.Check
 	Hosts      []string             // further names the server is reached by; see httpio.Guard
 	Origins    []string             // whose pages may call the API, such as "https://app.example.org"; nil: only ours
 	Metrics    *prometheus.Registry // nil: one of its own
 	Limits     httpio.Limits
-	UserLimits chat.Limits  // what each user may do; the store and the library hold to most of it themselves
+	UserLimits chat.Limits  // limits per user; the store and the library enforce most of them
 	Keys       *keys.File   // who may use it; nil: everybody is the local user
-	Grants     *grants.Book // what users allowed programs; nil: programs need a key
+	Grants     *grants.Book // the users' grants to programs; nil: programs need a key
 
 	Keeper   api.Keeper   // keeps questions that are asked again
 	Webhooks api.Webhooks // sends what changed in them
@@ -97,12 +95,12 @@ type Config struct {
 	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gather.
 	FallbackScore float64
 	Checker       api.Checker // has a language model judge results of a search
-	// what models are told with a budget, for the histories of sessions; nil: they have no system message
+	// returns the system message for a budget, for histories of sessions; nil: no system message
 	Rules func(chat.Budget) string
-	Stats func() chat.RunStats // what runs did so far, for the metrics; nil: they have none of it
+	Stats func() chat.RunStats // statistics of runs, for the metrics; nil: none
 }
 
-// Server answers HTTP requests. It is safe for concurrent use.
+// Server is an HTTP handler. It is safe for concurrent use.
 type Server struct {
 	api   *api.Handlers
 	v1    *v1.Handlers
@@ -154,9 +152,9 @@ func New(cfg Config) (*Server, error) {
 	s.watchStats(cfg.Stats)
 	s.router = s.buildRoutes()
 	s.handler = httpio.Wrap(s.limits, s.router)
-	// The three bounds are choices: no client needs longer for its headers, a browser that is idle for two minutes
-	// opens a new connection, and cookies and keys together take far less than 64 KiB. There is no WriteTimeout, which
-	// would end streams: httpio.Wrap gives each write its own deadline.
+	// These limits fit all clients: headers take less than 10 seconds, a browser idle for two minutes reconnects,
+	// and cookies and keys take far less than 64 KiB. There is no WriteTimeout, which would end streams: httpio.Wrap
+	// sets a deadline for each write.
 	s.http = &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -168,7 +166,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// makeRooms makes the rooms: each gets what it needs and no more.
+// makeRooms creates the rooms, each with only its own dependencies.
 func (s *Server) makeRooms(cfg Config) error {
 	// Without settings only the model that is built in can be named.
 	if cfg.Models == nil {
@@ -184,8 +182,8 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.v1 = &v1.Handlers{
 		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams,
 	}
-	// clients of these protocols send the whole conversation each time, with the outputs of its tools
-	// The factor is a choice.
+	// Clients of these protocols send the whole conversation each time, with the outputs of its tools. The factor is
+	// an estimate.
 	threads := httpio.Bodies{Max: 8 * s.limits.JSONBody}
 	s.aisdk = &aisdk.Handlers{Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: threads}
 	s.agui = &agui.Handlers{Logs: logs, Questions: asking, Bodies: threads}
@@ -224,10 +222,10 @@ func (s *Server) makeRooms(cfg Config) error {
 	return nil
 }
 
-// buildLine says in a few words which program this is.
+// buildLine formats the program's version.
 //
-// The commit is cut to 7 signs, as git shows it, and left out where the version has it already; the date is cut to its
-// day.
+// The commit is truncated to 7 characters, as in git, and left out if the version contains it; the date is truncated
+// to its day.
 func buildLine(cfg Config) string {
 	const hash, day = 7, len("2006-01-02")
 	words := []string{cfg.Version}
@@ -267,10 +265,10 @@ func (s *Server) Serve(ln net.Listener) error {
 // It may be called more than once and at any time; Shutdown calls it as well. There is no way back.
 func (s *Server) Drain() { s.streams.Drain() }
 
-// Shutdown drains, takes no new requests, and waits for those under way. When ctx ends first, what is still open is
-// cut off and ctx's error returned.
+// Shutdown drains, accepts no new requests, and waits for those under way. If ctx ends first, it closes the open
+// connections and returns ctx's error.
 //
-// Streams are told to end first, since http.Server waits for every open request and would wait for them until ctx ends.
+// Streams are ended first, since http.Server waits for every open request.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	if err := s.http.Shutdown(ctx); err != nil {

@@ -6,14 +6,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// statsCollector turns what runs did into metrics, each time they are asked for.
+// statsCollector exports the statistics of runs as metrics.
 //
-// Nothing is counted here: read gives totals since the program began, and each scrape asks for them anew. So a scrape
-// costs one call of read, and what it shows is of one moment.
+// It keeps no counters: each scrape calls read once for the totals since the program started, so the values are of
+// one moment.
 type statsCollector struct{ read func() chat.RunStats }
 
-// Times are in seconds and sizes without prefix, as Prometheus advises; costs are in the currency of the settings'
-// prices. Labels come from the program's own tools and states, never from users, so their number is bounded.
+// Times are in seconds and sizes in base units, as Prometheus advises; costs are in the currency of the settings'
+// prices. Labels are the program's own tools and states, never user input, so their number is bounded.
 var (
 	runsRunning = prometheus.NewDesc("footnote_runs_running", "Questions being answered now.", nil, nil)
 	runsEnded   = prometheus.NewDesc(

@@ -1,6 +1,6 @@
-// Package find is a search as programs send it and what it finds as they get it: it checks the query, counts it against
-// its user's limit, and describes passages. The API and the Model Context Protocol search with it, so that bounds and
-// words are the same. The search itself is corpus.Library's.
+// Package find is the search request and response of programs: it validates the query, counts it against the user's
+// limit, and encodes passages. The API and the Model Context Protocol share it, so that limits and fields are the
+// same. corpus.Library runs the search.
 package find
 
 import (
@@ -23,26 +23,25 @@ type Searcher struct {
 
 // SearchQuery is the body of POST /search and /agent/retrieve.
 type SearchQuery struct {
-	// What to search for; what must stand word for word is in double quotes, and is looked for by its words when
-	// nothing has it.
+	// The query. Phrases in double quotes must match word for word; without a match, their words are searched.
 	Query string `json:"query" api:"need,filled,max=chat.MaxQuestion"`
-	// How many passages to find; max_results of the tool search_documents counts documents instead.
+	// The number of passages to return; max_results of the tool search_documents counts documents instead.
 	TopK      *int              `json:"top_k" api:"min=1,max=50,initial=5"`
 	Namespace string            `json:"namespace" api:"form=namespace"`
-	Filters   *SearchFilters    `json:"filters"`                   // Only in documents of this kind.
-	Mode      corpus.SearchMode `json:"mode" api:"initial=hybrid"` // Which indexes answer: both, words or meaning.
-	// Leave out passages whose similarity is below: from 0.7 on a passage probably answers, whatever the embedding
-	// model. Has no effect in a search by words or while there are no vectors, and says so.
+	Filters   *SearchFilters    `json:"filters"`                   // Restricts the search to matching documents.
+	Mode      corpus.SearchMode `json:"mode" api:"initial=hybrid"` // The indexes to search: both, words or meaning.
+	// Leave out passages below this similarity: from 0.7 on a passage probably answers, with any embedding model.
+	// Without effect, with a note, in a search by words or while there are no vectors.
 	MinScore float64 `json:"min_score" api:"min=0,max=1"`
-	// Look at twice as many results a second time and keep the best. Their score is what that look came to. A search by
-	// meaning alone has its order already.
+	// Rerank twice as many results and keep the best. Their score is the reranker's. A search by meaning alone is
+	// not reranked.
 	Rerank bool `json:"rerank"`
-	// Have the language model read the first six results and put those that state the answer first. It takes up to 20
-	// s. Default: the setting agent.check_passages for POST /agent/retrieve, false for POST /search.
+	// Have the language model read the first six results and put those that state the answer first. It takes up to
+	// 20 s. Default: the setting agent.check_passages for POST /agent/retrieve, false for POST /search.
 	Check *bool `json:"check"`
 }
 
-// SearchFilters narrow a search to some documents.
+// SearchFilters restrict a search to matching documents.
 type SearchFilters struct {
 	DocumentIDs []string       `json:"document_ids"`
 	Title       string         `json:"title"` // A part of the title or file name.
@@ -60,10 +59,10 @@ type SearchFilters struct {
 	AddedBefore httpio.Moment `json:"added_before"`
 }
 
-// Year is a date of a document's own in a text, or a year as a number. Empty and null are none.
+// Year is a date in a document's text, or a year as a number. Empty and null are unset.
 type Year string
 
-// UnmarshalJSON fails with an error to which the decoder adds the field's name.
+// UnmarshalJSON decodes the year. The decoder adds the field's name to its error.
 func (y *Year) UnmarshalJSON(data []byte) error {
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
@@ -87,15 +86,15 @@ type SearchResult struct {
 	Text     string         `json:"text"`
 	Score    float64        `json:"score" api:"min=0,max=1"`
 	Rank     int            `json:"rank"`     // The place in the list, from 1; a check changes it, not the score.
-	Metadata searchMetadata `json:"metadata"` // Where the passage stands.
-	// Whether the language model says that it states the answer; absent for a passage that was not checked.
+	Metadata searchMetadata `json:"metadata"` // The place of the passage.
+	// Whether the language model judged that it states the answer; absent for a passage that was not checked.
 	Answers *bool `json:"answers,omitempty"`
-	// How often such a verdict was right when it was measured, where the model's server returns log-probabilities. A
-	// hesitant yes has less than 0.5.
+	// The measured precision of such a verdict, if the model's server returns log-probabilities. A hesitant yes is
+	// below 0.5.
 	Probability *float64 `json:"probability,omitempty" api:"min=0,max=1"`
 }
 
-// searchMetadata says where a passage stands. Start and End are rune offsets in the document's text.
+// searchMetadata is the place of a passage. Start and End are rune offsets in the document's text.
 type searchMetadata struct {
 	ChunkID    string `json:"chunk_id"`
 	DocumentID string `json:"document_id"`
@@ -103,7 +102,7 @@ type searchMetadata struct {
 	Filename   string `json:"filename"`
 	Section    string `json:"section"`
 	Page       int    `json:"page"`
-	Place      string `json:"place,omitempty"` // the page in words: "p. 4", "slide 7"
+	Place      string `json:"place,omitempty"` // the page as text: "p. 4", "slide 7"
 	Start      int    `json:"start"`
 	End        int    `json:"end"`
 	URL        string `json:"url"`

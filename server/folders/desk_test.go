@@ -128,7 +128,7 @@ func TestWhatIsNoFolderToFollowIsSaid(t *testing.T) {
 	if err := unreadable("/x", os.ErrPermission); !strings.Contains(chat.MessageOf(err), "not allowed") {
 		t.Errorf("no permission: %v", err)
 	}
-	// a folder that only holds the program's data can be followed: what is own is left out of it, as with "footnote up"
+	// a folder that contains the program's data can be followed: its own files are excluded, as with "footnote up"
 	followed = nil
 	if err := d.refuses(dir); err != nil {
 		t.Errorf("the folder around the data directory: %v, want it followed without that", err)

@@ -81,8 +81,8 @@ func above(dir string) (places []Place) {
 	return places
 }
 
-// subfolders are the names of the folders in one, without hidden ones, links, and what is own. more: it holds so many
-// files and folders that not all were looked at.
+// subfolders returns the names of a folder's subfolders, without hidden ones, links, and own. more reports that the
+// folder exceeds the limit of entries read.
 func subfolders(dir string, own []string) (names []string, more bool, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -117,7 +117,7 @@ func usual(home string) []string {
 	names := map[string]string{"DOCUMENTS": "Documents", "DOWNLOAD": "Downloads", "DESKTOP": "Desktop"}
 	if f, err := os.Open(filepath.Join(home, ".config", "user-dirs.dirs")); err == nil {
 		defer f.Close()
-		raw, _ := io.ReadAll(io.LimitReader(f, 64<<10)) // what can't be read says nothing
+		raw, _ := io.ReadAll(io.LimitReader(f, 64<<10)) // an unreadable file has no marker
 		for _, dir := range userDirs.FindAllStringSubmatch(string(raw), -1) {
 			names[dir[1]] = dir[2]
 		}

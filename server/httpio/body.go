@@ -45,7 +45,7 @@ func (b Bodies) decodeJSON(c Context, v any, set func(*json.Decoder)) error {
 	return Decode(body, v, set)
 }
 
-// ReadRaw reads a body of at most b.Max bytes that says it is JSON, in UTF-8.
+// ReadRaw reads a body of at most b.Max bytes with the content type JSON, in UTF-8.
 func (b Bodies) ReadRaw(c Context) ([]byte, error) {
 	if !SendsJSON(c) {
 		return nil, &chat.Error{
@@ -76,10 +76,10 @@ func Decode(body []byte, v any, set func(*json.Decoder)) error {
 	return CheckStrict(body, reflect.TypeOf(v))
 }
 
-// plainNumbers writes whole numbers such as 5.0 and 5e1 without point and exponent: to JSON Schema, and to clients
-// whose language has one kind of number, they are whole, but the decoder takes them for fractions.
+// plainNumbers rewrites whole numbers such as 5.0 and 5e1 without point and exponent. JSON Schema and clients with
+// one number type consider them whole, but the decoder parses them as fractions.
 //
-// 1<<53 is the bound up to which a float64 holds every whole number.
+// A float64 holds every whole number up to 1<<53.
 func plainNumbers(body []byte) []byte {
 	var out []byte
 	done := 0
@@ -111,7 +111,7 @@ func plainNumbers(body []byte) []byte {
 	return append(out, body[done:]...)
 }
 
-// LimitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
+// LimitBody refuses a body whose Content-Length exceeds limit, and stops reading others at the limit.
 func LimitBody(c Context, limit int64) error {
 	r := c.Request()
 	c.Set(wholeBody, r.Body)
@@ -122,7 +122,7 @@ func LimitBody(c Context, limit int64) error {
 	return nil
 }
 
-// FileTooLarge is the error for a file of an upload that has more bytes than the limit for one.
+// FileTooLarge returns the error for an uploaded file over the limit in bytes.
 func FileTooLarge(name string, limit int64) error {
 	return &chat.Error{Code: chat.CodeTooLarge, Message: name + " is larger than " +
 		humanize.IBytes(uint64(limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
@@ -134,14 +134,13 @@ const wholeBody = "whole body"
 // How much of a body that is refused for its size is read, and for how long. Clients that send all of it before they
 // read would otherwise get a broken connection instead of the answer.
 const (
-	// Both are choices: enough for what clients send in a moment, and too little to be kept busy with.
+	// Both are estimates: enough for the data that clients have in flight, and too little to keep the server busy.
 	discardBytes = 8 << 20
 	discardTime  = 2 * time.Second
 )
 
-// discardBody reads what is left of a body that was over its limit or that no route takes, up to discardBytes and
-// discardTime. It reads nothing from a client that sent the header Expect: that client gets the answer before it sends
-// its body.
+// discardBody reads the rest of a body over its limit or without a route, up to discardBytes and discardTime. It
+// reads nothing if the request has the header Expect: that client gets the response before it sends its body.
 func discardBody(c Context) {
 	whole := c.Get(wholeBody)
 	if whole == nil {
@@ -163,12 +162,12 @@ func bodyTooLarge(limit int64) error {
 	) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
 }
 
-// jsonError says what is wrong with a body in words that name the field.
+// jsonError returns a user-facing message for a decoding error, with the field's name.
 func jsonError(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return bodyTooLarge(tooLarge.Limit)
 	}
-	if ours, ok := errors.AsType[*chat.Error](err); ok { // a field's own words
+	if ours, ok := errors.AsType[*chat.Error](err); ok { // an error of the field's own decoder
 		return ours
 	}
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {

@@ -20,7 +20,7 @@ type Guard struct {
 	origins   []string // whose pages may call the API
 	foreign   *http.CrossOriginProtection
 	keys      *keys.File  // nil: everybody is the local user
-	Tokens    Tokens      // of programs, which may use /mcp alone; nil: there are none
+	Tokens    Tokens      // of programs, valid for /mcp only; nil: none
 	OnNetwork atomic.Bool // other machines can reach the address it listens on
 }
 
@@ -72,12 +72,11 @@ func (g *Guard) hostAllowed(r *http.Request) bool {
 	return slices.ContainsFunc(g.hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// LocalOnly reports whether nobody but the user of this machine reaches the server: it listens on no other address, and
-// is known by no other name.
+// LocalOnly reports whether only this machine reaches the server: it listens on a loopback address and has no other
+// host name.
 func (g *Guard) LocalOnly() bool { return !g.OnNetwork.Load() && len(g.hosts) == 0 }
 
-// ListenOn notes the address that the server listens on. An address that is not TCP, as in tests, counts as one that
-// only this machine reaches.
+// ListenOn records the listener's address. An address that is not TCP, as in tests, counts as loopback.
 func (g *Guard) ListenOn(addr net.Addr) {
 	tcp, ok := addr.(*net.TCPAddr)
 	g.OnNetwork.Store(ok && !tcp.IP.IsLoopback())
@@ -88,13 +87,13 @@ func (g *Guard) ListenOn(addr net.Addr) {
 func (g *Guard) LocalUserAlone() bool { return !g.KeyNeeded() && g.LocalOnly() }
 
 // ByLocalUser reports whether the user of this machine sent a request: the server has no other users, and no proxy
-// passed the request on. It is the only definition of a local request. What acts for a request later, such as the sync
-// of a place, keeps its result.
+// forwarded the request. It is the only definition of a local request. Later work for a request, such as the sync of
+// a place, stores its result.
 func (g *Guard) ByLocalUser(r *http.Request) bool { return g.LocalUserAlone() && !forwarded(r.Header) }
 
-// forwarded reports whether a proxy or a content delivery network passed a request on. Each names the client in a
-// header of its own, such as X-Forwarded-For, CF-Connecting-IP or True-Client-IP. Browsers and programs send none of
-// them.
+// forwarded reports whether a proxy or a content delivery network forwarded a request. Each adds a header with the
+// client's address, such as X-Forwarded-For, CF-Connecting-IP or True-Client-IP. Browsers and programs do not send
+// these headers.
 func forwarded(h http.Header) bool {
 	for name := range h {
 		name = strings.ToLower(name)
@@ -114,7 +113,7 @@ var (
 	clientEnds = []string{"-ip", "-ipv6", "-clientip", "-socketip", "-remote-addr"}
 )
 
-// KeyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
+// KeyNeeded reports whether users need a key. It is true for an unreadable key file: access is then refused.
 func (g *Guard) KeyNeeded() bool {
 	if g.keys == nil {
 		return false
@@ -123,8 +122,8 @@ func (g *Guard) KeyNeeded() bool {
 	return needed || err != nil
 }
 
-// Gone reports whether a user may use the server no more: all keys of theirs were revoked. What they left open to
-// others without a key closes with that.
+// Gone reports whether all keys of a user were revoked. Links that the user shared for access without a key are then
+// closed as well.
 func (g *Guard) Gone(user string) bool { return g.keys != nil && g.keys.Revoked(user) }
 
 // exposedHeaders are the response headers of the API that a script of another origin may read beside those that the

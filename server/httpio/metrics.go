@@ -96,8 +96,8 @@ func (m *Metrics) Uploaded(result string) { m.uploads.WithLabelValues(result).In
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
-// Observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts,
-// times and logs what came of it. Bodies and queries are never logged.
+// Observe is the outermost middleware: it assigns the request id, recovers from panics, answers errors, and counts,
+// times and logs the request. Bodies and queries are never logged.
 func Observe(m *Metrics, log *slog.Logger) Middleware {
 	return func(next Handler) Handler {
 		return func(c Context) error {
@@ -173,8 +173,8 @@ const (
 // Route is a method and a path that a router answers. Parameters of the path begin with a colon.
 type Route struct{ Method, Path string }
 
-// NewRouter returns a router without routes. It logs nothing by itself, and takes the peer's address for the client's,
-// whatever headers say.
+// NewRouter returns a router without routes. It logs nothing itself. The client's address is the peer's, regardless
+// of headers.
 func NewRouter() *Router {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
@@ -183,7 +183,7 @@ func NewRouter() *Router {
 	return e
 }
 
-// Routes returns the routes of a router, in no order.
+// Routes returns the routes of a router, unordered.
 func Routes(r *Router) []Route {
 	var routes []Route
 	for _, route := range r.Routes() {
@@ -256,10 +256,10 @@ func qualityOf(params string) float64 {
 // ByHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
 func ByHTMX(c Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
 
-// Show answers with HTML, once all of it was drawn.
+// Show sends a component as HTML after rendering it into a buffer.
 //
-// A component that fails is an error before anything is sent, so a page is never half. It is not stored, since it is
-// one user's, and it varies with what decides its form and its language.
+// If the component fails, nothing is sent, so a page is never partial. The response is not cacheable, since it is
+// one user's. It varies with the headers that determine its form and language.
 func Show(c Context, status int, component templ.Component) error {
 	var b bytes.Buffer
 	if err := component.Render(c.Request().Context(), &b); err != nil {

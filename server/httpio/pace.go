@@ -50,7 +50,7 @@ func Wrap(limits Limits, next http.Handler) http.Handler {
 			r.Method = http.MethodGet
 		}
 		next.ServeHTTP(out, r)
-		out.extendDeadline() // for what net/http still has to flush
+		out.extendDeadline() // for data that net/http has yet to flush
 		out.body.boundRest()
 	})
 }
@@ -59,15 +59,15 @@ func Wrap(limits Limits, next http.Handler) http.Handler {
 // sends a byte a second would else hold a connection for ever. Slow lines are faster.
 const leastRate = 1 << 10
 
-// pace bounds how long a body or a response may wait for its client altogether: timeout, and what its bytes take at
-// leastRate. What the server itself takes in between does not count.
+// pace limits the total time that a body or a response waits for its client: timeout, plus the time for its bytes at
+// leastRate. The server's own processing time does not count.
 type pace struct {
 	timeout time.Duration // of each single wait
 	waited  time.Duration
 	bytes   int64
 }
 
-// waitDeadline is when a wait that begins now has to be over.
+// waitDeadline returns the deadline of a wait that starts now.
 func (p *pace) waitDeadline(now time.Time) time.Time {
 	left := p.timeout + time.Duration(p.bytes)*time.Second/leastRate - p.waited
 	return now.Add(min(p.timeout, left))
@@ -90,10 +90,11 @@ type pacedWriter struct {
 	body    *pacedBody // of the request; nil: it has none
 }
 
-// It is a choice: a slow reader is noticed after few bytes, and big files still take few writes.
+// pacedPiece is the size of a write in bytes: small enough to detect a slow reader early, and large enough for few
+// writes.
 const pacedPiece = 64 << 10
 
-// extendDeadline gives the next piece its time; a stream gets it anew for each piece.
+// extendDeadline sets the deadline of the next write; each write of a stream gets a new budget.
 func (w *pacedWriter) extendDeadline() {
 	p := w.pace
 	if w.stream {
@@ -102,7 +103,7 @@ func (w *pacedWriter) extendDeadline() {
 	_ = w.control.SetWriteDeadline(p.waitDeadline(time.Now()))
 }
 
-// WriteHeader notes whether a stream follows.
+// WriteHeader detects whether the response is a stream.
 func (w *pacedWriter) WriteHeader(status int) {
 	w.stream = strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream")
 	w.body.boundRest()
@@ -138,15 +139,16 @@ type pacedBody struct {
 	ended   bool // nothing is left to read, or what is left has its last deadline
 }
 
-// boundRest gives what nobody reads of a body a deadline. Before it sends a response, net/http reads on for up to 256
-// KiB by itself: who sends a byte a second would hold the connection, and needs no key for it. On nil it does nothing.
+// boundRest sets a read deadline for the unread rest of a body. Before a response, net/http drains up to 256 KiB by
+// itself: without a deadline, a client that sends a byte a second could hold the connection without a key. It is
+// safe for nil.
 func (b *pacedBody) boundRest() {
 	if b != nil && !b.ended {
 		_ = b.control.SetReadDeadline(b.pace.waitDeadline(time.Now()))
 	}
 }
 
-// Read counts the time that the client takes for its body.
+// Read adds the time waited for the client to its budget.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	began := time.Now()
 	_ = b.control.SetReadDeadline(b.pace.waitDeadline(began))

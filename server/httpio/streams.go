@@ -180,13 +180,13 @@ func (out *EventStream) Comment(text string) error {
 	return out.Send([]byte(": " + text + "\n\n"))
 }
 
-// Retry tells the reader to come back after that many milliseconds.
+// Retry sends the reconnection delay in milliseconds.
 func (out *EventStream) Retry(milliseconds int) error {
 	return out.Send([]byte("retry: " + strconv.Itoa(milliseconds) + "\n\n"))
 }
 
-// AppendFrame appends one event. An id of 0 means none. Each line of data gets its own "data:", whatever ends it, so
-// that nothing inside data can start a field or end the event. event must not contain a line break.
+// AppendFrame appends one event. An id of 0 is omitted. Each line of data gets its own "data:", whatever its line
+// ending, so that data can neither start a field nor end the event. event must not contain a line break.
 func AppendFrame(dst []byte, id int64, event string, data []byte) []byte {
 	if id > 0 {
 		dst = append(dst, "id: "...)
@@ -221,15 +221,15 @@ func cutLine(data []byte) (line, rest []byte, more bool) {
 	return data[:i], data[end:], true
 }
 
-// FrameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
-// It is a choice.
+// FrameFlush is the number of bytes of frames that are buffered before a write. A stream holds no buffer while it
+// waits.
 const FrameFlush = 32 << 10
 
-// frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not
-// stay in memory.
+// frameBuffer is a pooled buffer for encoding frames. Big ones are not returned to the pool, so that one large event
+// does not stay in memory.
 type frameBuffer struct{ B []byte }
 
-// FramePool lends out buffers for frames. Its methods may be called at the same time.
+// FramePool is a pool of frame buffers. It is safe for concurrent use.
 type FramePool struct{ pool sync.Pool }
 
 // Get returns an empty buffer.

@@ -1,6 +1,6 @@
-// Package oauth lets programs get tokens for /mcp, as the Model Context Protocol asks for (OAuth 2.1): it says where
-// (RFC 9728, RFC 8414), registers clients (RFC 7591), and hands out and takes back tokens (RFC 7009). The page on which
-// users allow it is the room page's. Nothing of it is there while no keys are needed.
+// Package oauth issues tokens for /mcp to programs, as the Model Context Protocol requires (OAuth 2.1). It serves
+// the metadata (RFC 9728, RFC 8414), registers clients (RFC 7591), and issues and revokes tokens (RFC 7009). The
+// consent page is in the room page. All of it is off while no keys are needed.
 package oauth
 
 import (
@@ -66,7 +66,7 @@ func (h *Handlers) Server(c httpio.Context) error {
 	})
 }
 
-// Register answers POST /oauth/register. What else programs say of themselves is not looked at.
+// Register handles POST /oauth/register. Other client metadata is ignored.
 func (h *Handlers) Register(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// ReadableRuns returns the runs of a session. When the store is there and can't read them, there are none, lost is
-// how many there were, and the failure is logged. Any other failure is returned.
+// ReadableRuns returns the runs of a session. If the store can't decode them, it returns none, logs the failure, and
+// lost is their number. Any other failure is returned.
 func (r *Reader) ReadableRuns(
 	ctx context.Context, scope chat.Scope, session chat.Session,
 ) (runs []chat.Run, lost int, err error) {

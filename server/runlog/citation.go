@@ -10,16 +10,16 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// CitationStyle says how an answer's footnotes are written for a program. The log always holds [N].
+// CitationStyle is the format of an answer's footnotes in the API. The log always holds [N].
 type CitationStyle string
 
 // The styles of footnotes.
 const (
 	StyleSource  CitationStyle = "source"  // [Source N] and a list of sources at the end; the default
-	StyleNumeric CitationStyle = "numeric" // [N], as it is
+	StyleNumeric CitationStyle = "numeric" // [N], unchanged
 )
 
-// Check fails with a chat.Error for a style that is unknown.
+// Check fails with a chat.Error for an unknown style.
 func (style CitationStyle) Check() error {
 	if style == "" || style == StyleSource || style == StyleNumeric {
 		return nil
@@ -100,10 +100,10 @@ func PlaceName(title, section, joint string) string {
 	return title
 }
 
-// marker is a footnote in Markdown, or what is none: a piece of code, or a sign that is escaped.
+// marker matches a footnote in Markdown, and code and escaped characters, which contain no footnotes.
 var marker = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`|\\\\.|\\[(\\d{1,4})\\]")
 
-// Footnotes finds every [N] in Markdown, as byte ranges. Links and code have none.
+// Footnotes returns the byte ranges of every [N] in Markdown, outside links and code.
 func Footnotes(markdown string) [][2]int {
 	var list [][2]int
 	for _, at := range marker.FindAllStringSubmatchIndex(markdown, -1) {
@@ -238,13 +238,13 @@ func APIStatus(status chat.RunStatus) string {
 	return string(status)
 }
 
-// Withheld reports whether a guardrail ended the run: what it wrote until then is not an answer.
+// Withheld reports whether a guardrail ended the run: its text is then no answer.
 func (t *Trace) Withheld() bool {
 	return t.Status == chat.RunGuardrailTriggered || t.Status == chat.RunCitationValidationFailed
 }
 
-// Spoken is what a program gets as the run's answer. When a guardrail ended the run that is a sentence about it,
-// without citations.
+// Spoken returns the answer text and citations for a program. If a guardrail ended the run, it returns a sentence
+// about that, without citations.
 func (t *Trace) Spoken() (string, []chat.Citation) {
 	switch {
 	case !t.Withheld():

@@ -9,16 +9,16 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Follower says how a run's log is shown to one kind of reader.
+// Follower is the encoding of a run's log for one kind of reader.
 type Follower struct {
-	// Frame appends what a reader gets for an entry. A chat.Reset comes as an entry with Seq 0: the reader starts
-	// over, and all entries follow from the first.
+	// Frame encodes an entry for the reader. A chat.Reset is an entry with Seq 0: the reader starts over, and all
+	// entries follow from the first.
 	Frame Framing
-	// RepeatLast sends the last entry again to a reader that has them all, where others get 204.
+	// RepeatLast sends the last entry again to a reader that has all entries, where others get 204.
 	RepeatLast bool
 }
 
-// Framing appends an entry as one kind of reader gets it.
+// Framing appends an entry encoded for one kind of reader.
 type Framing func(dst []byte, entry *chat.Entry) ([]byte, error)
 
 // ProgramFrame is the event as JSON under its number and kind.
@@ -154,7 +154,8 @@ func (r *Reader) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f F
 	return nil
 }
 
-// resetEntry tells a reader that the log is shorter than what it has seen, after a crash of the store: it reads again.
+// resetEntry returns an entry that makes a reader start over, since the log is shorter than its position after a
+// crash of the store.
 func resetEntry(runID string, last int64) (*chat.Entry, error) {
 	ev, err := chat.NewEvent(runID, chat.Reset{Last: last})
 	if err != nil {

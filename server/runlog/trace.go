@@ -1,14 +1,12 @@
-// Package runlog reads runs for those who answer with them. A Reader gives a run as it stands (a Trace), waits for
-// its end, or follows its log as a stream; a Trace says what the answer is, how its footnotes are written (citation)
-// and how far it can be relied on (judged).
+// Package runlog reads runs for the rooms. A Reader returns a run's current state (a Trace), waits for its end, or
+// streams its log. A Trace has the answer, the format of its footnotes (citation) and its reliability (judged).
 //
-// What comes in is the log of a run, event by event, from the store or as it grows; what goes out is a Trace, or a
-// stream. follow.go sends the log as it is to those who know our events, a Teller (trace.go) puts it into messages of
-// other protocols, draft.go says what of an unfinished answer such a reader may be told, and branch.go picks the runs
-// of a conversation that are shown.
+// Input is the log of a run, event by event, from the store or live. Output is a Trace or a stream. follow.go
+// streams the log to clients of our events, a Teller (trace.go) encodes it as messages of other protocols, draft.go
+// selects the safe part of an unfinished answer, and branch.go selects the shown runs of a conversation.
 //
-// It must never change a run: a reader who comes or leaves neither ends it nor adds to its log. All it shows follows
-// from the log, so that the same run looks the same to everybody who may see it, at any time.
+// It must never change a run: connecting or disconnecting neither ends it nor adds to its log. Its output depends on
+// the log only, so that a run looks the same to every authorised reader at any time.
 package runlog
 
 import (
@@ -32,41 +30,41 @@ type Reader struct {
 	frames  httpio.FramePool
 }
 
-// Trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
+// Trace is the state folded from a run's whole log: the body of GET /agent/runs/{id}.
 //
-// It is not safe for concurrent use: whoever folds events into it owns it.
+// It is not safe for concurrent use.
 type Trace struct {
 	RunID     string          `json:"run_id"`
 	SessionID string          `json:"session_id"`
-	ParentID  string          `json:"parent_id,omitempty"` // The run before it on its branch.
+	ParentID  string          `json:"parent_id,omitempty"` // The preceding run on its branch.
 	Status    chat.RunStatus  `json:"status"`
 	Question  string          `json:"question"`
 	Model     string          `json:"model"`
 	Mode      chat.Mode       `json:"mode"`
 	Toolset   string          `json:"toolset"`
-	Budget    chat.Budget     `json:"budget"` // What the run may use.
+	Budget    chat.Budget     `json:"budget"` // The run's budget.
 	Steps     []chat.Step     `json:"steps"`  // The last state of each step, in the order they began.
 	Text      string          `json:"text"`   // The answer as far as it is written.
 	Answer    *chat.Answer    `json:"answer"` // The whole answer; null until there is one.
 	Citations []chat.Citation `json:"citations"`
 	Tokens    chat.Tokens     `json:"tokens"` // Tokens of the model, of all steps and the answer.
-	// What all of them cost, in the currency of the prices; left out when the model has no price.
+	// The cost of all tokens, in the currency of the prices; left out when the model has no price.
 	Cost *float64 `json:"cost,omitempty"`
 	// How long the run took, or has taken so far, in milliseconds.
 	LatencyMS int64           `json:"latency_ms"`
 	Error     *chat.StepError `json:"error,omitempty"`
-	LastSeq   int64           `json:"last_seq"` // The number of the last event it is made from.
+	LastSeq   int64           `json:"last_seq"` // The sequence number of the last event included.
 	CreatedAt time.Time       `json:"created_at"`
 	EndedAt   *time.Time      `json:"ended_at,omitempty"` // When it ended.
 	// The address of the run's events as JSON.
 	Events string          `json:"events"`
-	Log    chat.Transcript `json:"-"` // what the fields above show
-	Style  CitationStyle   `json:"-"` // that its question named
+	Log    chat.Transcript `json:"-"` // the source of the fields above
+	Style  CitationStyle   `json:"-"` // the question's style
 }
 
-// NewTrace begins the trace of a run.
+// NewTrace returns the trace of a run before its first event.
 //
-// Its status and tokens are those of the run's row, until its log says more.
+// Its status and tokens are those of the run's row, until events replace them.
 func NewTrace(run chat.Run) *Trace {
 	t := &Trace{
 		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status,
@@ -110,7 +108,7 @@ func (t *Trace) Add(ev chat.Event) error {
 	return nil
 }
 
-// sumSteps says what the run came to. Its answer knows, or its end; for a run without them the steps are added up.
+// sumSteps sets latency, tokens and cost: from the answer or the run's end, else as the sum of the steps.
 func (t *Trace) sumSteps() {
 	t.LatencyMS = runLatency(t)
 	if t.Answer != nil {
@@ -173,8 +171,8 @@ func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Tr
 	return r.Walk(ctx, scope, run, nil)
 }
 
-// Walk is Trace for a run that was read. It calls see, if there is one, with what each event adds; that is in the trace
-// already.
+// Walk is Trace for a run already read. It calls see, if not nil, with each event's payload after adding it to the
+// trace.
 func (r *Reader) Walk(
 	ctx context.Context, scope chat.Scope, run chat.Run, see func(*Trace, chat.Payload) error,
 ) (*Trace, error) {
@@ -196,7 +194,7 @@ func (r *Reader) Walk(
 	}
 }
 
-// see adds an event and calls see, if there is one, with what it adds.
+// see adds an event and calls the function see, if not nil, with its payload.
 func (t *Trace) see(ev chat.Event, see func(*Trace, chat.Payload) error) error {
 	if err := t.Add(ev); err != nil || see == nil {
 		return err
@@ -240,8 +238,7 @@ func (r *Reader) Listen(
 	heartbeat := time.NewTicker(r.Streams.Heartbeat)
 	defer heartbeat.Stop()
 	read := r.Feed.Read
-	// The first read goes to the store. Those after it may trust what is in memory, since the watch tells of each
-	// append.
+	// The first read queries the store. Later ones may use the cache, since the watch signals each append.
 	for after := int64(0); ; read = r.Feed.ReadWatched {
 		news := wake()
 		page, err := read(ctx, scope, runID, after)
@@ -300,21 +297,22 @@ func (r *Reader) Output(ctx context.Context, scope chat.Scope, runID, callID str
 	return step.ToolOutput, nil
 }
 
-// Teller puts a run into the messages of another protocol. What it returns depends on the log alone, so that a reader
-// who comes back gets the same messages under the same numbers.
+// Teller encodes a run as messages of another protocol. Its output depends on the log alone, so that a reconnecting
+// reader gets the same messages under the same numbers.
 //
-// It is made for one stream and called by it alone, so it may keep state between calls.
+// It serves one stream and is called sequentially, so it may keep state between calls.
 type Teller interface {
-	// Tell returns what the run's next event adds; it is in t already.
+	// Tell returns the messages for the run's next event, which t already includes.
 	Tell(t *Trace, p chat.Payload) []any
-	// End returns the last messages. failure is why there is no answer; nil if there is one, or the run was stopped.
+	// End returns the last messages. failure is the reason for a missing answer; nil if there is an answer or the
+	// run was stopped.
 	End(t *Trace, failure error) []any
 }
 
-// Retell streams a run to its end as a teller puts it, each message as a server-sent event without a name. The last one
-// of an event of the log has its number: a reader who has seen it gets what follows after. A number beyond the end
-// means the beginning. Who has seen all gets 204. close is data that ends the stream, if it is not empty. None of this
-// touches the run. It fails before anything is sent, or, only for the log, after a failure was told.
+// Retell streams a run to its end in a teller's encoding, each message as an unnamed server-sent event. The last
+// message of a log event has the event's number as its id: a reader resumes after it. A number beyond the end
+// restarts the stream; a reader that has all gets 204. close is data that ends the stream, if not empty. The run is
+// not affected. It fails before anything is sent; later failures are sent in the stream and only logged.
 func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Teller, close string) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, err := r.Feed.Read(ctx, scope, run.ID, after)
@@ -334,7 +332,7 @@ func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Tell
 	}
 	defer leave()
 	t := NewTrace(run)
-	t.Status, t.Tokens = chat.RunRunning, chat.Tokens{} // until its log says more
+	t.Status, t.Tokens = chat.RunRunning, chat.Tokens{} // until events replace them
 	err = r.Listen(ctx, scope, run.ID, func(ev chat.Event) error {
 		if err := t.Add(ev); err != nil {
 			return err

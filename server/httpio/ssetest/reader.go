@@ -13,13 +13,13 @@ import (
 // Event is an event as a browser takes it from the wire.
 type Event struct{ ID, Name, Data string }
 
-// Reader parses as the HTML standard says: lines end with LF, CR or CRLF, and an empty line ends an event. Its comments
-// and retry hints are kept apart.
+// Reader parses server-sent events as in the HTML standard: lines end with LF, CR or CRLF, and an empty line ends an
+// event. Comments are counted and the retry hint is stored separately.
 type Reader struct {
 	Buffer   *bufio.Reader
 	lastID   string
 	Comments int
-	Retry    string // milliseconds, as the stream gave them
+	Retry    string // milliseconds, as sent
 }
 
 // NewReader reads a stream.
