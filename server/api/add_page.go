@@ -20,11 +20,11 @@ type NewPage struct {
 	Meta map[string]any `json:"meta"`
 }
 
-// addPage answers POST /documents with JSON: the page at an address becomes a document. What is wrong with the page is
-// told as of a file that is refused.
+// addPage handles POST /documents with JSON: it imports the web page at an address as a document. Errors of the page
+// are encoded like those of a refused file.
 //
-// The answer is that of an upload of one file: 202 with the document, or the status of the reason, with the page in
-// rejected. Only a failure of our own, and a client that left, is answered as a problem.
+// The response is that of an upload of one file: 202 with the document, or the status of the error, with the page in
+// rejected. Only a failure of the server and a disconnected client are answered as a problem.
 func (a *Handlers) addPage(c httpio.Context) error {
 	var page NewPage
 	if err := a.Bodies.ReadJSON(c, &page); err != nil {

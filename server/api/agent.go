@@ -12,13 +12,13 @@ import (
 // AgentQuestion is the body of POST /agent/chat and /agent/chat/structured.
 type AgentQuestion struct {
 	ask.Question
-	// How footnotes are written: [Source N] with a list of sources at the end (source, also without this field), or [N]
-	// (numeric). In a stream the pieces have [N] and the answer event the style, source only if it is named. What names
-	// a style is read again in it: the run, its events and the conversation.
+	// The format of footnotes: [Source N] with a list of sources at the end (source, the default), or [N] (numeric).
+	// A stream's text deltas have [N]; its answer event has the style, source only if it was named. The run, its
+	// events and the conversation keep a named style.
 	CitationStyle runlog.CitationStyle `json:"citation_style"`
 }
 
-// AgentAnswer is the body of their answers; Response and Citations belong to the first, Answer to the second.
+// AgentAnswer is the body of their responses; Response and Citations belong to the first, Answer to the second.
 type AgentAnswer struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
@@ -88,10 +88,10 @@ func sourcesOf(citations []chat.Citation) []chat.Source {
 	return sources
 }
 
-// AgentChatStructured answers POST /agent/chat/structured: as AgentChat, with the sources spelled out.
+// AgentChatStructured handles POST /agent/chat/structured: as AgentChat, with structured sources.
 //
-// Links of its sources begin with the path: base is empty. Footnotes are written as the style says, but without a list
-// at the end, since the sources are beside it.
+// The links of its sources are relative: base is empty. Footnotes have the requested style, without a list at the
+// end, since the sources are a separate field.
 func (a *Handlers) AgentChatStructured(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {

@@ -49,12 +49,11 @@ func (a *Handlers) DenyStep(c httpio.Context) error {
 	})
 }
 
-// decidedLimit is how long a page without scripts waits to show what a decision changed.
-// It is a choice; the page is shown after it in any case.
+// decidedLimit is the timeout for a decision's effect before a page without scripts is shown anyway.
 const decidedLimit = 5 * time.Second
 
-// awaitDecision waits, for a page without scripts, until the call that was decided no longer waits in the run's log:
-// shown earlier, the page would ask once more, and not load itself again, so as not to take a reader's words away.
+// awaitDecision waits, for a page without scripts, until the decided call is no longer pending in the run's log. An
+// earlier page would show the question again, without a reload, which would discard a reader's input.
 func (a *Handlers) awaitDecision(c httpio.Context, run string) error {
 	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 		return nil

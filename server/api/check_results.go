@@ -16,16 +16,15 @@ type Checker struct {
 	// Check judges whether the first results answer a question.
 	Check func(ctx context.Context, user, question string, found []corpus.Result) (CheckedResults, error)
 	Most  int // results that Check judges
-	// Retrieved reports whether the results of POST /agent/retrieve are judged unless the request says otherwise. It is
-	// set where Check is.
+	// Retrieved reports whether the results of POST /agent/retrieve are checked by default. It is set if Check is.
 	Retrieved func() bool
 }
 
-// CheckedResults are results of a search with the verdicts of a language model.
+// CheckedResults are search results with the verdicts of a language model.
 type CheckedResults struct {
-	Results []corpus.Result     // those that answer first
-	Hits    map[string]chat.Hit // the verdicts, by passage; results that were not judged have none
-	Step    *chat.Step          // the check, with an error if it failed; nil: nothing was checked
+	Results []corpus.Result     // those with the answer first
+	Hits    map[string]chat.Hit // the verdicts, by passage; unchecked results have none
+	Step    *chat.Step          // the check, with its error if it failed; nil: no check
 	Spent   chat.Spent
 }
 

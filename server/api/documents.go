@@ -31,15 +31,15 @@ type DocumentInfo struct {
 	// The namespace; without one documents go to "default" and searches go everywhere.
 	Namespace string `json:"namespace"`
 	Language  string `json:"language,omitempty"` // Its language (ISO 639-1), when it was recognised.
-	// What is known about the document: author, date, tags and so on.
+	// The document's metadata: author, date, tags and so on.
 	Meta map[string]any `json:"meta"`
-	// How far the document is; ready means that its text can be searched.
+	// The document's processing state; ready means that its text can be searched.
 	State corpus.State `json:"state" api:"shared"`
-	// Whether it can be found by meaning: failed after the server died three times while it made the vectors; POST
-	// /documents/{id}/retry tries again.
+	// The state of its embedding. failed: the server died three times while embedding it; POST /documents/{id}/retry
+	// retries.
 	Semantic  corpus.Semantic `json:"semantic"`
-	Progress  corpus.Progress `json:"progress"`        // How far the work on it is.
-	Error     *corpus.Failure `json:"error,omitempty"` // Why the file could not be read.
+	Progress  corpus.Progress `json:"progress"`        // The progress of its processing.
+	Error     *corpus.Failure `json:"error,omitempty"` // Why the file could not be parsed.
 	CreatedAt time.Time       `json:"created_at"`
 	UpdatedAt time.Time       `json:"updated_at"`
 }
@@ -64,9 +64,9 @@ func newDocumentInfo(d corpus.Document) DocumentInfo {
 	}
 }
 
-// documentFilter reads ?state=&q=&sort=&limit=&cursor=; state may be several, separated by commas.
+// documentFilter parses ?state=&q=&sort=&limit=&cursor=; state is a list separated by commas.
 //
-// 400 for what it can't read. An empty state between two commas is passed over.
+// It fails with 400 for an invalid parameter. Empty list entries are ignored.
 func documentFilter(c httpio.Context) (corpus.Filter, error) {
 	limit, err := httpio.QueryInt(c, "limit", 50, 1, 1000)
 	if err != nil {
@@ -172,10 +172,10 @@ func (a *Handlers) RetryDocument(c httpio.Context) error {
 // It is a Content-Security-Policy that takes the place of the pages' own for whatever came from a user.
 const Inert = "default-src 'none'; sandbox"
 
-// DocumentText answers GET /documents/{id}/text: the document's text, to which all offsets refer.
+// DocumentText handles GET /documents/{id}/text: the document's text, the base of all offsets.
 //
-// There is no text yet: 409. The length is sent only if the text is one part, as it is not known before. A failure
-// after the first part cuts the connection, which is all that is left to tell a client.
+// It fails with 409 while there is no text yet. Content-Length is sent only for a text of one part, since it is not
+// known before. A failure after the first part aborts the connection, the only remaining signal to the client.
 func (a *Handlers) DocumentText(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	part, err := a.Library.TextPart(ctx, scope, id, 0)
@@ -202,10 +202,10 @@ func (a *Handlers) DocumentText(c httpio.Context) error {
 	}
 }
 
-// DocumentFile answers with the original, always as an attachment.
+// DocumentFile handles the download of the original, always as an attachment.
 //
-// http.ServeContent answers ranges (206, 416) and what the client has already (304) by the ETag, which is the file's
-// hash: the same bytes are the same file, whatever it is called.
+// http.ServeContent handles ranges (206, 416) and conditional requests (304) by the ETag, the file's hash: equal
+// bytes are the same file under any name.
 func (a *Handlers) DocumentFile(c httpio.Context) error {
 	d, file, err := a.Library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {

@@ -23,10 +23,10 @@ var exportKinds = map[string]string{
 	"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json",
 }
 
-// ExportRun answers with an answer and all it rests on, as a file.
+// ExportRun exports an answer with its sources as a file.
 //
-// It answers GET /agent/runs/{id}/export for the run's user, always as an attachment: 400 for a format that is none,
-// 409 while the run is under way. json, md and html are sealed with a digest and can be verified; the other formats
+// It handles GET /agent/runs/{id}/export for the run's user, always as an attachment: 400 for an unknown format, 409
+// while the run is under way. json, md and html are sealed with a digest and can be verified; the other formats
 // can't.
 func (a *Handlers) ExportRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
@@ -105,9 +105,9 @@ func evidenceOf(t *runlog.Trace) chat.Evidence {
 	return e
 }
 
-// fileName is a name that every file system takes, made of a question's words.
+// fileName returns a portable file name from a question's words.
 //
-// It keeps letters and digits of all scripts, in small letters, and at most 60 characters of them, which is a choice.
+// It keeps letters and digits of all scripts, in lower case, at most 60 characters.
 func fileName(question string) string {
 	words := strings.FieldsFunc(
 		strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) },
@@ -124,11 +124,11 @@ type EvidenceFile struct {
 	File string `json:"file" api:"need"` // The whole text of an exported file.
 }
 
-// VerifyEvidence checks an exported answer against the documents as they are now.
+// VerifyEvidence checks an exported answer against the current documents.
 //
-// It answers POST /evidence/verify with 200 and what became of each quote, also when nothing of it holds; 400 is for a
-// body that is no exported file. Each document is read once, however often it is cited. Documents that the caller does
-// not have count as gone.
+// It handles POST /evidence/verify: 200 with the result for each quote, even if none is verified; 400 for a body
+// that is no exported file. Each document is read once, regardless of its number of citations. Documents that the
+// caller does not have count as missing.
 func (a *Handlers) VerifyEvidence(c httpio.Context) error {
 	file, err := a.readEvidence(c)
 	if err != nil {
@@ -198,20 +198,20 @@ func (a *Handlers) findDocument(ctx context.Context, scope chat.Scope, id string
 	return v, err
 }
 
-// maxExported is how many answers of a conversation are exported at most, the newest.
-// It is a choice, so that a file is made in memory within bounds.
+// maxExported is the maximum number of a conversation's answers in an export, the newest ones. It limits the memory
+// for the file.
 const maxExported = 200
 
-// fileKinds are the media types of the formats that answers are exported in without what is needed to verify them.
+// fileKinds are the media types of the export formats without evidence for verification.
 var fileKinds = map[string]string{
 	"docx": export.MediaTypes["docx"], "bib": export.MediaTypes["bib"], "csl": export.MediaTypes["csl"],
 	"ris": export.MediaTypes["ris"], "md": exportKinds["md"], "html": exportKinds["html"],
 }
 
-// ExportSession answers GET /agent/session/{id}/export: the branch that is shown, as one file.
+// ExportSession handles GET /agent/session/{id}/export: the shown branch as one file.
 //
-// 400 for a format that is none, 404 for a conversation that the user does not have, 409 when none of its answers is
-// finished. Turns that are damaged are left out and logged.
+// It fails with 400 for an unknown format, 404 for a conversation that the user does not have, and 409 if none of
+// its answers is finished. Damaged turns are left out and logged.
 func (a *Handlers) ExportSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -254,9 +254,9 @@ func (a *Handlers) ExportSession(c httpio.Context) error {
 	return a.sendFile(c, format, session.Title, answers)
 }
 
-// sendFile answers with answers as a file of one of fileKinds.
+// sendFile sends answers as a file of one of fileKinds.
 //
-// The file is made before anything is sent, so a failure can still be told.
+// The file is complete before anything is sent, so an error can still be reported.
 func (a *Handlers) sendFile(c httpio.Context, format, title string, answers []chat.Evidence) error {
 	file, err := a.exportFile(c.Request().Context(), httpio.Scope(c), format, title, answers)
 	if err != nil {
@@ -294,8 +294,8 @@ func (a *Handlers) exportFile(
 	}
 }
 
-// citedSources are the documents that answers cite, each once, in the order of their first footnotes. Of one that is
-// gone only what the answer says is known.
+// citedSources returns the documents that answers cite, each once, in the order of their first footnotes. For a
+// deleted document only the citation's data is available.
 func (a *Handlers) citedSources(
 	ctx context.Context, scope chat.Scope, answers []chat.Evidence,
 ) (sources []export.Source, err error) {

@@ -30,11 +30,11 @@ type FollowedPlace struct {
 	NextAt      *time.Time `json:"next_at,omitempty"`      // When it is looked at next; left out: on request.
 	// Why the last look failed. The place is tried again by itself, unless its state is paused.
 	Failure  *PlaceFailure `json:"failure,omitempty"`
-	Note     string        `json:"note,omitempty"` // What else there is to know of the last look.
-	Items    int           `json:"items"`          // What the place has.
+	Note     string        `json:"note,omitempty"` // Notes on the last sync.
+	Items    int           `json:"items"`          // The number of items of the place.
 	Refused  int           `json:"refused"`        // Those that can't be documents.
 	Waiting  int           `json:"waiting"`        // Those that are yet to be fetched.
-	LastLook PlaceReport   `json:"last_look"`      // What the last look changed in the library.
+	LastLook PlaceReport   `json:"last_look"`      // The last sync's changes in the library.
 }
 
 // PlaceFailure is why a look or an item failed.
@@ -43,15 +43,15 @@ type PlaceFailure struct {
 	Detail string    `json:"detail"`
 }
 
-// PlaceReport says what the last look changed in the library.
+// PlaceReport is the changes of the last sync in the library.
 type PlaceReport struct {
 	Added     int             `json:"added"`     // New documents.
 	Changed   int             `json:"changed"`   // Documents with a new version.
-	Removed   int             `json:"removed"`   // Documents whose items are gone.
+	Removed   int             `json:"removed"`   // Documents whose items were removed.
 	Documents []PlaceDocument `json:"documents"` // The first of these documents.
 }
 
-// PlaceDocument is a document that a look changed.
+// PlaceDocument is a document that a sync changed.
 type PlaceDocument struct {
 	ID   string `json:"document_id"`
 	Name string `json:"name"`
@@ -72,7 +72,7 @@ type PlaceKinds struct {
 type PlaceKind struct {
 	Name   string       `json:"name"` // For kind of POST /places.
 	Title  string       `json:"title"`
-	Help   string       `json:"help"`   // What is read, and what that needs.
+	Help   string       `json:"help"`   // The extent of the sync and its requirements.
 	Fields []PlaceField `json:"fields"` // Its settings.
 }
 
@@ -98,14 +98,14 @@ type NewPlace struct {
 	Schedule placestore.Schedule `json:"schedule" api:"values=placestore.Schedule,initial=day"`
 }
 
-// PlaceChange is the body of PATCH /places/{id}. What is left out stays.
+// PlaceChange is the body of PATCH /places/{id}. Omitted fields are unchanged.
 type PlaceChange struct {
 	// The folder of documents that are added from now on.
 	Name     *string              `json:"name" api:"min=1,max=placestore.MaxNameLen"`
 	Schedule *placestore.Schedule `json:"schedule" api:"values=placestore.Schedule"`
-	Paused   *bool                `json:"paused"` // Whether it is not looked at.
-	// Those that change, by the names of the kind's fields. Stored secrets must be sent again, or the answer is 400,
-	// when the scheme, host or port of the place's server changes.
+	Paused   *bool                `json:"paused"` // Whether its sync is paused.
+	// The changed settings, by the names of the kind's fields. When the scheme, host or port of the place's server
+	// changes, stored secrets must be sent again, or the response is 400.
 	Settings map[string]string `json:"settings"`
 }
 
@@ -117,7 +117,7 @@ type PlaceItems struct {
 
 // PlaceItem is something that a place has.
 type PlaceItem struct {
-	Key        string        `json:"key"` // What names it in its place.
+	Key        string        `json:"key"` // The item's key in its place.
 	Name       string        `json:"name"`
 	Link       string        `json:"link,omitempty"` // Where people open it.
 	DocumentID string        `json:"document_id,omitempty"`
@@ -203,10 +203,10 @@ func tellField(c httpio.Context, f sources.Field) PlaceField {
 	return PlaceField{f.Name, f.Title.In(ctx), f.Help.In(ctx), f.Example, f.Required, f.Secret, f.Lines}
 }
 
-// AddPlace answers POST /places.
+// AddPlace handles POST /places.
 //
-// 201 once the place was reached with the settings; the first look follows in the background. Whether the request is
-// the local user's, which the guard tells, decides what the place may reach.
+// It answers 201 after a test connection with the settings; the first sync runs in the background. The guard reports
+// whether the request is the local user's, which decides the networks that the place may reach.
 func (a *Handlers) AddPlace(c httpio.Context) error {
 	var n NewPlace
 	if err := a.Bodies.ReadJSON(c, &n); err != nil {
@@ -225,9 +225,9 @@ func (a *Handlers) GetPlace(c httpio.Context) error {
 	return sendPlace(c, http.StatusOK, p, err)
 }
 
-// ChangePlace answers PATCH /places/{id}.
+// ChangePlace handles PATCH /places/{id}.
 //
-// What is left out stays. New settings are tried before they are kept.
+// Omitted fields are unchanged. New settings are tested before they are stored.
 func (a *Handlers) ChangePlace(c httpio.Context) error {
 	var change PlaceChange
 	if err := a.Bodies.ReadJSON(c, &change); err != nil {

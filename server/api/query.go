@@ -17,29 +17,30 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// retrieveTime is how long POST /agent/retrieve may take.
-// It is a choice. A search takes far less; an agent that searches may take more, and is cut off.
+// retrieveTime is the timeout of POST /agent/retrieve. A search takes far less; an agent that searches may exceed it
+// and is cancelled.
 const retrieveTime = 30 * time.Second
 
 // AgentQuery is the body of POST /agent/query.
 type AgentQuery struct {
 	Question  string `json:"question" api:"need,filled,max=chat.MaxQuestion"`
 	Namespace string `json:"namespace" api:"form=namespace"`
-	// Text that the answer may rest on besides the documents, which are searched as always. What rests on it alone has
-	// no footnote.
+	// Additional text to answer from, besides the documents, which are searched as usual. Statements supported by it
+	// alone have no footnote.
 	Context *string        `json:"context" api:"filled,max=chat.MaxContext"`
 	Config  chat.RunConfig `json:"config"`
 	History [][]string     `json:"history" api:"pairs"` // Earlier turns as [question, answer], oldest first.
-	// The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.
+	// The conversation to continue; an unknown id starts a new one, and without an id one is generated. Ids are
+	// unique per user.
 	SessionID string `json:"session_id" api:"form=maybe"`
-	// The set of tools that the model has, with its limits and its temperature; none: react, unless the settings name
+	// The set of the model's tools, with its limits and its temperature. Default: react, unless the settings name
 	// another than cursor.
 	Toolset string `json:"toolset"`
 }
 
-// AgentResponse is its answer, with the whole trace of the run.
+// AgentResponse is its response, with the whole trace of the run.
 type AgentResponse struct {
-	ID        string `json:"id"` // The run's id: GET /agent/runs/{id} has all of it.
+	ID        string `json:"id"` // The run's id: GET /agent/runs/{id} returns the run.
 	SessionID string `json:"session_id"`
 	// How the run ended.
 	Status    string          `json:"status" api:"values=success|cancelled|guardrail_triggered|citation_validation_failed"`
@@ -151,7 +152,7 @@ func questionPairs(turns [][]string) ([][2]string, error) {
 	return list, nil
 }
 
-// relevanceOf says in a sentence how a citation bears on the answer.
+// relevanceOf returns a sentence about a citation's support for the answer.
 func relevanceOf(cite chat.Citation) string {
 	where := runlog.PlaceName(cite.Title, cite.Section, " › ")
 	switch cite.Check {
@@ -169,14 +170,14 @@ type RetrieveResponse struct {
 	Query  string  `json:"query"`
 	Chunks []chunk `json:"chunks"` // The passages found, best first.
 	Total  int     `json:"total"`  // How many there are.
-	// Who searched how: agentic (the steps say with which tools), or hybrid, lexical, semantic for a plain search.
+	// The search strategy: agentic (the steps have the tools), or hybrid, lexical, semantic for a plain search.
 	Strategy   string     `json:"strategy"`
 	AgentTrace agentTrace `json:"agent_trace"` // How the passages were found.
 	Notes      []string   `json:"notes"`
 	LatencyMS  int64      `json:"latency_ms"`
 }
 
-// chunk is a passage that was found, with how it was.
+// chunk is a passage with its retrieval method.
 type chunk struct {
 	find.SearchResult
 	ChunkID    string     `json:"chunk_id"`
@@ -200,12 +201,12 @@ func newRetrieveResponse(
 	return res
 }
 
-// AgentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
+// AgentRetrieve handles POST /agent/retrieve: passages for a program that writes its own answer.
 //
-// It counts as one search of the user, whoever searches. A language model checks what was found where the settings or
-// the request say so. 200 with the passages, also when there are none. A search that
-// takes longer than retrieveTime is chat.CodeTimeout, which is answered with 500. When the agent can't serve, a plain
-// search does, and notes say so.
+// It counts as one search of the user, also if an agent searches. A language model checks the results if the
+// settings or the request say so. It answers 200 with the passages, even if empty. A search that exceeds
+// retrieveTime fails with chat.CodeTimeout, encoded as 500. If the agent fails, a plain search is the fallback, and
+// notes report it.
 func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -253,31 +254,30 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	))
 }
 
-// queryStep is a step as POST /agent/query has it: the step itself, and the same told as an action and what was
-// observed.
+// queryStep is a step in POST /agent/query: the step itself, and the same as an action and an observation.
 type queryStep struct {
 	chat.Step
-	StepNumber  int              `json:"step_number"` // Its place, from 1.
-	Action      queryAction      `json:"action"`      // What was done, and why.
-	Observation queryObservation `json:"observation"` // What came of it.
+	StepNumber  int              `json:"step_number"` // Its position, from 1.
+	Action      queryAction      `json:"action"`      // The action and its reason.
+	Observation queryObservation `json:"observation"` // The result.
 }
 
-// queryAction is what a step did.
+// queryAction is a step's action.
 type queryAction struct {
 	Tool      string          `json:"tool" api:"shared"` // The tool, or the phase of a step that calls none.
 	ToolInput json.RawMessage `json:"tool_input"`        // The tool's input.
 	Thought   string          `json:"thought"`           // Why the model does it.
 }
 
-// queryObservation is what came of it.
+// queryObservation is a step's result.
 type queryObservation struct {
-	Result    any     `json:"result"`  // What it returned; null while there is nothing.
+	Result    any     `json:"result"`  // The tool's result; null before there is one.
 	Success   *bool   `json:"success"` // Whether it ended without an error; null while it runs.
 	Error     *string `json:"error"`   // null without one
 	LatencyMS int64   `json:"latency_ms"`
 }
 
-// querySteps are a run's steps in the form of POST /query.
+// querySteps converts a run's steps to the form of POST /query.
 func querySteps(steps []chat.Step) []queryStep {
 	out := make([]queryStep, 0, len(steps))
 	for i, s := range steps {
@@ -315,12 +315,12 @@ func newQueryStep(s chat.Step, number int) queryStep {
 // no number.
 const responseEvent = "response"
 
-// queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an
-// observation as well, and behind run_done comes the whole response.
+// queryFrame encodes a run's log for the stream of POST /agent/query: each step also has an action and an
+// observation, and the whole response follows run_done.
 //
-// It keeps state between calls, so each stream needs one of its own, and a stream must begin with the first event.
+// It keeps state between calls, so each stream needs its own, from the first event.
 func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) runlog.Framing {
-	steps := runlog.Trace{} // so that each step keeps its number, input and thought
+	steps := runlog.Trace{} // keeps each step's number, input and thought
 	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		switch entry.Type {
 		case chat.KindReasoningStep:

@@ -10,7 +10,7 @@ import (
 // Retrieval is one search or reading of a session.
 type Retrieval struct {
 	ToolName     string `json:"tool_name"`     // The tool that searched or read.
-	Query        string `json:"query"`         // What was searched for, or which document was read.
+	Query        string `json:"query"`         // The query, or the document that was read.
 	ResultsCount int    `json:"results_count"` // How many results there were.
 	// The average similarity of the results whose similarity is known; where there are no vectors, the average score. 0
 	// when no result has either.
@@ -18,9 +18,9 @@ type Retrieval struct {
 	Timestamp     time.Time `json:"timestamp"` // When.
 }
 
-// listRetrievals is what the runs behind messages searched for and read.
+// listRetrievals returns the searches and reads of the messages' runs.
 //
-// messages of one run stand side by side, so each run is looked at once.
+// Messages of one run are adjacent, so each run is visited once.
 func listRetrievals(messages []message, traces map[string]*runlog.Trace) []Retrieval {
 	list := []Retrieval{}
 	last := ""

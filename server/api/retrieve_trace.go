@@ -15,7 +15,7 @@ type agentTrace struct {
 	Iterations  int          `json:"iterations"`     // Turns with calls; calls side by side are one.
 	ToolCalls   []tracedCall `json:"tool_calls"`     // The calls, in order.
 	ToolResults []tracedEnd  `json:"tool_results"`   // How each call ended, in the same order.
-	Plan        tracedPlan   `json:"plan"`           // What was thought before the first call.
+	Plan        tracedPlan   `json:"plan"`           // The reasoning before the first call.
 	Tokens      chat.Tokens  `json:"tokens"`         // that models took for it
 	Cost        *float64     `json:"cost,omitempty"` // of Tokens, when the models have a price
 	Steps       []chat.Step  `json:"steps"`
@@ -39,20 +39,20 @@ type tracedEnd struct {
 	Tool          string  `json:"tool"`
 	Success       bool    `json:"success"`        // It ended, and without an error.
 	ExecutionTime float64 `json:"execution_time"` // How long it took, in seconds.
-	NumResults    int     `json:"num_results"`    // What was found: passages, documents, or the one that was read.
+	NumResults    int     `json:"num_results"`    // The number of results: passages, documents, or 1 for a document that was read.
 }
 
-// tracedPlan is what a model thought before a call, and what that cost.
+// tracedPlan is a model's reasoning before a call, and its cost.
 type tracedPlan struct {
-	// What the question was taken for, the parts that the model or rules see in it and why, and why these tools were
-	// chosen, line by line.
+	// The classification of the question, its parts with reasons, and the reasons for the chosen tools, line by
+	// line.
 	Reasoning string   `json:"reasoning"`
-	Cost      *float64 `json:"cost,omitempty"` // Of the model's plan, when the model has a price.
+	Cost      *float64 `json:"cost,omitempty"` // The cost of the model's plan, when the model has a price.
 }
 
-// newAgentTrace tells steps as calls, their ends, and what was thought before them.
+// newAgentTrace converts steps to calls, their results, and the reasoning before them.
 //
-// Calls under one parent were made side by side and are one iteration; each call without a parent is one of its own.
+// Calls with one parent were made in parallel and are one iteration; each call without a parent is its own.
 func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace {
 	t := agentTrace{
 		Query: query, ToolCalls: []tracedCall{}, ToolResults: []tracedEnd{},
@@ -92,10 +92,10 @@ func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace
 	return t
 }
 
-// finds reports whether a step may find something. The check of what was found is among the steps only.
+// finds reports whether a step may return results. Checks of results appear only among the steps.
 func finds(s chat.Step) bool { return s.Capability != chat.CapabilityCheck }
 
-// addStep takes a call and its end over. A reading without a list of passages is one result.
+// addStep adds a call and its result. A read without a list of passages counts as one result.
 func (t *agentTrace) addStep(s chat.Step) {
 	input := s.ToolInput
 	if len(input) == 0 {

@@ -34,14 +34,14 @@ func (a *Handlers) GetRun(c httpio.Context) error {
 // 202 to programs, 204 to the page's script, 303 to a form; 409 for a run that is over.
 func (a *Handlers) CancelRun(c httpio.Context) error { return a.steerRun(c, a.Runs.Cancel) }
 
-// AnswerNow answers POST /agent/runs/{id}/answer-now: it makes a run answer from what it has.
+// AnswerNow handles POST /agent/runs/{id}/answer-now: it makes a run answer from its results so far.
 //
-// It answers as CancelRun does.
+// Its response is that of CancelRun.
 func (a *Handlers) AnswerNow(c httpio.Context) error { return a.steerRun(c, a.Runs.AnswerNow) }
 
-// steerRun changes a run's course. What comes of it shows in the run's events.
+// steerRun sends a command to a run. The effect appears in the run's events.
 //
-// It does not wait for what comes of it. The run is looked up first, for its conversation and its user.
+// It does not wait for the effect. The run is looked up first, for its conversation and to authorise its user.
 func (a *Handlers) steerRun(c httpio.Context, how func(context.Context, chat.Scope, string) error) error {
 	run, err := a.Logs.Run(c)
 	if err != nil {

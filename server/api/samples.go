@@ -27,7 +27,7 @@ func (a *Handlers) AddSamples(c httpio.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && locale.Find(name) != nil && name != code: // what is in another language
+		case entry.IsDir() && locale.Find(name) != nil && name != code: // documents of another language
 			return fs.SkipDir
 		case entry.IsDir() || a.translated(code, name):
 			return nil

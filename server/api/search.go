@@ -33,10 +33,10 @@ type found struct {
 	spent    chat.Spent
 }
 
-// Search answers POST /search.
+// Search handles POST /search.
 //
-// It is for programs: 200 with the passages, best first, also when there are none; 400 for a query that can't be
-// searched for, 404 for a namespace or document that is not there, 429 over the user's limit.
+// It is for programs: 200 with the passages, best first, even if empty; 400 for an invalid query, 404 for a missing
+// namespace or document, 429 over the user's limit.
 func (a *Handlers) Search(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -52,10 +52,9 @@ func (a *Handlers) Search(c httpio.Context) error {
 	return c.JSON(http.StatusOK, SearchResponse{body.Query, len(f.results), f.results, f.notes, f.check})
 }
 
-// runSearch checks a search and runs it; the steps it took are part of what it returns. keep chooses from the results;
-// nil keeps all.
+// runSearch validates and runs a search and returns its results and steps. keep filters the results; nil keeps all.
 //
-// Where nothing is searched by meaning the strategy is lexical, whatever was asked for.
+// Without a semantic index the strategy is lexical, whatever the request's mode.
 func (a *Handlers) runSearch(
 	c httpio.Context, body find.SearchQuery, keep func([]corpus.Result) []corpus.Result,
 ) (found, error) {

@@ -36,7 +36,7 @@ type message struct {
 	Content   string     `json:"content" api:"shared"` // The text.
 	Timestamp time.Time  `json:"timestamp"`            // When.
 	RunID     string     `json:"run_id,omitempty"`
-	ToolCalls []toolCall `json:"tool_calls,omitempty"` // What the assistant asked tools for.
+	ToolCalls []toolCall `json:"tool_calls,omitempty"` // The assistant's tool calls.
 	Name      string     `json:"name,omitempty"`       // The tool that speaks.
 	CallID    string     `json:"call_id,omitempty"`    // The call that the tool answers.
 }
@@ -49,17 +49,17 @@ const (
 	RoleTool      = "tool"
 )
 
-// SessionHistory is a session with its last messages, oldest first, and what was searched and read for them.
+// SessionHistory is a session with its last messages, oldest first, and their searches and reads.
 type SessionHistory struct {
 	SessionID string    `json:"session_id"`
 	Title     string    `json:"title"`
 	Messages  []message `json:"messages"` // The messages, oldest first.
-	// What was searched and read for these messages, oldest first.
+	// The searches and reads of these messages, oldest first.
 	RetrievalHistory []Retrieval `json:"retrieval_history"`
 	StartedAt        time.Time   `json:"started_at"` // When it began.
-	TurnCount        int         `json:"turn_count"` // Questions asked.
-	// What there is to know about the conversation, in sentences: how many of its turns can't be read, because their
-	// stored rows are damaged.
+	TurnCount        int         `json:"turn_count"` // The number of questions.
+	// Notes on the conversation, in sentences: the number of turns that can't be read, because their stored rows are
+	// damaged.
 	Notes []string `json:"notes"`
 }
 
@@ -79,11 +79,11 @@ type SessionHead struct {
 	RunID string `json:"run_id" api:"need,form=run"` // The run at the end of the branch to show.
 }
 
-// GetHistory answers GET /agent/session/{id} with the branch that is shown.
+// GetHistory handles GET /agent/session/{id}: the shown branch.
 //
-// For the conversation's user: 200, 400 for an id that can't be one, 404. Turns whose rows are damaged are left out and
-// told in notes: the rest can still be read. An answer that a guardrail held back is a sentence about that. With
-// ?tools=true the rules that models are told come first and count as one of the messages.
+// For the conversation's user it answers 200, 400 for an invalid id, or 404. Damaged turns are left out and reported
+// in notes: the rest stays readable. An answer that a guardrail withheld is replaced by a sentence. With ?tools=true
+// the system message comes first and counts as one of the messages.
 func (a *Handlers) GetHistory(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 		return err
 	}
 	lost += damaged
-	for i, m := range messages { // what was written of an answer that was stopped
+	for i, m := range messages { // the partial text of a cancelled answer
 		if t := traces[m.RunID]; t != nil && m.Role == RoleAssistant && t.Status == chat.RunCancelled {
 			messages[i].Content = t.Text
 		}
@@ -138,7 +138,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 	for i, m := range messages {
 		if t := traces[m.RunID]; m.Role == RoleAssistant {
 			if t.Withheld() {
-				m.Content, _ = t.Spoken() // as it was told instead of an answer
+				m.Content, _ = t.Spoken() // the sentence that replaces a withheld answer
 			}
 			messages[i].Content = t.Style.Named(m.Content, t.Citations, httpio.Origin(c))
 		}
@@ -304,10 +304,10 @@ type toolCall struct {
 	Arguments json.RawMessage `json:"arguments"` // Its arguments, an object.
 }
 
-// withTools puts a run's tool calls between its question and its answer: what the assistant asked for, then what the
-// tool gave.
+// withTools inserts a run's tool calls between its question and its answer: the assistant's calls, then the tools'
+// results.
 //
-// Calls that are under way or wait for approval are left out: they have no result to follow them.
+// Calls that are running or pending are left out: they have no result yet.
 func withTools(messages []message, traces map[string]*runlog.Trace) []message {
 	out := make([]message, 0, len(messages))
 	for _, m := range messages {

@@ -19,18 +19,18 @@ import (
 // become a draft.
 var sharedFields = []string{"title", "text", "url"}
 
-// maxDraft is how many characters of shared words become the draft of a question.
-// It is a choice, and the same as that of a link that brings a question.
+// maxDraft is the maximum number of characters of shared text in a question's draft. It equals the limit of a link
+// with a question.
 const maxDraft = 2000
 
-// sharedWords are the words of a share, by their fields; nil: the upload is none.
+// sharedWords are the text fields of a share; nil: the upload is no share.
 type sharedWords map[string]string
 
-// Share answers POST /share, to which the device sends what another program shares with the installed page: files are
-// added to the library; a link alone leads to the page that adds it, and words become the draft of a question.
+// Share handles POST /share, the share target of the installed page: files are added to the library; a link alone
+// redirects to the page that adds it, and text becomes the draft of a question.
 //
-// Only browsers call it: it answers with 303, or with the page of files that were not taken. Nothing is fetched and
-// nothing asked before the user sends the form that it leads to.
+// Only browsers call it: it answers with 303, or with the page of refused files. It fetches and asks nothing before
+// the user submits the form.
 func (a *Handlers) Share(c httpio.Context) error {
 	words := sharedWords{}
 	up, err := a.takeUpload(c, words)
@@ -85,10 +85,10 @@ func (w sharedWords) draft() string {
 	return string(draft[:min(len(draft), maxDraft)])
 }
 
-// ShareRun answers POST /agent/runs/{id}/shares: it makes a link to the answer.
+// ShareRun handles POST /agent/runs/{id}/shares: it creates a link to the answer.
 //
-// For the run's user: 201 with the address, which is told this once. 409 while there is no answer, 429 over the user's
-// limit.
+// For the run's user it answers 201 with the address, which is returned only once. It fails with 409 before there is
+// an answer and 429 over the user's limit.
 func (a *Handlers) ShareRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Keeper keeps questions and has them asked again.
+// Keeper keeps questions and asks them again.
 type Keeper interface {
-	// Keep keeps the question of a run that was answered. chat.CodeNotFound for a run that the user does not have,
-	// chat.CodeConflict for one that can't be kept or is kept already, which comes back.
+	// Keep keeps the question of an answered run. It fails with chat.CodeNotFound for a run that the user does not
+	// have, and chat.CodeConflict for a question that can't be kept or already is, in which case it is returned.
 	Keep(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error)
-	// KeepNew keeps a question that was not asked yet.
+	// KeepNew keeps a new question.
 	KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error)
-	// AskNow has a question asked again; chat.CodeConflict for one that is paused, chat.CodeTooMany for one that was
+	// AskNow asks a question again. It fails with chat.CodeConflict for a paused one and chat.CodeTooMany for one
 	// asked too often.
 	AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error)
 	// Pause has a question not asked again, or again from now on.
@@ -34,17 +34,17 @@ type Keeper interface {
 
 // NewStanding is the body of POST /standing: the question of a run, or one that was not asked yet.
 type NewStanding struct {
-	RunID string `json:"run_id" api:"form=maybe"` // The run whose question is kept; none: question says it.
+	RunID string `json:"run_id" api:"form=maybe"` // The run whose question is kept; without it, question is the text.
 	// A question that was not asked yet; it is asked at once.
 	Question    string   `json:"question" api:"max=chat.MaxQuestion"`
 	Namespace   string   `json:"namespace" api:"form=namespace"`
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"` // Only these documents.
 }
 
-// StandingChange is the body of PATCH /standing/{id}. What is left out stays as it is.
+// StandingChange is the body of PATCH /standing/{id}. Omitted fields are unchanged.
 type StandingChange struct {
-	Paused *bool `json:"paused"` // Do not ask it again, or do so from now on.
-	Seen   *bool `json:"seen"`   // true: what changed was looked at.
+	Paused *bool `json:"paused"` // true: stop asking it again; false: resume.
+	Seen   *bool `json:"seen"`   // true: mark the changes as seen.
 }
 
 // KeptQuestion is a question that is asked again when documents change.
@@ -63,7 +63,7 @@ type KeptQuestion struct {
 	CreatedAt time.Time          `json:"created_at"`
 	AskedAt   *time.Time         `json:"asked_at"` // When it was last asked again; null: it was not.
 	Unseen    bool               `json:"unseen"`   // Something changed since its user looked.
-	Changes   []chat.Change      `json:"changes"`  // What was different, newest first, at most 20.
+	Changes   []chat.Change      `json:"changes"`  // The changes, newest first, at most 20.
 }
 
 // RestsOn is a document that an answer rests on.
@@ -226,11 +226,10 @@ func (a *Handlers) DropStandingForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/standing")
 }
 
-// maxEntries is how many changes a feed shows, newest first.
-// It is a choice.
+// maxEntries is the number of changes in a feed, newest first.
 const maxEntries = 50
 
-// atomFeed is a feed as RFC 4287 has it.
+// atomFeed is a feed in RFC 4287.
 type atomFeed struct {
 	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
 	ID      string      `xml:"id"`
@@ -257,11 +256,11 @@ type atomText struct {
 	Text string `xml:",chardata"`
 }
 
-// StandingFeed answers GET /standing/feed/{token}: what changed for the user whose token it is.
+// StandingFeed handles GET /standing/feed/{token}: the changes of the token's user.
 //
-// It answers anybody who has the address, without a key: readers of feeds can't send one. So it ends with the last key
-// of its user (404), the token is looked up by its hash, and search engines are told to leave it alone. 304 for a
-// reader that has it; the ETag is the hash of the body.
+// It needs no key, since feed readers can't send one. Therefore it ends with the user's last key (404), the token is
+// looked up by its hash, and search engines are told not to index it. It answers 304 to a reader with the current
+// ETag, the hash of the body.
 func (a *Handlers) StandingFeed(c httpio.Context) error {
 	ctx := c.Request().Context()
 	scope, err := a.Store.StandingFeed(ctx, sha256.Sum256([]byte(c.Param("token"))))

@@ -16,32 +16,32 @@ import (
 // NewTable is the body of POST /agent/table.
 type NewTable struct {
 	Name string `json:"name" api:"max=chat.MaxGridName"` // The table's name; none: that of its columns.
-	// What is asked about each document.
+	// The questions about each document.
 	Columns   []NewColumn `json:"columns" api:"need,min=1,max=chat.MaxGridColumns"`
 	Namespace string      `json:"namespace" api:"form=namespace"`
-	// Only these documents; none: all that can be read.
+	// Restricts the table to these documents; without it, all that can be read.
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
-	Model       string   `json:"model"`                  // The model that answers; none: the usual one.
-	MaxTokens   *int64   `json:"max_tokens" api:"min=1"` // How many tokens of a model filling may take before it stops.
-	Preview     bool     `json:"preview"`                // Only say what the table would be.
+	Model       string   `json:"model"`                  // The model that answers; without it, the default.
+	MaxTokens   *int64   `json:"max_tokens" api:"min=1"` // The token limit, where filling stops.
+	Preview     bool     `json:"preview"`                // Only preview the table.
 }
 
 // NewColumn is a column of a NewTable.
 type NewColumn struct {
 	Name string `json:"name" api:"need,filled,max=chat.MaxGridName"` // The column's name.
-	// What is asked about each document; none: the name is.
+	// The question about each document; without it, the name.
 	Question string `json:"question" api:"max=chat.MaxQuestion"`
 }
 
-// DocumentTable is a table over documents. Lists leave its cells out.
+// DocumentTable is a table over documents. Lists omit its cells.
 type DocumentTable struct {
 	ID        string            `json:"id,omitempty"` // The table's id; absent in a preview.
 	Name      string            `json:"name"`
 	State     chat.GridState    `json:"state"`             // Whether it is being filled.
-	Trouble   string            `json:"trouble,omitempty"` // Why nothing goes on just now, as a sentence.
+	Trouble   string            `json:"trouble,omitempty"` // Why filling is paused, as a sentence.
 	Model     string            `json:"model,omitempty"`
 	CreatedAt *time.Time        `json:"created_at,omitempty"`
-	Columns   []chat.GridColumn `json:"columns"`         // What is asked about each document.
+	Columns   []chat.GridColumn `json:"columns"`         // The questions about each document.
 	Rows      []chat.GridRow    `json:"rows"`            // The documents, as they were when the table was made.
 	Total     int               `json:"total"`           // How many cells it has.
 	Done      int               `json:"done"`            // Cells that were filled.
@@ -57,11 +57,11 @@ type TableList struct {
 
 // CellEdit is the body of PATCH /tables/{id}/cells/{row}/{column}.
 type CellEdit struct {
-	// What stands in the place of what was found; null: what was found stands again.
+	// Overrides the extracted value. null restores the extracted value.
 	Text *string `json:"text" api:"max=chat.MaxGridText"`
 }
 
-// tellTable is a grid as programs get it, with the cells that are given.
+// tellTable converts a grid to its API form, with the given cells.
 func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
 	t := DocumentTable{
 		ID: g.ID, Name: g.Name, State: g.State, Trouble: g.Trouble, Model: g.Model,
@@ -74,11 +74,11 @@ func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
 	return t
 }
 
-// MakeTable answers POST /agent/table: a table is made and filled in the background. With preview nothing is made: the
-// answer is the table as it would be.
+// MakeTable handles POST /agent/table: it creates a table that is filled in the background. With preview it creates
+// nothing and returns the table as it would be.
 //
-// 201 with the table, 200 for a preview. What is wrong with its columns, documents or limits is told by grid.Filler
-// before anything is made.
+// It answers 201 with the table, 200 for a preview. grid.Filler validates columns, documents and limits before
+// anything is created.
 func (a *Handlers) MakeTable(c httpio.Context) error {
 	var body NewTable
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -178,7 +178,7 @@ func (a *Handlers) steerTable(
 	return c.JSON(http.StatusOK, tellTable(g, nil))
 }
 
-// EditCell answers PATCH /tables/{id}/cells/{row}/{column}: a person's text stands in the place of what was found.
+// EditCell handles PATCH /tables/{id}/cells/{row}/{column}: a user's text overrides the extracted value.
 func (a *Handlers) EditCell(c httpio.Context) error {
 	var body CellEdit
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -243,15 +243,15 @@ func (a *Handlers) ExportTable(c httpio.Context) error {
 	return c.Blob(http.StatusOK, export.TableTypes[format], file)
 }
 
-// tableLook is the time between two looks at a table that is followed.
-// It is a choice between a table that looks alive and looks at the store: nothing wakes a reader of a table.
+// tableLook is the polling interval of a streamed table: nothing notifies a table's readers. It trades latency
+// against store queries.
 const tableLook = 500 * time.Millisecond
 
-// TableEvents answers GET /tables/{id}/events: a "table" event with the table, a "cell" event for each cell that
-// changed, numbered by its seq, and, when nothing is filled any more, "table_done" with the table, the last. A reader
-// that comes back gets the cells that changed after the one it saw last.
+// TableEvents handles GET /tables/{id}/events. It streams a "table" event with the table, a "cell" event for each
+// changed cell with its seq as the id, and a final "table_done" with the table once filling is over. A reconnecting
+// reader resumes after its last cell.
 //
-// 404 for a table that the user does not have, 429 when no place for a stream is free.
+// It fails with 404 for a table that the user does not have, and 429 over the limit of streams.
 func (a *Handlers) TableEvents(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	after, err := httpio.LastSeen(c.Request())
