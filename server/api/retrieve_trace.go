@@ -39,7 +39,7 @@ type tracedEnd struct {
 	Tool          string  `json:"tool"`
 	Success       bool    `json:"success"`        // It ended, and without an error.
 	ExecutionTime float64 `json:"execution_time"` // How long it took, in seconds.
-	NumResults    int     `json:"num_results"`    // The number of results: passages, documents, or 1 for a document that was read.
+	NumResults    int     `json:"num_results"`    // The number of passages or documents.
 }
 
 // tracedPlan is a model's reasoning before a call, and its cost.

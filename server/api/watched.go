@@ -9,7 +9,7 @@ import (
 
 // WatchedFolder is the body of PUT /watched: a folder that a program follows, and the files it excludes.
 type WatchedFolder struct {
-	Namespace string `json:"namespace" api:"form=namespace"` // The namespace of the folder's documents; "default" if empty.
+	Namespace string `json:"namespace" api:"form=namespace"` // Their namespace; "default" if empty.
 	// Its path on the machine of the program.
 	Folder  string        `json:"folder" api:"need,filled,max=corpus.MaxFolder"`
 	Files   int           `json:"files" api:"min=0,max=1099511627776"`  // The number of followed files.

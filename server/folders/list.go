@@ -109,7 +109,7 @@ func subfolders(dir string, own []string) (names []string, more bool, err error)
 	return names, true, nil
 }
 
-// userDirs finds what desktops call the usual folders of a home, in the user's language.
+// userDirs matches the names that desktops give the usual home folders, in the user's language.
 var userDirs = regexp.MustCompile(`(?m)^XDG_(DOCUMENTS|DOWNLOAD|DESKTOP)_DIR="\$HOME/([^"/]+)"`)
 
 // usual are the names of the folders of a home that most people look for.
@@ -117,7 +117,7 @@ func usual(home string) []string {
 	names := map[string]string{"DOCUMENTS": "Documents", "DOWNLOAD": "Downloads", "DESKTOP": "Desktop"}
 	if f, err := os.Open(filepath.Join(home, ".config", "user-dirs.dirs")); err == nil {
 		defer f.Close()
-		raw, _ := io.ReadAll(io.LimitReader(f, 64<<10)) // an unreadable file has no marker
+		raw, _ := io.ReadAll(io.LimitReader(f, 64<<10)) // an unreadable file counts as empty
 		for _, dir := range userDirs.FindAllStringSubmatch(string(raw), -1) {
 			names[dir[1]] = dir[2]
 		}

@@ -1,14 +1,14 @@
-// Package openapi describes the API: operations lists every route for programs, schema makes JSON schemas of the
-// types that the rooms read and write, from their tags and, by said.json, from their comments. The description is
-// served as it is, and docs puts it into words for a page.
+// Package openapi describes the API: operations lists every route for programs, and schema generates JSON schemas of
+// the rooms' types from their tags and, by said.json, from their comments. The description is served as JSON, and
+// docs converts it to prose for a page.
 //
-// What comes in are the routes as operations.go and the files of its groups tell them, the Go types of bodies, and the
-// comments and constants that said.json holds. What goes out is one Document, for GET /openapi.json, and by Docs the
-// same in words, for GET /docs. In between, route.go has the words to describe a route with, schema.go makes schemas of
-// types, also those that types can't say, said.go reads tags and comments, and same.go names fields that mean the same.
+// Input is the routes in operations.go and in the files of its groups, the Go types of bodies, and the comments and
+// constants in said.json. Output is one Document for GET /openapi.json, and its prose by Docs for GET /docs.
+// route.go has the methods that describe a route, schema.go generates schemas, including those that types can't
+// express, said.go parses tags and comments, and same.go lists equivalent fields.
 //
-// It must never be a second place for a rule: what a handler refuses is decided in the handler, and tests compare the
-// two. A route that is missing here fails a test of package server.
+// It must never duplicate a rule: handlers validate their requests, and tests compare them with the description. A
+// route that is missing here fails a test of package server.
 package openapi
 
 import (
@@ -157,7 +157,7 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 		}
 		doc.Paths[path][strings.ToLower(op.Method)] = op.describeOperation(types)
 	}
-	// No route names these types: they are in streams, whose schema OpenAPI can't say.
+	// No route names these types: they are in streams, whose schema OpenAPI can't express.
 	for _, kind := range chat.Kinds {
 		types.addEvent(kind)
 	}

@@ -11,11 +11,10 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// The patterns of namespaces and states are written out: a parameter of the address is no field of a type whose tags
-// could say it.
+// The patterns of namespaces and states are explicit, since a query parameter is no struct field with tags.
 func documentRoutes() []Operation {
 	return []Operation{
-		// The same address takes JSON and a form, which have nothing in common but that a document comes of them.
+		// The same address accepts JSON and a form with unrelated fields; both create documents.
 		route("POST /documents", "Add files, or a page of the web").
 			says(`Each file is taken or listed with the reason why not; the others go on. When none is taken, the
 			status is that of the reason, the highest one if there are several. Ask at once: a document counts as soon

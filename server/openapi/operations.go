@@ -28,7 +28,7 @@ type group struct {
 // clientGroup's failures differ from those of the others.
 const clientGroup = "AI SDK and AG-UI"
 
-// Their order is that of the page: what a newcomer needs first comes first.
+// They are in the order of the page: the most basic first.
 var groups = []group{
 	{"Questions", "Ask, and get an answer with footnotes.", questionRoutes},
 	{
@@ -75,21 +75,21 @@ const (
 		"events as server-sent events, named like the schemas Event_*; the run goes on when the reader leaves. "
 )
 
-// What routes can fail with, beside what follows from their address and their body.
+// Error codes of routes, besides those implied by their address and body.
 var (
-	// A body can be malformed (400), too large (413), or of a type that is not read (415).
+	// A body can be malformed (400), too large (413), or of an unsupported type (415).
 	bodyFails = []chat.Code{chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported}
 	askFails  = []chat.Code{
 		chat.CodeNotFound, chat.CodeTurnLimit, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull,
 	}
-	// Who waits for the answer also gets the failures that others read in the run's log.
+	// A client that waits for the answer also gets the errors that others read in the run's log.
 	waitFails = append(slices.Clone(askFails), chat.CodeModelFailed, chat.CodeTimeout)
 )
 
-// pathParams are the parts of addresses that name things, with what they fail with.
+// pathParams are the path parameters, with their error codes.
 //
-// The key is the path up to and with the parameter, since :id means another thing on each path. A route with a
-// parameter that has no row here makes Describe fail.
+// The key is the path up to and including the parameter, since :id differs per path. A route with a parameter
+// without a row here makes Describe fail.
 var pathParams = map[string]struct {
 	schema *jsonschema.Schema
 	about  string
@@ -117,16 +117,16 @@ var pathParams = map[string]struct {
 const sessionAbout = "The conversation's id, such as user_7_conv_9."
 
 var (
-	// Clients choose the ids of conversations, so one of these may be malformed (400). What the server names itself can
-	// only be missing (404), whatever it looks like.
+	// Clients choose conversation ids, so these may be malformed (400). An id that the server assigns can only be
+	// missing (404), in any form.
 	missing = []chat.Code{chat.CodeNotFound}
 	broken  = []chat.Code{chat.CodeInvalid, chat.CodeNotFound}
 )
 
-// Parameters that many routes take.
+// Parameters of many routes.
 var (
-	// The header is that of the IETF draft "The Idempotency-Key HTTP Header Field"; what counts as a repeat is
-	// described here.
+	// The header is that of the IETF draft "The Idempotency-Key HTTP Header Field"; the definition of a retry is
+	// here.
 	onceParam = header("Idempotency-Key", textOf(255),
 		"The same key with the same body gives the same run; with another body it fails.")
 	afterParams = []parameter{
@@ -146,17 +146,17 @@ func limitParam(initial string) parameter {
 	return query("limit", wholeSchema(1, chat.MaxPage, initial), "How many at most.")
 }
 
-// pageParams are the parameters of a list that is searched for a text.
+// pageParams are the parameters of a list with a text search.
 //
-// text says what is searched in; initial is how many entries come without a limit, empty: none is named.
+// text describes the search; initial is the default limit, empty: not stated.
 func pageParams(text, initial string) []parameter {
 	return []parameter{query("q", textSchema(), text), limitParam(initial), cursorParam}
 }
 
-// answers are the ways in which a question that is waited for ends.
+// answers are the outcomes of a question that the client waits for.
 //
-// body is a value of the answer's type. An answer of a run that a guardrail ended has the same form under 422, so that
-// a client that only looks at the status does not take it for one.
+// body is a value of the answer's type. The response of a run that a guardrail ended has the same form under 422, so
+// that a client which only checks the status does not mistake it for an answer.
 func answers(body any) []outcome {
 	return []outcome{
 		{
@@ -189,9 +189,9 @@ var (
 	}
 )
 
-// refused are the statuses of an upload of which nothing was taken.
+// refused are the statuses of an upload without an accepted file.
 //
-// Each file of it has a reason; if they differ in their status, the highest one is answered.
+// Each file has a reason; if their statuses differ, the response has the highest.
 func refused() (list []outcome) {
 	for _, status := range []int{
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
@@ -316,16 +316,16 @@ const EvidenceExample = `{"format":"footnote-evidence/1",` +
 	`"model":"offline","status":"completed","asked_at":"2026-11-21T09:00:00Z","answered_at":"2026-11-21T09:00:00Z",` +
 	`"citations":[],"unsupported":[],"steps":[]}`
 
-// Patterns of texts. They are read alike by all engines of regular expressions.
-// JSON Schema leaves the dialect of its patterns to ECMA-262, but clients check them with what their language has; so
-// they use only what all of these know.
+// Patterns of texts, compatible with all regular expression engines. JSON Schema leaves the dialect of its patterns
+// to ECMA-262, but clients use their language's engine; so they use only common syntax.
 const (
 	notBlank    = `[^\s\x00]`
 	sessionForm = `^[A-Za-z0-9_-]{1,128}$`
-	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: none
-	// namespaceForm leaves out letters and digits of other scripts, which are taken as well: not all engines know them.
+	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: absent
+	// namespaceForm excludes letters and digits of other scripts, which are accepted as well: some engines lack
+	// them.
 	namespaceForm = `^([^\s\x00-\x2c/:-@\[-^\x60{-\x7f.][^\s\x00-\x2c/:-@\[-^\x60{-\x7f]*)?$`
-	dateForm      = `^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?)?$` // empty: none
+	dateForm      = `^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?)?$` // empty: absent
 	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
 )
 
@@ -344,9 +344,9 @@ var forms = map[string]struct {
 	"web":       {pattern: `^[Hh][Tt][Tt][Pp][Ss]?://`},
 }
 
-// DescribedFields says of the fields what their tags and comments do, by "Component.field".
+// DescribedFields returns the parsed tags and comments of fields, by "Component.field".
 //
-// It is for tests, which compare what is described with what the server refuses. It walks through all types each time.
+// Tests use it to compare the description with the server's validation. It walks all types on each call.
 func DescribedFields() map[string]field {
 	_, types := describe(nil, "")
 	return types.fields
@@ -355,13 +355,13 @@ func DescribedFields() map[string]field {
 // Optional numbers of a schema are pointers.
 func to(n float64) *float64 { return &n }
 
-// What has no bound of its own is bounded by its request: see httpio.Limits.
+// Texts without a limit of their own are limited by the request: see httpio.Limits.
 func textSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
 
-// A length counts characters, not bytes, as JSON Schema does.
+// JSON Schema counts lengths in characters, not bytes.
 func textOf(most int) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", MaxLength: &most} }
 
-// The pattern may match anywhere in the text unless it is anchored, as JSON Schema has it.
+// In JSON Schema a pattern matches anywhere in the text unless it is anchored.
 func patterned(pattern string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: pattern}
 }

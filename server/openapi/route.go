@@ -16,19 +16,18 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Operation describes one route: what GET /openapi.json and GET /docs are made from.
-// Its methods return it with more said.
+// Operation describes one route: the source of GET /openapi.json and GET /docs.
 //
-// It is a value: each method returns a changed copy, so that a route reads as one sentence. Lists in it are only added
-// to while it is described.
+// It is a value: each method returns a modified copy, so that a route's description is one chain of calls. Its lists
+// are only appended to during the description.
 type Operation struct {
-	Method, Path string // the path as the router has it
+	Method, Path string // the path in the router's syntax
 	group        string
 	summary      string // one line
-	about        string // whatever else a caller must know
+	about        string // further documentation for callers
 	params       []parameter
-	body         any            // a value of the JSON body's type; nil: none
-	open         bool           // the body may have fields that are not described
+	body         any            // a value of the JSON body's type; nil: no body
+	open         bool           // the body may have undescribed fields
 	form         []parameter    // the fields of a form that is taken beside, or instead of, JSON
 	formKind     string         // its media type
 	example      map[string]any // of the JSON body
@@ -57,10 +56,10 @@ type outcome struct {
 	kind   string // media type of another body; empty with body nil: no body
 }
 
-// route begins to describe a route: "GET /places/:id". What follows from the address is said: its parameters, and that
-// what it names may not be there.
+// route starts the description of a route: "GET /places/:id". It derives the path parameters and their errors, such
+// as a missing object.
 //
-// The address is written as the router has it. Parameters are said in the order of the path.
+// The path is in the router's syntax. Parameters are in path order.
 func route(address, summary string) Operation {
 	op := Operation{summary: summary}
 	op.Method, op.Path, _ = strings.Cut(address, " ")
@@ -75,16 +74,16 @@ func route(address, summary string) Operation {
 	return op
 }
 
-// says adds what a caller must know beside the summary. Line breaks in it are blanks.
+// says adds documentation to the summary. Whitespace in it, including line breaks, is collapsed.
 func (op Operation) says(about string) Operation {
 	op.about = strings.Join(strings.Fields(about), " ")
 	return op
 }
 
-// takes names the JSON body's type, by a value, with an example.
+// takes sets the JSON body's type, by a value, with an example.
 //
-// With the body come the failures that every JSON body can have. An example that is no JSON object panics when the
-// operations are made, so the first test sees it.
+// It adds the errors of every JSON body. An example that is no JSON object panics when the operations are built, so
+// any test detects it.
 func (op Operation) takes(body any, example string) Operation {
 	op.body = body
 	if err := json.Unmarshal([]byte(example), &op.example); err != nil {
@@ -121,7 +120,7 @@ func (op Operation) with(params ...parameter) Operation {
 	return op
 }
 
-// A code that is said twice counts once; what it means is in the comment of the code.
+// Duplicate codes are ignored; the code's comment describes it.
 func (op Operation) fails(codes ...chat.Code) Operation {
 	for _, code := range codes {
 		if !slices.Contains(op.codes, code) {
@@ -149,7 +148,7 @@ func (op Operation) sends(about, kind string) Operation {
 // A stream has no schema: its events are of many types, which are components.
 func (op Operation) streams(about string) Operation { return op.sends(about, eventsKind) }
 
-// 204: the request is done, and there is nothing to say (RFC 9110, section 15.3.5).
+// 204: success without content (RFC 9110, section 15.3.5).
 func (op Operation) empty(about string) Operation { return op.ends(http.StatusNoContent, about, nil) }
 
 // 303: a browser that posted a form loads the page with GET (RFC 9110, section 15.4.4).
@@ -202,11 +201,11 @@ func needed(name string, schema *jsonschema.Schema, about string) parameter {
 	return parameter{"form", name, about, true, schema}
 }
 
-// They are one question in several forms, each the interface of another kind of program; same.go says which of their
-// fields are alike.
+// They are one question in several forms, each the interface of another kind of program; same.go lists their
+// equivalent fields.
 func questionRoutes() []Operation {
 	return []Operation{
-		// This is the page's own way to ask, and the one for programs that follow events.
+		// This is the page's own entry point, and that of programs that follow events.
 		route("POST /chat", "Ask, and follow the answer").
 			says(askAbout+`With Accept: application/json the answer is where to follow the run. A form is answered with
 			the page.`).

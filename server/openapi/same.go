@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// sameFields are the fields that mean the same under different names, because the interfaces that this API offers
-// were described apart. Each row is one thing; its fields are written Component.field. GET /openapi.json names the
-// others of a row at each field, in words and as x-same-as.
+// sameFields lists equivalent fields with different names, since the interfaces of this API were specified
+// separately. Each row has one meaning; its fields are written Component.field. GET /openapi.json names the others
+// of a row at each field, in its description and as x-same-as.
 //
-// It is a list of its own since no type knows of the others. What is in no row has the same name wherever it is.
+// It is a separate list, since the types do not refer to each other. Other fields of one meaning have the same name.
 func sameFields() [][]string {
 	return [][]string{
 		{"Question.message", "AgentQuestion.message", "AgentQuery.question", "SearchQuery.query"},

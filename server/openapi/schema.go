@@ -41,20 +41,19 @@ func newSchemas() *schemas {
 	}
 }
 
-// A request's fields may be left out unless they say need, and null means the same as absent. open lets in fields that
-// are not described.
+// A request's fields are optional without need, and null equals absent. open allows undescribed fields.
 func (b *schemas) requestSchema(v any, open bool) *jsonschema.Schema {
 	return b.schemaOf(reflect.TypeOf(v), true, open)
 }
 
-// A response has all of its fields but those that Go leaves out when they are empty, and clients must bear new ones.
+// A response has all of its fields except those with omitempty, and clients must accept new ones.
 func (b *schemas) responseSchema(v any) *jsonschema.Schema {
 	return b.schemaOf(reflect.TypeOf(v), false, true)
 }
 
-// addEvent makes the component of one kind of event: its payload behind type, run_id and seq.
+// addEvent creates the component of one kind of event: its payload after type, run_id and seq.
 //
-// The three fields come from chat.Event.AppendJSON and are in no payload's type, so they are described here.
+// The three fields are added by chat.Event.AppendJSON and are in no payload's type, so they are described here.
 func (b *schemas) addEvent(kind chat.Kind) {
 	// An empty body gives the zero value of the kind's payload, whose type is all that is needed.
 	p, err := chat.Event{Type: kind, Body: json.RawMessage("{}")}.Payload()
@@ -91,13 +90,13 @@ func componentName(t reflect.Type) string {
 
 var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai", "agui": "AgUi", "modelchoice": "Model"}
 
-// asked tells a request's type from a response's. The types of the first switch read or write themselves, so their
-// fields in Go say nothing of their JSON.
+// asked distinguishes a request's type from a response's. The types of the first switch encode or decode themselves,
+// so their JSON differs from their Go fields.
 func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
-	// It reads a time, a day, an empty text and null; see httpio.Moment.
+	// It decodes a time, a date, the empty text and null; see httpio.Moment.
 	case reflect.TypeFor[httpio.Moment]():
 		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{
 			Type: "string", Enum: []any{""},
@@ -140,12 +139,12 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 	case reflect.Slice:
 		s := &jsonschema.Schema{Type: "array", Items: b.schemaOf(t.Elem(), asked, open)}
 		if asked && t.Elem().Kind() == reflect.String {
-			// Lists in requests hold ids and names, none of which is empty.
+			// Lists in requests hold ids and names, which are never empty.
 			s.Items.MinLength = wholeNumber(to(1))
 		}
 		return s
 	case reflect.Array:
-		// An array of Go always has its length, so both bounds are that.
+		// A Go array has a fixed length, so both limits are that.
 		n := t.Len()
 		return &jsonschema.Schema{Type: "array", Items: b.schemaOf(t.Elem(), asked, open), MinItems: &n, MaxItems: &n}
 	case reflect.Map:
@@ -160,9 +159,9 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 	}
 }
 
-// A type must not be in requests and in responses: which fields are required differs, and a component can't say both.
+// A type must not be in both requests and responses: the required fields differ, and a component can't express both.
 func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
-	// Nothing is known of its fields, so a component would say nothing.
+	// Its fields are unknown, so a component would be empty.
 	if t.NumField() == 0 {
 		return &jsonschema.Schema{Type: "object"}
 	}
@@ -187,8 +186,8 @@ func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Sche
 	return ref
 }
 
-// Fields of embedded structs stand among the others, as encoding/json has them. A field without a json tag is an error:
-// its name would change with the Go source.
+// Fields of embedded structs are inlined, as in encoding/json. A field without a json tag is an error: its name
+// would change with the Go source.
 func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bool) {
 	b.reached[t] = true
 	for i := range t.NumField() {
@@ -206,11 +205,11 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 		}
 		// Both mean that encoding/json leaves the field out, so a response need not have it.
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
-		// What the field says is kept for tests as well, which send values beyond its bounds.
+		// The field's description is also kept for tests, which send values beyond its limits.
 		about, err := readField(t, f, tag)
 		b.fields[componentName(t)+"."+tag], b.err = about, errors.Join(b.err, err)
 		kind := f.Type
-		if !asked && optional && kind.Kind() == reflect.Pointer { // left out, never null
+		if !asked && optional && kind.Kind() == reflect.Pointer { // omitted, never null
 			kind = kind.Elem()
 		}
 		value := about.narrowSchema(b.schemaOf(kind, asked, open))
@@ -342,9 +341,9 @@ func toolUseSchema() *jsonschema.Schema {
 	]}`)
 }
 
-// inputSchema is a text, or a list of items, of which messages are read.
+// inputSchema is the schema of a text, or of a list of items that contain messages.
 //
-// It is the field input of OpenAI's Responses API, which v1.ResponseInput reads.
+// It is the field input of OpenAI's Responses API, which v1.ResponseInput decodes.
 func inputSchema() *jsonschema.Schema {
 	s := mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"anyOf": [
 		{"type": "object", "required": ["role", "content"], "properties": {

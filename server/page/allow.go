@@ -15,12 +15,13 @@ var allowFields = []string{
 	"resource",
 }
 
-// AskToAllow answers GET /oauth/authorize: a program asks the user, who is signed in, to use /mcp.
+// AskToAllow handles GET /oauth/authorize: a program asks the signed-in user for access to /mcp.
 //
-// 200 is the page that asks. 404 where no keys are used: programs need no leave then. A fault in the request is 400
-// and told to the user alone: nothing leads to a program before the user decided (RFC 9700, section 4.11.2).
+// It answers 200 with the consent page, and 404 if no keys are used, since programs then need no token. An invalid
+// request is 400 and shown to the user only: there is no redirect to a program before the user's decision (RFC 9700,
+// section 4.11.2).
 func (h *Handlers) AskToAllow(c httpio.Context) error {
-	// RFC 6749, section 3.1: parameters must not come twice. CheckQuery knows only the routes for programs.
+	// RFC 6749, section 3.1: parameters must not be repeated. CheckQuery covers only the routes for programs.
 	for _, values := range c.QueryParams() {
 		if len(values) > 1 {
 			return httpio.Invalid("A parameter stands in the address more than once. Connect from the program again.")

@@ -30,12 +30,12 @@ type refusedFile struct {
 	Detail string `json:"detail"`
 }
 
-// CheckFiles answers POST /documents/check: which files can't be taken, before they are sent. The form has for each one
-// a field "size", in bytes, and behind it a field "files" with its name and its first corpus.SniffBytes.
+// CheckFiles handles POST /documents/check: it validates files before their upload. For each file the form has a
+// field "size", in bytes, followed by a field "files" with its name and its first corpus.SniffBytes.
 //
-// Only the page's script calls it, so that a large file that would be refused is not sent in vain. 200 with what would
-// be refused, also when that is nothing; that a file is not in it is no promise. Sentences are in the reader's
-// language.
+// Only the page's script calls it, to avoid the upload of a large file that would be refused. It answers 200 with
+// the files that would be refused, possibly none; the others may still be refused later. Messages are in the
+// reader's language.
 func (h *Handlers) CheckFiles(c httpio.Context) error {
 	if err := httpio.LimitBody(c, maxChecked*maxCheckedBytes); err != nil {
 		return err

@@ -42,7 +42,7 @@ var ready = []corpus.State{corpus.StateReady}
 func (h *Handlers) fillChooser(
 	ctx context.Context, scope chat.Scope, counts corpus.Counts, text string, chosen []string,
 ) (views.Chooser, error) {
-	// Both figures are told, since a user whose documents are still being read in wonders why fewer are offered.
+	// Both counts are shown, to explain to users with documents in process why fewer are offered.
 	c := views.Chooser{Ready: counts.Ready, All: counts.Documents}
 	// Without documents there is nothing to choose, and the lists need not be read.
 	if counts.Ready == 0 {

@@ -15,16 +15,16 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody
-// reads. The zero value is not usable: see newFragments. It is safe for concurrent use.
+// fragments renders runs' events for the page: once per event and language for all readers, and only while a run has
+// readers. The zero value is not usable: see newFragments. It is safe for concurrent use.
 //
-// So a run that a hundred readers watch is drawn once in each language, and what was drawn is dropped when the last of
-// them leaves. Frames are kept and never changed, so readers may share them.
+// A run with a hundred readers is rendered once in each language, and the cached frames are dropped when the last
+// reader leaves. Frames are immutable, so readers may share them.
 type fragments struct {
 	feed   *chat.Feed
 	md     *views.Markdown
-	models func() []string // those that a question may name now, the usual one first
-	onPage func()          // a citation of a page was drawn: the reader may click it
+	models func() []string // the available models, the default first
+	onPage func()          // called when a citation of a page was rendered, since the reader may click it
 
 	mu   sync.Mutex
 	runs map[drawnKey]*drawnRun
@@ -36,11 +36,12 @@ type drawnKey struct {
 	language *locale.Language
 }
 
-// drawnRun is what was drawn of one run. frames[seq-1] is the frame of event seq, nil if nobody has asked for it yet.
+// drawnRun caches the rendered frames of one run. frames[seq-1] is the frame of event seq, nil until it is
+// requested.
 type drawnRun struct {
 	readers int             // guarded by fragments.mu
-	said    context.Context // carries the language
-	md      *views.Markdown // of the language
+	said    context.Context // context with the language
+	md      *views.Markdown // renderer for the language
 
 	mu     sync.Mutex
 	fold   *fold
@@ -68,11 +69,11 @@ func (f *fragments) joinRun(
 		d = &drawnRun{said: locale.With(context.Background(), key.language), md: f.md.In(ctx)}
 		f.runs[key] = d
 	}
-	// It is counted under the lock of all runs, so that a drawing is not dropped while somebody joins it.
+	// The count changes under the lock of all runs, so that a cache is not dropped while a reader joins it.
 	d.readers++
 	frame = func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		if entry.Type == chat.KindStartOver {
-			return d.startOver(dst, run) //nolint:contextcheck // drawn in memory
+			return d.startOver(dst, run) //nolint:contextcheck // rendered in memory
 		}
 		drawn, err := f.drawEntry(ctx, s, d, entry)
 		return append(dst, drawn...), err
@@ -87,9 +88,9 @@ func (f *fragments) joinRun(
 	return frame, leave
 }
 
-// startOver empties the reader's turn. The log follows from its first event, and need not be what was drawn.
+// startOver clears the reader's turn. The log follows from its first event and may differ from the rendered one.
 //
-// What other readers hold of the run is drawn anew when they ask for it.
+// The cache is cleared, so other readers' frames are rendered again on demand.
 func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	d.mu.Lock()
 	d.fold, d.frames = nil, nil
@@ -101,19 +102,19 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	return httpio.AppendFrame(dst, 0, string(chat.KindStartOver), b.Bytes()), nil
 }
 
-// drawEntry returns the frame of entry. What came before it is applied, but not drawn unless a reader asks for it.
+// drawEntry returns the frame of entry. Earlier events are applied, but not rendered unless a reader requests them.
 //
-// The lock is held while it draws, so that each event is drawn once; other runs are not held up.
+// The lock is held while it renders, so that each event is rendered once; other runs are not blocked.
 func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, entry *chat.Entry) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// Numbers begin at 1 and have no gaps, so they are places in the list.
+	// Sequence numbers start at 1 and have no gaps, so they are indexes into the list.
 	at := int(entry.Seq) - 1
 	if at < len(d.frames) {
 		if d.frames[at] != nil {
 			return d.frames[at], nil
 		}
-		d.fold, d.frames = nil, d.frames[:0:0] // somebody reads from earlier on: draw it again from there
+		d.fold, d.frames = nil, d.frames[:0:0] // a reader starts earlier: render again from there
 	}
 	// A drawing begins with the first reader's first event, or anew after one who reads from earlier on.
 	if d.fold == nil {
@@ -141,7 +142,7 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 	if err != nil {
 		return nil, err
 	}
-	// What draws pages is started now, so that a page comes sooner when it is asked for.
+	// Start the page renderer in advance, to reduce the latency of the first page image.
 	if changed.cite.Page > 0 {
 		f.onPage()
 	}
@@ -192,17 +193,17 @@ type fold struct {
 	kids  map[string]string // call id → parent's
 }
 
-// change says what an event redraws.
+// change lists the parts of the page that an event re-renders.
 //
 // Only the fields that the kind of the event needs are set.
 type change struct {
 	step   *views.Step
 	parent *views.Step // of step
-	whole  bool        // all of parent changed, not only its line
+	whole  bool        // render all of parent, not only its line
 	moved  []*views.Step
 	blocks []views.Block
-	all    bool // blocks are all that there are now
-	head   bool // the timeline's head changed with the blocks
+	all    bool // blocks is the complete list
+	head   bool // render the timeline's head with the blocks
 	ended  []*views.Step
 	cite   chat.Citation
 }
@@ -266,14 +267,14 @@ func (f *fold) applyEvent(ev chat.Event) (change, error) {
 		f.applyAnswer(p)
 	case chat.RunDone:
 		return change{ended: f.endRun(p)}, nil
-	case chat.Reset: // tells a reader to start over; the log itself has none
+	case chat.Reset: // asks a reader to start over; the log itself has none
 	}
 	return change{}, nil
 }
 
-// applyStep begins or updates a step, and says what of the page changes by it.
+// applyStep adds or updates a step, and returns the resulting change of the page.
 //
-// A step's own event takes the place of what was known of it, but for its number, its children and when it began.
+// A step's event replaces its state, except its number, its children and its start time.
 func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	s, known := f.calls[p.CallID]
 	var c change
@@ -358,7 +359,7 @@ func (f *fold) groupState(parent *views.Step, at time.Time) bool {
 // applyDelta adds text to the answer.
 func (f *fold) applyDelta(p chat.AnswerDelta) change {
 	first := f.draft.Empty()
-	// What came before the first word was work, and the head of the timeline says how long it took.
+	// The time before the first word was work, shown in the head of the timeline.
 	if first {
 		f.turn.Worked = f.turn.Elapsed
 	}
@@ -429,15 +430,15 @@ func (f *fold) endRun(p chat.RunDone) []*views.Step {
 	return ended
 }
 
-// repeatsFold is how many calls of one tool, one after the other, become one row.
-// It is a choice: two rows are read as fast as one that has to be opened.
+// repeatsFold is the number of consecutive calls of one tool that fold into one row: two rows are as fast to read as
+// one that must be opened.
 const repeatsFold = 3
 
-// foldRepeat puts s, the newest row of the timeline, into one row with the calls of the same tool right before it. The
-// returned parent is that row, nil if there is none; moved are the rows that it took in.
+// foldRepeat folds s, the newest row of the timeline, with the directly preceding calls of the same tool into one
+// row. It returns that row as parent, nil if there is none; moved are the rows that were folded into it.
 //
-// To begin such a row, the calls before the newest must have ended well and be without children: the others have
-// something to say.
+// A new fold requires that the calls before the newest succeeded and have no children, since the others have details
+// to show.
 func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved []*views.Step) {
 	rows := f.turn.Steps
 	last := len(rows) - 1

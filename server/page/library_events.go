@@ -18,15 +18,15 @@ type libraryNews struct {
 	Documents string `json:"documents"` // how many there are, in digits as the menu shows them
 }
 
-// LibraryEvents answers GET /documents/events: a "library" event whenever what the pages show of the user's documents
-// is not ?seen= or what was told before, and at every change while documents are read in. While nothing changes, the
-// stream costs no look at the store. Without ?seen= it tells how it is now, and ends.
+// LibraryEvents handles GET /documents/events. It streams a "library" event when the pages' view of the user's
+// documents differs from ?seen= or the last event, and at every change while documents are processed. While nothing
+// changes, the stream costs no store query. Without ?seen= it sends the current state and ends.
 //
-// Only the page's script calls it. It is woken by the library, and looks at the store at most once in checkPause for
-// each stream. 429 when no place for a stream is free.
+// Only the page's script calls it. The library wakes it, and it queries the store at most once in checkPause per
+// stream. It fails with 429 over the limit of streams.
 func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("seen")
-	changed := h.Library.Changes() // before the first look, so that nothing falls between
+	changed := h.Library.Changes() // before the first query, so that no change is missed
 	counts, seen, err := h.seeLibrary(ctx, scope)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	}
 	defer leave()
 	for {
-		// While documents are read in their progress changes, which the word does not tell.
+		// While documents are processed their progress changes, which the hash does not cover.
 		if seen != told || counts.Working > 0 {
 			told = seen
 			body, err := json.Marshal(libraryNews{seen, locale.Digits(ctx, counts.Documents)})

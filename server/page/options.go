@@ -10,11 +10,10 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// maxNamespaces is how many namespaces the question box offers.
-// It is a choice.
+// maxNamespaces is the maximum number of namespaces in the question box.
 const maxNamespaces = 200
 
-// questionOptions offers what a question can be asked with, as the given one was.
+// questionOptions returns the options of the question box, preset from the given question.
 func (h *Handlers) questionOptions(ctx context.Context, scope chat.Scope, as ask.Question) (views.Options, error) {
 	namespaces, err := h.Library.Namespaces(ctx, scope, maxNamespaces)
 	return views.Options{
@@ -36,14 +35,13 @@ type refused struct {
 	why httpio.Problem
 }
 
-// refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen
-// are still in the box.
+// refusedPage renders the page of a form whose question was refused, with its text and options still in the box.
 //
-// The status is that of the problem. A question for a conversation that is gone is shown on the first page.
+// The status is that of the problem. For a deleted conversation it is the first page.
 func (h *Handlers) refusedPage(c httpio.Context, p httpio.Problem, q ask.Question) error {
 	no := &refused{Question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {
-		// Its conversation may be the reason why it was refused; then its page can't be drawn either.
+		// The conversation may be the reason for the refusal; then its page can't be rendered either.
 		err := h.showSession(c, p.Status, q.SessionID, no)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
 			return err

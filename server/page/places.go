@@ -14,14 +14,12 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// shownRefused is how many refused items of a place the page shows.
-// It is a choice; GET /places/{id}/items has all of them.
+// shownRefused is the maximum number of a place's refused items on the page; GET /places/{id}/items has all of them.
 const shownRefused = 50
 
-// ShowPlaces answers GET /places for a browser: the places that are followed.
+// ShowPlaces handles GET /places for a browser: the followed places.
 //
-// Each user sees only places of their own. The page looks again while one of them is looked at, waits or is being
-// removed.
+// Each user sees only their own places. The page reloads while one of them is syncing, waiting or being removed.
 func (h *Handlers) ShowPlaces(c httpio.Context) error {
 	return h.placesPage(c, http.StatusOK, views.PlacesPage{}, nil)
 }
@@ -49,7 +47,7 @@ func (h *Handlers) placesPage(
 			row.Kind = kind.Title.In(ctx)
 		}
 		if row.State == "failed" && !place.NextAt.IsZero() && !place.NextAt.After(p.Now) {
-			row.State = "waiting" // what is said of the last look may be mended
+			row.State = "waiting" // the last sync's problems may be fixed
 		} else if failure := place.Trouble(); failure != nil {
 			row.Failure = failure.Message
 			// The local user can give a place its reach, which is not kept of places from earlier versions.
@@ -60,7 +58,7 @@ func (h *Handlers) placesPage(
 			}
 		}
 		if form := wrong[place.ID]; form != nil {
-			row.Mend, row.Failure = form, "" // which the form says
+			row.Mend, row.Failure = form, "" // the form shows it
 		}
 		if row.Refused > 0 && row.State != "removing" {
 			items, err := h.Places.Store.Items(ctx, user, place.ID, true, "", shownRefused)
@@ -73,7 +71,7 @@ func (h *Handlers) placesPage(
 				})
 			}
 		}
-		// These states end by themselves; the others wait for somebody.
+		// These states end without the user; the others need an action.
 		p.Live = p.Live || row.State == "looking" || row.State == "waiting" || row.State == "removing"
 		p.Places = append(p.Places, row)
 	}
@@ -110,10 +108,10 @@ func (h *Handlers) NewPlace(c httpio.Context) error {
 	return h.placeForm(c, http.StatusOK, kind, views.PlaceForm{Schedule: string(placestore.EveryDay)}, nil)
 }
 
-// AddPlace answers POST /places/new: the form has a place followed. What was typed comes back when it does not answer,
-// but for secrets.
+// AddPlace handles POST /places/new: a form that adds a place. If the place does not answer, the form keeps its
+// input except secrets.
 //
-// 303 to the list, or the form again with 400 and the field that is wrong. It takes as long as reaching the place does.
+// It answers 303 to the list, or the form with 400 and the invalid field. It waits for the connection to the place.
 func (h *Handlers) AddPlace(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -240,11 +238,10 @@ func mendForm(c httpio.Context, kind sources.Kind, values map[string]string, sto
 	return form
 }
 
-// mendPlace keeps other credentials of a place if its server takes them. What was typed comes back when it does not,
-// but for secrets.
+// mendPlace stores new credentials of a place if its server accepts them. Otherwise the form keeps its input except
+// secrets.
 //
-// A field of the form that the kind does not have is passed over. The place is looked at again by itself once its
-// credentials are taken.
+// Form fields that the kind does not have are ignored. Accepted credentials trigger a sync.
 func (h *Handlers) mendPlace(c httpio.Context, user, id string) error {
 	ctx := c.Request().Context()
 	place, err := h.Places.Store.Place(ctx, user, id)

@@ -61,7 +61,7 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 		as = no.Question
 		no.fillComposer(&box)
 	} else if len(branch) > 0 {
-		// The box begins with what the last question was asked with.
+		// The box is preset with the options of the last question.
 		as = questionOf(branch[len(branch)-1].Request)
 	}
 	if box.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
@@ -77,10 +77,10 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 	if err != nil {
 		return err
 	}
-	// A question that waits is sent by itself, unless it says why it can't be.
+	// A queued question is sent without the user, unless it has a problem.
 	page.Running = page.Running || len(waiting) > 0 && waiting[0].Problem == ""
 	if n := len(turns); n > 0 && turns[n-1].NeedsApproval() {
-		page.Running = false // the next step is the reader's, whose words a reload would take away
+		page.Running = false // the next step is the reader's, whose input a reload would discard
 	}
 	if page.Running && (no != nil || c.QueryParams().Has("still")) {
 		page.Running, page.Still = false, true
@@ -133,7 +133,7 @@ func (h *Handlers) foldTurns(
 	return turns, lost, nil
 }
 
-// foldTurn folds one run's log. What the log does not say yet comes from the run itself.
+// foldTurn folds one run's log. Fields without an event yet are set from the run itself.
 func (h *Handlers) foldTurn(ctx context.Context, scope chat.Scope, run chat.Run) (*views.Turn, error) {
 	log, err := h.Feed.Read(ctx, scope, run.ID, 0)
 	if err != nil {
@@ -264,10 +264,10 @@ func (h *Handlers) RestoreForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/c/"+id)
 }
 
-// HeadForm shows another version of an answer, with what was asked after it.
+// HeadForm shows another version of an answer, with the questions after it.
 //
-// It answers POST /c/{id}/head: 303 to the turn. 404 for a run of another conversation. Pages that show the
-// conversation elsewhere learn of it by the feed.
+// It handles POST /c/{id}/head: 303 to the turn, 404 for a run of another conversation. The feed notifies other
+// pages that show the conversation.
 func (h *Handlers) HeadForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -298,22 +298,23 @@ func (h *Handlers) sessionForm(c httpio.Context) (string, error) {
 	return id, h.Bodies.ReadForm(c)
 }
 
-// checkPause is how long a stream of a session waits between two looks at the store, however often it is woken.
-// It is a choice: a reader does not notice a second, and a store with many streams does.
+// checkPause is the minimum interval between store queries of a session's stream. A reader does not notice a second;
+// a store with many streams does.
 const checkPause = time.Second
 
-// SessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown
-// branch, whenever that is not ?head= or what was told before. A page that shows the conversation in another tab asks
-// for the new turns then. While nothing begins, the stream costs no look at the store.
+// SessionEvents handles GET /c/{id}/events. It streams a "head" event with the id of the newest run of the shown
+// branch, when it differs from ?head= or the last event. A page that shows the conversation in another tab then
+// requests the new turns. Without new runs the stream costs no store query.
 //
-// 404 before the stream is open for a conversation that the user does not have, 429 when no place for a stream is free.
+// It fails before the stream opens with 404 for a conversation that the user does not have, and 429 over the limit
+// of streams.
 func (h *Handlers) SessionEvents(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("head")
-	wake, stop := h.Feed.WatchSession(scope.User, id) // before the first look, so that nothing falls between
+	wake, stop := h.Feed.WatchSession(scope.User, id) // before the first query, so that no change is missed
 	defer stop()
 	news := wake()
 	session, err := h.Store.Session(ctx, scope, id)

@@ -50,9 +50,9 @@ func (h *Handlers) EndShare(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/shares")
 }
 
-// sharesPage draws the links, and the address of one that was just made.
+// sharesPage renders the links, and the address of a new one.
 //
-// It is not stored by anybody, since it may hold an address that opens the answer.
+// It is not cacheable, since it may contain an address that opens the answer.
 func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedLink) error {
 	ctx := c.Request().Context()
 	list, err := h.Store.Shares(ctx, httpio.Scope(c), time.Now())
@@ -63,7 +63,7 @@ func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedL
 	if err != nil {
 		return err
 	}
-	// Where nobody else reaches the server, the page says that a link is of no use to others.
+	// If only this machine reaches the server, the page warns that a link is of no use to others.
 	p := views.SharesPage{Shares: list, Now: frame.Now, OnlyHere: h.Guard.LocalOnly()}
 	if made != nil {
 		p.Made, p.URL = &made.Share, made.URL
@@ -72,13 +72,13 @@ func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedL
 	return h.showPage(c, status, frame, views.Shares(p), nil)
 }
 
-// Shared answers GET /s/{token}: one answer with its quotes, for whoever has the link. It needs no key.
+// Shared handles GET /s/{token}: one answer with its quotes, for a holder of the link. It needs no key.
 //
-// 404 draws the same page for a link that ended and for one that never was. The page sends no address on
-// (Referrer-Policy), and search engines are told to leave it alone: whoever has the address can read it.
+// An expired and an unknown link get the same 404 page. The page sends no referrer (Referrer-Policy) and is not
+// indexed by search engines, since the address gives access.
 func (h *Handlers) Shared(c httpio.Context) error {
 	head := c.Response().Header()
-	// These are set before the link is looked up, so that pages about links that ended have them too.
+	// These are set before the link is looked up, so that error pages have them too.
 	head.Set("Content-Security-Policy", SharedPolicy)
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")

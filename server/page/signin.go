@@ -11,13 +11,12 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// keyKept is how long a browser keeps a key.
-// It is a choice; the key itself stays valid until it is revoked.
+// keyKept is the lifetime of a browser's key cookie; the key itself stays valid until it is revoked.
 const keyKept = 30 * 24 * time.Hour
 
-// AskForKey answers GET /signin.
+// AskForKey handles GET /signin.
 //
-// Anybody may. ?to= is where to go afterwards; see localTarget.
+// It needs no key. ?to= is the redirect target after signing in; see localTarget.
 func (h *Handlers) AskForKey(c httpio.Context) error {
 	return h.signInPage(c, http.StatusOK, c.QueryParam("to"), "")
 }
@@ -41,7 +40,7 @@ func (h *Handlers) SignIn(c httpio.Context) error {
 	key := strings.TrimSpace(c.Request().PostForm.Get("key"))
 	user, _, err := h.Keys.User(key)
 	if err != nil {
-		// Keys that can't be read are no fault of whoever typed one.
+		// An unreadable key file is no error of the user's input.
 		if chat.CodeOf(err) != chat.CodeUnauthorized {
 			return err
 		}
@@ -108,7 +107,7 @@ func (h *Handlers) SignInFirst(c httpio.Context, p httpio.Problem) error {
 	case http.MethodGet:
 		to = c.Request().URL.RequestURI()
 	case http.MethodPost:
-		if err := h.Bodies.ReadForm(c); err != nil { // what is no form of the page has no question
+		if err := h.Bodies.ReadForm(c); err != nil { // other bodies have no question
 			c.Request().PostForm = nil
 		}
 		to = pageOf(c)

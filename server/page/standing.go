@@ -33,7 +33,7 @@ type FeedAddress struct {
 //
 // Programs get JSON, a form gets the page; neither is to be stored, since the address is all that a reader needs.
 func (h *Handlers) MakeFeed(c httpio.Context) error {
-	// rand.Text has 128 bits at least, so nobody finds an address by trying.
+	// rand.Text has at least 128 bits, so an address can't be guessed.
 	token := rand.Text()
 	hash := chat.TokenHash(sha256.Sum256([]byte(token)))
 	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), &hash); err != nil {
@@ -60,10 +60,9 @@ type Webhooks interface {
 	Set(ctx context.Context, s chat.Scope, address, origin string, local bool) (secret string, err error)
 }
 
-// SetWebhookForm answers POST /standing/webhook: a form has the changes sent to an address, and shows the secret, this
-// once.
+// SetWebhookForm handles POST /standing/webhook: a form that sets the webhook, and shows the secret once.
 //
-// 400 draws the page with what was typed.
+// It answers 400 with the input on the page.
 func (h *Handlers) SetWebhookForm(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -97,12 +96,12 @@ func (h *Handlers) standingPage(c httpio.Context, status int, p views.KeptPage) 
 	if err != nil {
 		return err
 	}
-	// What is drawn below are the questions as they were read here, so what is new still shows as new this once.
+	// The page renders the questions as read before, so that new changes are marked as new once.
 	for _, kept := range all {
 		if !kept.Unseen() {
 			continue
 		}
-		// Changes stand newest first.
+		// Changes are sorted newest first.
 		seen := kept.Changes[0].At
 		if _, err := h.Store.ChangeStanding(ctx, scope, kept.ID, func(s *chat.Standing) error {
 			s.SeenAt = seen
@@ -168,9 +167,9 @@ func (h *Handlers) showKept(c httpio.Context) bool {
 	return err == nil || httpio.Committed(c)
 }
 
-// pageOf is the page that a request comes from, on this server.
+// pageOf returns the page of this server that a request was sent from.
 //
-// It is told by the header Referer, which any client may make up, so only an address on this server is taken, else the
+// It uses the header Referer, which a client may forge, so only an address on this server is accepted, else the
 // first page.
 func pageOf(c httpio.Context) string {
 	u, err := url.Parse(c.Request().Referer())

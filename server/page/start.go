@@ -56,21 +56,21 @@ func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	return h.showPage(c, status, page, views.Start(page, start), nil)
 }
 
-// draftQuestion is a question that a link brings for the box.
+// draftQuestion returns the question in a link, for the box.
 //
-// It is cut to 2,000 characters, which is a choice.
+// It is truncated to 2,000 characters.
 func draftQuestion(c httpio.Context) string {
 	text := []rune(httpio.CleanText(c.QueryParam("q")))
 	return string(text[:min(len(text), 2000)])
 }
 
-// It is a choice.
+// maxStarters is the maximum number of suggested questions.
 const maxStarters = 4
 
-// starterCache keeps the first page's questions until the documents change.
+// starterCache caches the first page's suggested questions until the documents change.
 //
-// It keeps those of one user, the last one who looked, which is all that a server for one person needs; others have
-// theirs made anew.
+// It has one entry, for the user who last loaded the page, which suffices for a server with one user; for others
+// they are computed again.
 type starterCache struct {
 	mu      sync.Mutex
 	user    string
@@ -78,10 +78,10 @@ type starterCache struct {
 	made    []views.Starter
 }
 
-// starterQuestions makes questions from what the newest documents say.
+// starterQuestions returns questions about the newest documents.
 //
-// No model is asked: the library makes them of the documents' own words. The lock is held meanwhile, so that they are
-// made once.
+// It uses no model: the library extracts them from the documents' text. The lock is held meanwhile, so that they are
+// computed once.
 func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]views.Starter, error) {
 	version, err := h.Library.Version(ctx, scope)
 	if err != nil {

@@ -14,11 +14,10 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// rowsShown is how many documents a page of a table shows.
-// It is a choice.
+// rowsShown is the number of documents on a page of a table.
 const rowsShown = 100
 
-// Tables answers GET /tables: the tables over documents, and the form that makes one.
+// Tables handles GET /tables: the tables over documents, and the form that creates one.
 //
 // ?namespace= fills in the form.
 func (h *Handlers) Tables(c httpio.Context) error {
@@ -43,10 +42,9 @@ func (h *Handlers) tablesPage(c httpio.Context, status int, p views.TablesPage) 
 	return h.showPage(c, status, frame, views.Tables(p), nil)
 }
 
-// MakeTable answers POST /tables: the form shows what a table would be, and then makes it. What was typed comes back.
+// MakeTable handles POST /tables: the form previews a table, and then creates it. On an error it keeps its input.
 //
-// Without do=make nothing is made and the page shows the plan, since a table may cost a lot. 303 to the table that was
-// made.
+// Without do=make it only shows the plan, since a table may be expensive. It answers 303 to the new table.
 func (h *Handlers) MakeTable(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

@@ -15,8 +15,7 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// All are choices about how much a browser draws without being slow; who wants more follows the links to the parts
-// before and after.
+// Limits of the size that a browser renders without delay; links lead to the parts before and after.
 const (
 	blocksShown = 1200 // of a document without pages, on its own page
 	blocksAside = 60   // in the panel
@@ -24,19 +23,19 @@ const (
 	wholePages  = 30
 	sheetsAside = 4
 	maxOutline  = 200
-	insideShown = 20 // files inside a document that lead to their documents
+	insideShown = 20 // files inside a document with links to their documents
 
 	// maxShownText is how many runes of text are shown at once, but for a block or a page that has more alone. Each
 	// word of a page has a box in memory.
 	maxShownText = 400_000
 )
 
-// Document answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
-// and which part of a long document to show. The page's script gets the source panel.
+// Document handles GET /d/{id}: a document rendered from its blocks or pages. chat.Link describes the query: the
+// marks, and the part of a long document to show. The page's script gets the source panel.
 //
-// 404 for a document that the user does not have, 400 for a link with numbers that can't be read. What a link names and
-// is not there any more is no failure: the document is shown with a notice. The order of the steps counts: pages decide
-// what a link may name, what is marked decides whether pages are shown, and both decide which part is cut out.
+// It fails with 404 for a document that the user does not have, and 400 for invalid numbers in a link. A stale link
+// is no error: the document is shown with a notice. The order of the steps matters: pages limit the link's targets,
+// the marks decide whether pages are shown, and both select the part.
 func (h *Handlers) Document(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	d, err := h.Library.Document(ctx, scope, c.Param("id"))
@@ -44,7 +43,7 @@ func (h *Handlers) Document(c httpio.Context) error {
 		return err
 	}
 	if extract.Formats.IsPaged(d.MIME) {
-		h.Library.ExpectPage() // the browser asks for its image next
+		h.Library.ExpectPage() // the browser requests its image next
 	}
 	p := viewing{Handlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: isAside(c)}}
 	if err := p.loadContent(); err != nil {
@@ -95,12 +94,12 @@ type viewing struct {
 	blocks []corpus.Block
 	sizes  [][2]float64
 	drawn  *corpus.Drawn // the document as it is printed, if that is to be shown; nil: its text or its own pages
-	link   chat.Link     // what was asked for
+	link   chat.Link     // the requested link
 }
 
 // loadContent reads the document's content.
 //
-// All of the text and the blocks are read, of which a part is drawn: marks and headings may be anywhere.
+// It reads all text and blocks, although a part is rendered: marks and headings may be anywhere.
 func (p *viewing) loadContent() (err error) {
 	id := p.v.Document.ID
 	if p.text, err = p.Library.Text(p.ctx, p.scope, id); err != nil {
@@ -127,9 +126,7 @@ func (p *viewing) loadContent() (err error) {
 	return nil
 }
 
-// stateNotice says why a document shows nothing, or something old.
-//
-// It is empty when there is nothing to say.
+// stateNotice returns the notice for a document that is empty or outdated, or "".
 func stateNotice(ctx context.Context, d corpus.Document, empty bool) string {
 	switch d.State {
 	case corpus.StateReady:
@@ -168,7 +165,7 @@ func (p *viewing) findPlace() (at place, err error) {
 		at.block = max(p.blockNamed(p.link.At), 0)
 	} else if marked := p.markedSpan(); marked.End > 0 {
 		at.block = p.blockAtOrBefore(marked.Start)
-		if len(p.sizes) > 0 { // the words may stand on the page after the one that their block begins on
+		if len(p.sizes) > 0 { // the words may be on the page after the start of their block
 			boxes, err := p.boxes(marked)
 			if err != nil {
 				return at, err
@@ -373,8 +370,8 @@ func (p *viewing) drawPages(view string) error {
 	return err
 }
 
-// showDrawn puts the drawn pages in the place of the document's text, and what is marked there in its place. Marked
-// words that can't be found on the pages are shown in the text instead.
+// showDrawn replaces the document's text with its rendered pages, including the marks. Marked words that can't be
+// found on the pages are shown in the text instead.
 func (p *viewing) showDrawn() {
 	if !p.v.HasPages {
 		return
@@ -443,8 +440,8 @@ func (p *viewing) cutPart(at place) error {
 
 // showPart shows the blocks around one.
 //
-// A third of the part comes before the block, which a reader came for, and two thirds after it. The links to the parts
-// before and after lead to places from which nothing is left out.
+// A third of the part precedes the block, the reader's target, and two thirds follow it. The links to the adjacent
+// parts leave no gap.
 func (p *viewing) showPart(block int) {
 	size := blocksShown
 	if p.v.Panel {
@@ -490,8 +487,9 @@ func (p *viewing) blockWindow(block, size int) (from, to int) {
 	return from, to + 1
 }
 
-// itemsAround narrows the range [from, to] to the items next to one whose costs sum to at most most. The items before
-// it may take a third of what its own cost leaves, and those after it the rest. The range always holds the one itself.
+// itemsAround narrows the range [from, to] to the items around one, with a total cost of at most most. The items
+// before it may take a third of the budget after its own cost, and those after it the rest. The range always
+// contains the item itself.
 func itemsAround(one, from, to, most int, cost func(int) int) (int, int) {
 	sum := 0
 	for n := from; n <= to; n++ {
@@ -541,7 +539,7 @@ func (p *viewing) markSheets(from, to int) error {
 	}
 	put(passage, func(s *views.Sheet) *[]chat.Box { return &s.Passage })
 	put(quote, func(s *views.Sheet) *[]chat.Box { return &s.Quote })
-	// A link leads to the quote, or to the passage where there is none.
+	// A link targets the quote, or else the passage.
 	first := quote
 	if len(first) == 0 {
 		first = passage
@@ -561,7 +559,7 @@ func (p *viewing) listHeadings(at place) {
 	if p.v.Panel {
 		return
 	}
-	// Three levels are a choice: deeper headings make a list that nobody reads.
+	// Three levels: deeper headings make the list too long to read.
 	deepest := 3
 	for ; deepest > 1 && p.countHeadings(deepest) > maxOutline; deepest-- {
 	}

@@ -78,10 +78,10 @@ func findCitation(answer *runlog.Trace, number int, document string) *views.Cite
 	return found
 }
 
-// markQuote marks the quote where it stands, and the passage it was found in.
+// markQuote marks the quote and its passage.
 //
-// The offsets of the citation are tried first. If other words stand there, the document has changed since; then the
-// quote is looked for, and only word for word.
+// It tries the offsets of the citation first. If the text there differs, the document has changed; then it searches
+// for the quote, word for word only.
 func (p *viewing) markQuote(c *views.Cited) error {
 	if c.Check == chat.CheckNotFound || c.Quote == "" {
 		return nil
@@ -107,11 +107,10 @@ func (p *viewing) markQuote(c *views.Cited) error {
 	return nil
 }
 
-// mapCells is how finely the strip shows a document.
-// It is a choice.
+// mapCells is the number of cells in a document's citation map.
 const mapCells = 60
 
-// citedMap is the strip of the document with this answer's citations: a cell for each page, or for a piece of the text.
+// citedMap returns the document's map of this answer's citations: a cell for each page, or for a part of the text.
 func (p *viewing) citedMap(c *views.Cited) []views.MapCell {
 	last := 0
 	if n := len(p.blocks); n > 0 {
@@ -175,8 +174,7 @@ func (p *viewing) readLink(c httpio.Context) (err error) {
 	return nil
 }
 
-// markLink finds what the link names in the document as it is now. What is not there is never marked, and a notice says
-// so.
+// markLink resolves the link in the current document. A missing target is not marked and adds a notice.
 func (p *viewing) markLink() (err error) {
 	if p.link.Citation != "" {
 		return p.markCitation(p.link.Citation)
@@ -247,7 +245,7 @@ func (p *viewing) atPage(page int) string {
 	return link.String()
 }
 
-// blockNamed is the index of a block, -1 if there is none of that id.
+// blockNamed returns the index of a block, -1 if the id is unknown.
 func (p *viewing) blockNamed(id string) int {
 	return slices.IndexFunc(p.blocks, func(b corpus.Block) bool { return b.ID == id })
 }

@@ -11,15 +11,15 @@ import (
 // Completion is an answer in OpenAI's shape. Its id is "chatcmpl-" and the run's id.
 type Completion struct {
 	ID string `json:"id"` // "chatcmpl-" and the run's id.
-	// What this object is.
+	// The type of the object.
 	Object  string   `json:"object" api:"values=chat.completion,shared"`
-	Created int64    `json:"created" api:"shared"` // When, in Unix seconds.
+	Created int64    `json:"created" api:"shared"` // The creation time, in Unix seconds.
 	Model   string   `json:"model"`
 	Choices []Choice `json:"choices"` // Always one.
-	Usage   Usage    `json:"usage"`   // What was used.
+	Usage   Usage    `json:"usage"`   // The token usage.
 
-	// How far the answer can be relied on, and why.
-	Footnote runlog.Judged `json:"footnote" api:"shared"` // which OpenAI's shape has no place for
+	// The reliability of the answer, with reasons.
+	Footnote runlog.Judged `json:"footnote" api:"shared"` // not in OpenAI's schema
 }
 
 // Choice is an answer; there is always one.
@@ -41,19 +41,19 @@ type Reply struct {
 
 // Annotation ties a footnote of the content to its source.
 type Annotation struct {
-	// What this is.
+	// The type of the annotation.
 	Type        string   `json:"type" api:"values=url_citation,shared"`
-	URLCitation Citation `json:"url_citation"` // Where a footnote stands and what it points to.
+	URLCitation Citation `json:"url_citation"` // The footnote's position and its source.
 }
 
-// Citation says where a footnote stands, as characters (Unicode code points) of the content, and what it points to.
+// Citation is a footnote's position, in characters (Unicode code points) of the content, and its source.
 type Citation struct {
-	StartIndex int `json:"start_index"` // The footnote's first character, in characters of the content.
-	// Behind the footnote's last character, in characters of the content.
+	StartIndex int `json:"start_index"` // The footnote's start, in characters of the content.
+	// The footnote's end (exclusive), in characters of the content.
 	EndIndex  int    `json:"end_index"`
 	Title     string `json:"title"`
-	URL       string `json:"url"`                  // of the viewer, at the very words
-	SourceURL string `json:"source_url,omitempty"` // where the document is on the web; OpenAI's shape has none
+	URL       string `json:"url"`                  // of the viewer, at the quoted words
+	SourceURL string `json:"source_url,omitempty"` // the document's web address; not in OpenAI's schema
 	Added     bool   `json:"added,omitempty"`
 }
 
@@ -100,13 +100,13 @@ func findAnnotations(markdown string, citations []chat.Citation, base string, of
 	return list
 }
 
-// placed is a footnote in a text, and the citation that it stands for.
+// placed is a footnote in a text with its citation.
 type placed struct {
 	place Citation
 	of    chat.Citation
 }
 
-// placeCitations finds the footnotes of citations in a text, as findAnnotations does.
+// placeCitations returns the footnotes of citations in a text, as findAnnotations does.
 func placeCitations(markdown string, citations []chat.Citation, base string, offset int) (list []placed) {
 	byNumber := make(map[string]chat.Citation, len(citations))
 	for _, cite := range citations {

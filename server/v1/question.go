@@ -1,7 +1,7 @@
-// Package v1 answers clients made for OpenAI's API: a chat completion is a run whose answer comes with its footnotes as
-// annotations. What such clients send besides, such as tools of their own, is taken and left alone, unless the answer
-// would be another one than they take it for. Streams carry the answer as it is written; a run that a guardrail ended
-// is a completion that says so.
+// Package v1 serves clients made for OpenAI's API: a chat completion is a run whose answer has its footnotes as
+// annotations. Other fields of such clients, such as tools of their own, are accepted and ignored, unless ignoring
+// them would change the meaning of the answer. Streams send the answer as it is written; a run that a guardrail
+// ended is a completion with a sentence about that.
 package v1
 
 import (
@@ -19,10 +19,10 @@ import (
 // ModelName is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
 const ModelName = "footnote"
 
-// modelCreated is when that model came to be, in Unix seconds: clients want a time, and this one never changes.
+// modelCreated is the model's fixed creation time in Unix seconds, which clients require.
 const modelCreated = 1767225600
 
-// Handlers answers the addresses below /v1.
+// Handlers serves the routes below /v1.
 type Handlers struct {
 	Store     chat.Store
 	Runs      Canceller
@@ -70,16 +70,16 @@ type Question struct {
 	Namespace   string   `json:"namespace" api:"form=namespace"`
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
 
-	// What follows changes nothing: tools, which a model may always leave alone; how a model draws its words; and how a
-	// service keeps and bills its requests. It may hold anything.
+	// The following fields are ignored and may have any value: tools, which a model may always leave unused;
+	// sampling parameters; and how a service stores and bills requests.
 
-	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	// No effect: Footnote uses its own tools, and calls none of these.
 	Tools any `json:"tools" api:"shared"`
-	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	// No effect: Footnote uses its own tools, and calls none of these.
 	ParallelToolCalls any `json:"parallel_tool_calls"`
-	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	// No effect: Footnote uses its own tools, and calls none of these.
 	Functions any `json:"functions"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	TopP any `json:"top_p"`
 	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
 	FrequencyPenalty any `json:"frequency_penalty"`
@@ -110,17 +110,17 @@ type Question struct {
 
 // Message is one message of a conversation.
 type Message struct {
-	// user and assistant make the conversation; system and developer are told to the model besides its rules, 8,000
-	// characters in all; the others are let in and have no effect.
+	// user and assistant make the conversation. system and developer are instructions added to the model's rules,
+	// 8,000 characters in all. The others are accepted and have no effect.
 	Role string `json:"role" api:"need,values=user|assistant|system|developer|tool|function"`
-	// The text, or parts of it. Of an earlier question a part that is not text is left out, and the model told so; in
-	// the question itself it is refused with 400.
+	// The text, or parts of it. In an earlier question a part that is not text is replaced by a note to the model;
+	// in the question itself it is refused with 400.
 	Content ask.Content `json:"content"`
 }
 
 // Stream is the request's stream_options.
 type Stream struct {
-	IncludeUsage bool `json:"include_usage"` // Send what was used in a last chunk.
+	IncludeUsage bool `json:"include_usage"` // Send the token usage in a last chunk.
 }
 
 // Format is the request's response_format.
@@ -227,7 +227,7 @@ func (body Question) toQuestion() (ask.Question, error) {
 	return q, nil
 }
 
-// legibleText is what a message says. A part that is not text is refused in the question, which is the last message.
+// legibleText returns the text of a message. A part that is not text is refused in the question, the last message.
 func legibleText(role string, content ask.Content, last bool) (string, error) {
 	switch {
 	case content.Other() == "" || role != "user":
@@ -240,5 +240,5 @@ func legibleText(role string, content ask.Content, last bool) (string, error) {
 	return strings.TrimSpace(content.Text() + "\n\n" + unread), nil
 }
 
-// unread stands in an earlier question for its parts that are not text: the model is told that there was something.
+// unread replaces the parts of an earlier question that are not text, so that the model knows of them.
 const unread = "(This question had a part that is not text and can't be read.)"

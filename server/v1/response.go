@@ -19,17 +19,17 @@ type Response struct {
 	Background        bool           `json:"background"`   // Always false: each run goes on when its reader leaves.
 	Error             *ResponseError `json:"error"`
 	IncompleteDetails *Incomplete    `json:"incomplete_details"` // Why an answer is cut.
-	Instructions      *string        `json:"instructions"`       // What was told to the model besides its rules.
+	Instructions      *string        `json:"instructions"`       // The instructions added to the model's rules.
 	MaxOutputTokens   *int           `json:"max_output_tokens"`  // Always null: answers are as long as they need to be.
 	Model             string         `json:"model"`
-	// What was done, in its order: V1FileSearchItem, V1WebSearchItem and V1ReasoningItem, and the answer as
+	// The run's items in order: V1FileSearchItem, V1WebSearchItem and V1ReasoningItem, and the answer as
 	// V1MessageItem.
 	Output            []any             `json:"output"`
 	ParallelToolCalls bool              `json:"parallel_tool_calls"`  // Always true.
-	Previous          *string           `json:"previous_response_id"` // The response before it in the conversation.
-	Conversation      ConversationNamed `json:"conversation"`         // The conversation that it is a part of.
-	Reasoning         ReasoningWish     `json:"reasoning"`            // What was asked for of a model's thoughts: nothing.
-	// Always true: the server keeps each conversation until it is deleted, since footnotes open by it.
+	Previous          *string           `json:"previous_response_id"` // The preceding response in the conversation.
+	Conversation      ConversationNamed `json:"conversation"`         // Its conversation.
+	Reasoning         ReasoningWish     `json:"reasoning"`            // The reasoning options: always empty.
+	// Always true: the server stores each conversation until it is deleted, since footnotes link to it.
 	Store       bool     `json:"store"`
 	Temperature *float64 `json:"temperature"`
 	Text        TextForm `json:"text"`
@@ -56,25 +56,25 @@ type ReasoningWish struct {
 	Summary *string `json:"summary"` // Always null.
 }
 
-// TextForm says that the answer is text.
+// TextForm is the format of the answer.
 type TextForm struct {
-	Format TextFormat `json:"format"` // The form of the answer: text.
+	Format TextFormat `json:"format"` // The format of the answer: text.
 }
 
-// TextFormat is the form of an answer.
+// TextFormat is the format of an answer.
 type TextFormat struct {
 	Type string `json:"type"` // text
 }
 
-// ResponseError says why there is no answer.
+// ResponseError is the reason for a missing answer.
 type ResponseError struct {
 	Code    string `json:"code" api:"values=server_error|rate_limit_exceeded|invalid_prompt"`
 	Message string `json:"message"`
 }
 
-// ResponseUsage counts the tokens of a run. Those that were cached, and those of thoughts, are not counted apart.
+// ResponseUsage counts the tokens of a run. Cached tokens and reasoning tokens are not counted separately.
 type ResponseUsage struct {
-	InputTokens   int           `json:"input_tokens"`          // Tokens that went to models.
+	InputTokens   int           `json:"input_tokens"`          // Input tokens of models.
 	InputDetails  InputDetails  `json:"input_tokens_details"`  // Tokens that were not read anew.
 	OutputTokens  int           `json:"output_tokens"`         // Tokens that came from models.
 	OutputDetails OutputDetails `json:"output_tokens_details"` // Tokens of thoughts.
@@ -91,9 +91,9 @@ type OutputDetails struct {
 	ReasoningTokens int `json:"reasoning_tokens"` // Always 0: they are not counted apart.
 }
 
-// Incomplete says why an answer is cut.
+// Incomplete is the reason for a truncated answer.
 type Incomplete struct {
-	Reason string `json:"reason" api:"values=max_output_tokens"` // The token limit of the model.
+	Reason string `json:"reason" api:"values=max_output_tokens"` // The model's token limit.
 }
 
 // The states of responses and of their items.
@@ -125,7 +125,7 @@ func newResponse(run chat.Run) Response {
 	return out
 }
 
-// ended returns the response with what a run came to that is over. failure is why there is no answer.
+// ended returns the response with the results of a finished run. failure is the reason for a missing answer.
 func (r Response) ended(t *runlog.Trace, failure error) Response {
 	r.Status = completed
 	r.Usage = &ResponseUsage{
@@ -178,14 +178,14 @@ type TextPart struct {
 	Logprobs    []any                `json:"logprobs"` // Always empty.
 }
 
-// ResponseAnnotation ties a footnote of the text to its source: a Citation with its type, and what OpenAI's shape has
-// no place for.
+// ResponseAnnotation links a footnote of the text to its source: a Citation with its type, and fields that are not
+// in OpenAI's schema.
 type ResponseAnnotation struct {
 	Type string `json:"type" api:"values=url_citation"`
 	Citation
 	FileID   string `json:"file_id"`  // The document's id.
 	Filename string `json:"filename"` // The document's file name.
-	// The words that the footnote stands for, as the document has them.
+	// The cited words, exactly as in the document.
 	Quote string `json:"quote"`
 }
 
@@ -194,8 +194,8 @@ type FileSearchItem struct {
 	Type    string         `json:"type"` // file_search_call
 	ID      string         `json:"id"`
 	Status  string         `json:"status"`
-	Queries []string       `json:"queries"` // What was looked for.
-	Results []SearchResult `json:"results"` // What it found; empty until it is over.
+	Queries []string       `json:"queries"` // The queries.
+	Results []SearchResult `json:"results"` // The results; empty until it is over.
 }
 
 // SearchResult is a place that a search has found.
@@ -214,17 +214,17 @@ type WebSearchItem struct {
 	Type   string    `json:"type"` // web_search_call
 	ID     string    `json:"id"`
 	Status string    `json:"status"`
-	Action WebAction `json:"action"` // What was searched for, and what was found.
+	Action WebAction `json:"action"` // The search and its results.
 }
 
-// WebAction says what was looked for.
+// WebAction is a web search.
 type WebAction struct {
 	Type    string      `json:"type"` // search
 	Query   string      `json:"query"`
 	Sources []WebSource `json:"sources"`
 }
 
-// WebSource is a page that was found.
+// WebSource is a web page in the results.
 type WebSource struct {
 	Type string `json:"type"` // url
 	URL  string `json:"url"`
@@ -246,7 +246,7 @@ type SummaryPart struct {
 
 // ResponseEvent is one event of a streamed response: which fields it has depends on its type.
 type ResponseEvent struct {
-	Type string `json:"type"` // What the event is; OpenAI's documentation has them all.
+	Type string `json:"type"` // The type of the event; OpenAI's documentation lists them.
 	// The event's number in its response, from 0 without gaps.
 	SequenceNumber int64     `json:"sequence_number"`
 	Response       *Response `json:"response,omitempty"` // The response as it is now.

@@ -24,40 +24,40 @@ type ResponseQuestion struct {
 	// previous_response_id, only the last message of input is used.
 	Conversation ConversationRef `json:"conversation"`
 	Stream       bool            `json:"stream" api:"initial=false"` // Answer with events.
-	// Answer at once: GET /v1/responses/{id} says what became of it.
+	// Respond at once: GET /v1/responses/{id} returns the result.
 	Background  bool     `json:"background" api:"initial=false"`
 	Temperature *float64 `json:"temperature" api:"min=0,max=2"`
 	ToolChoice  ToolUse  `json:"tool_choice"`
-	// Its format can only be text: another one is refused with 400, since answers are Markdown with footnotes.
+	// Its format can only be text: others are refused with 400, since answers are Markdown with footnotes.
 	Text *TextWish `json:"text"`
-	// No effect: answers are as long as they need to be.
+	// No effect: the length of answers is not limited.
 	MaxOutputTokens *int `json:"max_output_tokens" api:"min=1"`
-	// Only 0: an answer has no probabilities of tokens.
+	// Only 0: an answer has no token probabilities.
 	TopLogprobs *int      `json:"top_logprobs" api:"min=0,max=0"`
 	Prompt      PromptRef `json:"prompt"` // Not taken, and refused with 400: no prompts are kept here.
 	Namespace   string    `json:"namespace" api:"form=namespace"`
 	DocumentIDs []string  `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
 
-	// What follows changes nothing, as in Question; it may hold anything.
+	// The following fields are ignored and may have any value, as in Question.
 
 	Tools             any `json:"tools"`
-	ParallelToolCalls any `json:"parallel_tool_calls"` // No effect: which calls are made is the server's matter.
-	MaxToolCalls      any `json:"max_tool_calls"`      // No effect: which calls are made is the server's matter.
-	Include           any `json:"include"`             // No effect: what there is to include always is.
-	Reasoning         any `json:"reasoning"`           // No effect: how a model thinks is the server's matter.
-	// No effect: how a model draws its words is the server's matter, but for temperature.
+	ParallelToolCalls any `json:"parallel_tool_calls"` // No effect: the server decides which calls are made.
+	MaxToolCalls      any `json:"max_tool_calls"`      // No effect: the server decides which calls are made.
+	Include           any `json:"include"`             // No effect: all available data is always included.
+	Reasoning         any `json:"reasoning"`           // No effect: the server sets the model's reasoning.
+	// No effect: the server sets the sampling parameters, except temperature.
 	TopP          any `json:"top_p"`
 	StreamOptions any `json:"stream_options"` // No effect: a stream has no padding.
-	// No effect: what a model gets of a conversation is the server's matter.
+	// No effect: the server selects the model's context.
 	Truncation any `json:"truncation"`
-	// No effect: what a model gets of a conversation is the server's matter.
+	// No effect: the server selects the model's context.
 	ContextManagement any `json:"context_management"`
 	AccessPrograms    any `json:"access_programs"` // No effect: they are OpenAI's.
 	Moderation        any `json:"moderation"`
-	User              any `json:"user"`              // No effect: who asks follows from the key.
-	SafetyIdentifier  any `json:"safety_identifier"` // No effect: who asks follows from the key.
-	Metadata          any `json:"metadata"`          // No effect: it is not kept.
-	// No effect: the server keeps each conversation until it is deleted, since footnotes open by it.
+	User              any `json:"user"`              // No effect: the key identifies the user.
+	SafetyIdentifier  any `json:"safety_identifier"` // No effect: the key identifies the user.
+	Metadata          any `json:"metadata"`          // No effect: it is not stored.
+	// No effect: the server stores each conversation until it is deleted, since footnotes link to it.
 	Store                any `json:"store"`
 	ServiceTier          any `json:"service_tier"`           // No effect: there is one tier.
 	PromptCacheKey       any `json:"prompt_cache_key"`       // No effect: the server keeps no prompts.
@@ -71,10 +71,10 @@ type TextWish struct {
 	Verbosity any     `json:"verbosity"` // No effect: how a model draws its words is the server's matter.
 }
 
-// PromptRef names a prompt that OpenAI keeps: there is none here.
+// PromptRef refers to a prompt stored at OpenAI, which is not supported.
 type PromptRef struct{}
 
-// UnmarshalJSON refuses all but null.
+// UnmarshalJSON accepts only null.
 func (PromptRef) UnmarshalJSON(data []byte) error {
 	if string(data) != "null" {
 		return httpio.Invalid(`prompt must be left out: no prompts are kept here. Send its text as instructions.`)
@@ -85,7 +85,7 @@ func (PromptRef) UnmarshalJSON(data []byte) error {
 // ConversationRef names a conversation, by its id or as an object that has it.
 type ConversationRef struct{ id string }
 
-// UnmarshalJSON reads both forms. null is none.
+// UnmarshalJSON decodes both forms. null is the empty reference.
 func (r *ConversationRef) UnmarshalJSON(data []byte) error {
 	var named struct {
 		ID string `json:"id"`
@@ -100,8 +100,8 @@ func (r *ConversationRef) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// toQuestion checks a body and makes a question of it: the last message is what is asked, those before it are the
-// conversation. What came before a response that it names is added by the server.
+// toQuestion validates a body and converts it to a question: the last message is the question, and the earlier ones
+// are the conversation. The server adds the turns before a previous response that it names.
 func (h *Handlers) toQuestion(c httpio.Context, body ResponseQuestion) (ask.Question, error) {
 	q := ask.Question{
 		SessionID: body.Conversation.id, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs, Stream: body.Stream,

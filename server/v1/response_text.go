@@ -90,7 +90,7 @@ func (w *responseTeller) withdraw() error {
 	return w.endText(incomplete, nil)
 }
 
-// end tells the rest of a run that is over, and how it ended. failure is why there is no answer.
+// end sends the rest of a finished run, and its result. failure is the reason for a missing answer.
 func (w *responseTeller) end(t *runlog.Trace, failure error) error {
 	if err := w.begin(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (w *responseTeller) end(t *runlog.Trace, failure error) error {
 	return w.tell(ResponseEvent{Type: kind, Response: &last})
 }
 
-// dropTexts takes what was written of an answer that there is none of out of the output.
+// dropTexts removes the text of a failed answer from the output.
 func (w *responseTeller) dropTexts() {
 	for i := range w.items {
 		w.items[i].gone = w.items[i].gone || w.items[i].call == ""

@@ -74,8 +74,8 @@ func (h *Handlers) GetResponse(c httpio.Context) error {
 // maxSequence bounds the number of an event that a reader may name.
 const maxSequence = 1 << 30
 
-// CancelResponse answers POST /v1/responses/{id}/cancel: it stops the run, and says what it came to. One that is over
-// stays as it is.
+// CancelResponse handles POST /v1/responses/{id}/cancel: it cancels the run and returns its state. A finished run is
+// unchanged.
 func (h *Handlers) CancelResponse(c httpio.Context) error {
 	run, err := h.findResponse(c, c.Param("id"))
 	if err != nil {
@@ -112,12 +112,12 @@ func noSuchResponse() error {
 	return httpio.NotFound("There is no such response. It may have been deleted with its conversation.")
 }
 
-// newTeller begins to tell a run. send is nil where only the response is wanted.
+// newTeller returns a teller for a run. send is nil if only the response is needed.
 func newTeller(c httpio.Context, run chat.Run, send func(ResponseEvent) error) *responseTeller {
 	return &responseTeller{base: httpio.Origin(c), response: newResponse(run), send: send}
 }
 
-// sendResponse answers with a run as far as it is.
+// sendResponse sends the current state of a run.
 func (h *Handlers) sendResponse(c httpio.Context, run chat.Run) error {
 	w := newTeller(c, run, nil)
 	t, err := h.Logs.Walk(c.Request().Context(), httpio.Scope(c), run, w.see)
