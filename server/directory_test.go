@@ -11,7 +11,7 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// pageWords are what only somebody with a page before them can do.
+// pageWords is a phrase about actions on a page, which responses to programs must not contain.
 const pageWords = "first page"
 
 func TestWhatIsNotThereUnderV1IsToldInOpenAIsForm(t *testing.T) {
@@ -175,7 +175,7 @@ func TestTheRoutesThatAreToldAreThoseOfTheRouter(t *testing.T) {
 func TestALargeBodyForNoRouteIsAnswered(t *testing.T) {
 	b := newBench(t)
 	for method, path := range map[string]string{"POST": "/v1/embeddings", "PUT": "/agent/chat"} {
-		body := struct{ *bytes.Reader }{bytes.NewReader(make([]byte, 5<<20))} // of no length that it says
+		body := struct{ *bytes.Reader }{bytes.NewReader(make([]byte, 5<<20))} // without a Content-Length
 		req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, body)
 		if err != nil {
 			t.Fatal(err)

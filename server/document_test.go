@@ -539,7 +539,7 @@ func TestThePageSaysHowLongVectorsTake(t *testing.T) {
 	}
 }
 
-// The page is in the reader's language: the chosen one, else the browser's. Programs are told in English.
+// The page is in the reader's language: the chosen one, else the browser's. Responses to programs are in English.
 func TestThePageIsInTheReadersLanguage(t *testing.T) {
 	b := newBench(t)
 	const pseudo = "footnote_language=en-XA"

@@ -20,11 +20,11 @@ import (
 	"github.com/footnote/footnote/server/openapi"
 )
 
-// chosen is what the question box of a page says: what each choice offers, and what is chosen.
+// chosen holds a page's question box: the options of each field, and the selected ones.
 type chosen struct {
 	Offered map[string][]string
 	Now     map[string]string
-	Hidden  []string // what there is no choice of
+	Hidden  []string // fields without a choice
 	Draft   string
 	Why     string
 }
@@ -421,8 +421,7 @@ func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
 	}
 }
 
-// The server may be a binary, a container or a build from its sources: how a model is connected is told in a form that
-// fits them all.
+// The server may be a binary, a container or a build from source: the hint for connecting a model fits all of them.
 func TestTheHintForAModelFitsWhateverRunsTheServer(t *testing.T) {
 	b := newBench(t, func(*Config) {})
 	b.stage.play = script()

@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/server/shares"
 )
 
-// secret is in everything that the owner has: it must not come out to anybody else.
+// secret is in all of the owner's data: it must not appear in another user's response.
 const secret = "zirconium"
 
 func quoted(text string) string {
@@ -185,7 +185,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 	}
 }
 
-// A conversation's id is its user's own: whoever asks with one that another user has begins a conversation, as with any
+// A conversation's id is unique per user: a question with another user's id starts a conversation, as with any
 // unknown id.
 func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
@@ -250,8 +250,8 @@ func leaks(body string) bool {
 	return regexp.MustCompile(secret + ` roof|` + secret + `\.md|Where is ` + secret).MatchString(body)
 }
 
-// right says how a route is asked for what another user has, and what becomes of it: 404, unless the route names
-// nothing of theirs. Then it answers as it would without them.
+// right is a request for another user's object on a route, and its expected status: 404, unless the route names no
+// object. Then the response is that of a user without data.
 type right struct {
 	body   string
 	want   int

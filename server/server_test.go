@@ -577,7 +577,7 @@ func TestAnotherProtocolsStreamIsResumedByNumber(t *testing.T) {
 	b.append(run.ID, chat.RunStarted{}, chat.AnswerDelta{Text: "So"}, chat.Citation{Number: 1},
 		chat.AnswerDelta{Text: " [1]"})
 	_, events := b.open("/ui/chat/" + run.SessionID + "/stream")
-	for { // what is appended later is then told live
+	for { // later entries are then streamed live
 		if event, err := events.Next(); err != nil || event.ID == "4" {
 			break
 		}

@@ -350,7 +350,7 @@ func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
 	}
 }
 
-// One event to 1,000 readers is encoded once: what is allocated for each event and reader is far less than the event.
+// One event to 1,000 readers is encoded once: the allocation per event and reader is far less than the event.
 func BenchmarkOneRunWithAThousandReaders(b *testing.B) {
 	const readers = 1000
 	bench := newBench(b)
@@ -562,7 +562,7 @@ func (b *bench) loseAfter(seq int64) {
 	b.feed.WakeAll() // as when the connection to the database breaks
 }
 
-// A reader whose stream stays open while the database loses what it has seen is told, and gets what comes instead.
+// A reader whose stream stays open while the database loses events that it has seen gets a reset and the new events.
 func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")

@@ -119,7 +119,7 @@ func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
 	if _, err := keys.Revoke(path, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.keys.Needed(); err != nil { // what keys.File.Run does each second
+	if _, err := b.keys.Needed(); err != nil { // keys.File.Run does this each second
 		t.Fatal(err)
 	}
 	ssetest.NewReader(res.Body).All(t) // ends although the run does not
@@ -259,7 +259,7 @@ func TestTheLocalUserChoosesTheModel(t *testing.T) {
 	}
 }
 
-// Who may not choose is told why, and learns nothing of what runs on the machine.
+// A user who may not choose sees the reason, and learns nothing of the models on the machine.
 func TestWhoMayNotChooseTheModelIsToldWhy(t *testing.T) {
 	asked := func(c *Config) {
 		find := c.Desk.Find
@@ -291,8 +291,8 @@ func TestWhoMayNotChooseTheModelIsToldWhy(t *testing.T) {
 	}
 }
 
-// What names settings and paths is for the log and the terminal: nobody reads it in any form of an answer. The local
-// user, who runs the server, reads where it is said.
+// Settings and paths are for the log and the terminal: no response contains them in any form. The local user, who is
+// the operator, gets a reference to them.
 func TestNoAnswerHoldsAHint(t *testing.T) {
 	down := &chat.Error{
 		Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.",

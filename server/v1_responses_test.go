@@ -71,7 +71,7 @@ func asked(question string) responses.ResponseNewParams {
 	}
 }
 
-// checkResponse compares a response with what the run of searched comes to.
+// checkResponse compares a response with the run of searched.
 func checkResponse(t *testing.T, b *bench, got *responses.Response) {
 	t.Helper()
 	if got.OutputText() != "It is sound [1]." || got.Status != "completed" || got.Usage.TotalTokens != 15 ||
@@ -386,7 +386,7 @@ func TestEveryFieldOfAResponsesRequestIsDescribed(t *testing.T) {
 	}
 }
 
-// wantOver fails the test unless a reply refuses a request for a limit, with all that it has to say.
+// wantOver fails the test unless a reply refuses a request for a limit, with all its fields.
 func (r reply) wantOver(t *testing.T, what string, status int, limit chat.LimitName) {
 	t.Helper()
 	wait, err := strconv.Atoi(r.header.Get("Retry-After"))

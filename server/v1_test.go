@@ -168,7 +168,7 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 	}
 }
 
-// pieces reads a raw stream: its content, annotations, the last thing it says, and its error.
+// pieces parses a raw stream: its content, annotations, last frame, and error.
 func pieces(t *testing.T, body string) (content []string, cites []v1.Annotation, failed *v1.Error, end string) {
 	t.Helper()
 	for frame := range strings.SplitSeq(body, "\n\n") {
@@ -520,7 +520,7 @@ func TestWishesThatCannotBeMetAreRefusedByName(t *testing.T) {
 	}
 }
 
-// The official client's own type says which fields there are: each is described, and what has no effect says so.
+// The official client's own type lists the fields: each is described, and fields without effect state it.
 func TestEveryFieldOfTheOfficialClientIsDescribed(t *testing.T) {
 	var described jsonschema.Schema
 	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1Question"], &described); err != nil {

@@ -122,8 +122,8 @@ func TestManyTablesAreShownInPartsWithinTheBudget(t *testing.T) {
 	}
 }
 
-// scattered is a page of a PDF with words that stand so far apart that each is a line: rows × columns of them, each
-// another word.
+// scattered returns a page of a PDF with words so far apart that each is a line: rows × columns of them, all
+// different.
 func scattered(page string, rows, columns int) pdftest.Sheet {
 	var b strings.Builder
 	b.WriteString(pdftest.At(20, 780, 10, "F", "Page "+page+" begins."))

@@ -576,7 +576,7 @@ func TestTheSearchOfThePageCountsAsOne(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	b.owns(given["anna"], "roof.md", "# Roof\n\nThe roof is sound.")
 	b.stage.store.SetLimits(chat.Limits{chat.SearchesPerMinute: 1})
-	b.find("", given["anna"]) // what is newest is no search
+	b.find("", given["anna"]) // an empty query is not counted
 	if _, text := b.find("roof sound", given["anna"]); !strings.Contains(text, "Passages") {
 		t.Errorf("the first search: %s", text)
 	}

@@ -16,14 +16,14 @@ import (
 type teller struct {
 	base   string // before the links of sources
 	in     Input
-	events []any // of the log's event that is told
+	events []any // events for the current event of the log
 
 	run      string // its id; empty before its first event
 	texts    int    // messages with text so far
 	open     bool   // whether the last one still grows
 	draft    runlog.Draft
 	called   map[string]bool
-	waiting  []string // what the last state has of it
+	waiting  []string // waiting calls in the last state sent
 	thoughts map[string]string
 }
 
@@ -73,7 +73,7 @@ func (w *teller) End(t *runlog.Trace, failure error) []any {
 	return w.events
 }
 
-// begin tells once whose events follow.
+// begin sends the events that identify the run, once.
 func (w *teller) begin(t *runlog.Trace) {
 	if w.run != "" {
 		return
@@ -85,7 +85,7 @@ func (w *teller) begin(t *runlog.Trace) {
 
 func (w *teller) add(e Event) { w.events = append(w.events, e) }
 
-// addState tells the client's state with ours in it.
+// addState sends the client's state with ours in it.
 func (w *teller) addState(t *runlog.Trace, sources []runlog.GroundedSource, judged *runlog.Judged) {
 	w.waiting = waiting(t)
 	w.add(Event{Type: "STATE_SNAPSHOT", Snapshot: w.in.withFootnote(State{
@@ -93,7 +93,7 @@ func (w *teller) addState(t *runlog.Trace, sources []runlog.GroundedSource, judg
 	})})
 }
 
-// waiting are the calls of a run that wait for a person.
+// waiting returns the pending calls of a run.
 func waiting(t *runlog.Trace) []string {
 	ids := []string{}
 	for _, step := range t.Steps {
@@ -133,11 +133,11 @@ func (w *teller) endText() {
 	}
 }
 
-// addStep tells what is new of a step: its thought, and of a tool call its input and what came of it. Ids of calls are
-// unique in a run, and here in a thread.
+// addStep sends a step's changes: its thought, and for a tool call its input and result. Call ids are unique in a
+// run; the prefix makes them unique in a thread.
 func (w *teller) addStep(step chat.Step) {
 	id := w.run + "_" + step.CallID
-	// calls of one turn share its thought, which their group has told
+	// calls of one turn share its thought, which was sent with their group
 	if step.Thought != "" && step.Thought != w.thoughts[id] && step.Thought != w.thoughts[w.run+"_"+step.ParentID] {
 		w.thoughts[id] = step.Thought
 		thought := id + "_thought"

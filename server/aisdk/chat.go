@@ -27,16 +27,16 @@ type Canceller interface {
 	Cancel(ctx context.Context, scope chat.Scope, runID string) error
 }
 
-// Question is the body of POST /ui/chat, as the SDK's DefaultChatTransport sends it, with what an app may add to its
-// body. Fields that are not here are let in and have no effect.
+// Question is the body of POST /ui/chat, as the SDK's DefaultChatTransport sends it, with additional fields for an
+// app. Unknown fields are accepted and have no effect.
 type Question struct {
 	ID string `json:"id" api:"need,form=session"` // The chat's id, which becomes the conversation's.
-	// The chat; the last message is the question, those before it are turns.
+	// The chat; the last message is the question, the earlier ones are turns.
 	Messages []Message `json:"messages" api:"need,min=1"`
 	// submit-message, or regenerate-message for another answer to the same question.
 	Trigger   string  `json:"trigger"`
 	MessageID *string `json:"messageId"` // The message that is regenerated or was edited.
-	// The namespace; without one documents go to "default" and searches go everywhere.
+	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace   string         `json:"namespace"`
 	DocumentIDs []string       `json:"document_ids"` // Only in these documents; none: in all.
 	Toolset     string         `json:"toolset"`
@@ -46,15 +46,15 @@ type Question struct {
 // Message is one of the SDK's UI messages.
 type Message struct {
 	ID string `json:"id"` // The message's id; of an answer its run's.
-	// user and assistant make the chat; system is told to the model besides its rules, 8,000 characters in all. Others
-	// are let in and have no effect.
+	// user and assistant make the chat. system is added to the model's rules, 8,000 characters in all. Others are
+	// accepted and have no effect.
 	Role  string `json:"role"`
-	Parts []Part `json:"parts"` // Those of type text are read.
+	Parts []Part `json:"parts"` // The parts; only those of type text are read.
 }
 
-// Part is a part of a message. Of other types than text only the type is looked at.
+// Part is a part of a message. Of other types than text only the type is decoded.
 type Part struct {
-	// text, or any other, which is let in and has no effect; a question has no file.
+	// text; any other type is accepted and has no effect, except that a question may have no file.
 	Type string `json:"type"`
 	Text string `json:"text"`
 }

@@ -15,24 +15,24 @@ import (
 // its own; other thoughts become reasoning. Sources come with the whole answer, when their numbers are sure.
 type teller struct {
 	base   string // before the links of sources
-	chunks []any  // of the event that is told
+	chunks []any  // chunks for the current event
 
 	begun bool
 	texts int  // text parts so far
 	open  bool // whether the last one still grows
 	draft runlog.Draft
 	calls map[string]*call
-	cited bool // the sources are told
+	cited bool // the sources were sent
 }
 
-// call is what is told of a step.
+// call is the part of a step that was sent.
 type call struct {
-	input   json.RawMessage // nil: not even that it is made
-	waits   bool            // for a person's approval
+	input   json.RawMessage // nil: the call was not sent yet
+	waits   bool            // for approval
 	thought string
 }
 
-// Tell returns the chunks of an event.
+// Tell returns the chunks for an event.
 func (w *teller) Tell(t *runlog.Trace, p chat.Payload) []any {
 	w.chunks = nil
 	w.begin(t)
@@ -82,7 +82,7 @@ func (w *teller) End(t *runlog.Trace, failure error) []any {
 	return w.chunks
 }
 
-// begin tells once whose message it is.
+// begin sends the message's ids, once.
 func (w *teller) begin(t *runlog.Trace) {
 	if w.begun {
 		return
@@ -120,14 +120,14 @@ func (w *teller) endText() {
 	}
 }
 
-// addStep tells what is new of a step: its thought, and of a tool call its input and what came of it.
+// addStep sends a step's changes: its thought, and for a tool call its input and result.
 func (w *teller) addStep(step chat.Step) {
 	known := w.calls[step.CallID]
 	if known == nil {
 		known = &call{}
 		w.calls[step.CallID] = known
 	}
-	group := w.calls[step.ParentID] // has told the thought that calls of one turn share
+	group := w.calls[step.ParentID] // has sent the thought that calls of one turn share
 	if step.Thought != "" && step.Thought != known.thought && (group == nil || step.Thought != group.thought) {
 		known.thought = step.Thought
 		id := "thought-" + step.CallID
@@ -164,7 +164,7 @@ func (w *teller) addStep(step chat.Step) {
 	w.add(chunk)
 }
 
-// objectOr is a JSON object, or the empty one if there is none.
+// objectOr returns a JSON object, or the empty one if raw is empty.
 func objectOr(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("{}")
@@ -172,7 +172,7 @@ func objectOr(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// addSources tells the sources of an answer once.
+// addSources sends the sources of an answer, once.
 func (w *teller) addSources(citations []chat.Citation) {
 	if w.cited {
 		return

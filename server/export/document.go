@@ -1,12 +1,11 @@
-// Package export writes answers as files that other programs open: a Word document whose footnotes are Word's own, and
-// the sources as BibTeX, CSL-JSON or RIS. The same answers always give the same bytes. Words of documents, models and
-// users are only ever text in these files.
+// Package export encodes answers as files for other programs: a Word document with native footnotes, and the sources
+// as BibTeX, CSL-JSON or RIS. Equal answers give equal bytes. Text of documents, models and users is always escaped
+// in these files.
 //
-// document.go and parts.go write the Word document, markdown.go reads an answer's Markdown for it, plain.go writes
-// Markdown and HTML, inset.go puts footnotes into Markdown that stays Markdown, sources.go writes lists of sources,
-// table.go writes grids. What comes in are chat.Evidence and chat.Grid, what goes out are bytes; nothing is read from a
-// store or the network. Word documents are written by hand, because the
-// maintained free library has no footnotes (docs/decisions/page.md).
+// document.go and parts.go write the Word document, markdown.go parses an answer's Markdown for it, plain.go writes
+// Markdown and HTML, inset.go inserts footnotes into Markdown, sources.go writes lists of sources, and table.go
+// writes grids. Input is chat.Evidence and chat.Grid, output is bytes; nothing is read from a store or the network.
+// Word documents are encoded here, because the maintained free library has no footnotes (docs/decisions/page.md).
 package export
 
 import (
@@ -34,14 +33,14 @@ func Extension(format string) string {
 	return format
 }
 
-// Word writes answers, one after the other, as a document of Office Open XML (ECMA-376). Each footnote is one of
-// Word's, numbered through the document, with the quote, its document and its place; where an answer names a source
-// again, a cross-reference shows the number of its first footnote. The time in the file is that of the first answer,
-// and parts stand in a fixed order without times, so that equal answers give equal bytes.
+// Word encodes answers as one document of Office Open XML (ECMA-376). Each footnote is a native one, numbered
+// through the document, with the quote, its document and its place. A repeated citation is a cross-reference to the
+// first footnote's number. The file's time is that of the first answer, and parts have a fixed order and no times,
+// so that equal answers give equal bytes.
 //
-// An answer's Markdown becomes headings, lists, tables and runs of Word; HTML in it is shown as the text that it is.
-// Only links to the web become links. title is that of the file's properties. It fails only when the archive can't be
-// written, which for one in memory does not happen.
+// An answer's Markdown is converted to Word's headings, lists, tables and runs; HTML in it is shown as text. Only
+// web links become hyperlinks. title is that of the file's properties. It fails only if the archive can't be
+// written, which does not happen in memory.
 func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	d := &document{body: &strings.Builder{}, links: map[string]string{}}
 	for _, e := range answers {
@@ -53,7 +52,7 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	// Parts stand in a fixed order, so that equal answers give equal bytes.
+	// Parts are in a fixed order, so that equal answers give equal bytes.
 	for _, part := range []struct{ name, body string }{
 		{"[Content_Types].xml", contentTypes},
 		{"_rels/.rels", packageRelations},
@@ -85,7 +84,7 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 // It is filled by one goroutine and used once. Ids of relations, bookmarks and footnotes are counted in the order of
 // writing, so the same answers give the same ones.
 type document struct {
-	body      *strings.Builder // what is written now: the text, or a footnote
+	body      *strings.Builder // the current target: the text, or a footnote
 	notes     strings.Builder
 	links     map[string]string // ids of relations by their addresses
 	addresses []string          // those in the order of their ids
@@ -98,8 +97,8 @@ type document struct {
 
 // addAnswer adds a question with its answer and its sources.
 //
-// Sentences for which the answer has no source are listed under “Without support”, for the file is read where no page
-// marks them. Each document is listed once among the sources, in the order in which the answer cites them.
+// Sentences without a source are listed under “Without support”, since the file has no marks for them. Each document
+// is listed once among the sources, in the order of citation.
 func (d *document) addAnswer(e chat.Evidence) {
 	d.first, d.cited = map[int]int{}, map[int]chat.EvidenceCitation{}
 	for _, c := range e.Citations {
@@ -173,17 +172,17 @@ func (d *document) cite(number int) (ok bool) {
 	return true
 }
 
-// footnote writes a footnote: the quote, the document and where in it the quote stands. It writes into a body of its
-// own, which is why body is a pointer that is exchanged for a while.
+// footnote writes a footnote: the quote, the document and the quote's place. It temporarily replaces the pointer
+// body by a buffer of its own.
 func (d *document) footnote(n int, c chat.EvidenceCitation) {
-	// The footnote is written where the text is, into another buffer, so that paragraph and run serve both.
+	// The footnote is written into another buffer, so that paragraph and run serve both.
 	outside := d.body
 	d.body = &strings.Builder{}
 	d.paragraph("FootnoteText", "", func() {
 		d.body.WriteString(`<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:footnoteRef/></w:r>`)
 		switch {
-		// A quote stands between quotation marks; words that were not found are struck through, so that nobody takes
-		// them for the document's.
+		// A quote is in quotation marks; quotes that were not found are struck through, so that they are not
+		// mistaken for the document's text.
 		case c.Quote != "":
 			d.run(" “"+strings.Join(strings.Fields(c.Quote), " ")+"” ", style{})
 		case c.Claimed != "":
@@ -225,7 +224,7 @@ type style struct {
 	link                       string // an address of the web; empty: none
 }
 
-// paragraph writes one, with a style and further properties, both of which may be empty.
+// paragraph writes a paragraph with a style and further properties, both of which may be empty.
 func (d *document) paragraph(styleID, properties string, inside func()) {
 	d.body.WriteString("<w:p>")
 	if styleID != "" {
@@ -238,7 +237,7 @@ func (d *document) paragraph(styleID, properties string, inside func()) {
 	d.body.WriteString("</w:p>")
 }
 
-// run writes words. Their line ends become Word's. The hyperlink stands around the run, as WordprocessingML has it.
+// run writes text. Line feeds become Word's line breaks. In WordprocessingML the hyperlink encloses the run.
 func (d *document) run(text string, s style) {
 	if s.link != "" {
 		d.body.WriteString(`<w:hyperlink r:id="` + d.link(s.link) + `">`)

@@ -19,10 +19,10 @@ import (
 // citation is a footnote in an answer's text. The word joiner before it keeps it on its word's line.
 var citation = regexp.MustCompile(`[ \x{2060}]?\[(\d{1,4})\]`)
 
-// maxListLevel is how deep lists are told apart.
+// maxListLevel is the maximum depth of nested lists.
 const maxListLevel = 8
 
-// markdown writes an answer's text. Bytes that are no UTF-8 become U+FFFD, as the file has to be UTF-8.
+// markdown writes an answer's text. Bytes that are not UTF-8 become U+FFFD, since the file has to be UTF-8.
 func (d *document) markdown(answer string) {
 	source := []byte(strings.ToValidUTF8(answer, "\ufffd"))
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
@@ -46,8 +46,8 @@ func (w blockWriter) children(n ast.Node, styleID, properties string) {
 	}
 }
 
-// block writes one block. A heading goes down a level, since the question is the first; HTML is text; what is not known
-// is a paragraph.
+// block writes one block. A heading is one level lower, since the question is the first. HTML is written as text, an
+// unknown block as a paragraph.
 func (w blockWriter) block(n ast.Node, styleID, properties string) {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -181,17 +181,17 @@ func (w blockWriter) words(whole string, s style) {
 	}
 }
 
-// gather collects the words of inline nodes. The parser leaves escapes and entities to whoever writes.
+// gather collects the text of inline nodes. The parser leaves escapes and entities undecoded.
 //
-// Images are written as their description, since nothing is fetched. Addresses that do not lead to the web are
-// dropped, and their words stay.
+// Images are replaced by their description, since nothing is fetched. Links that do not lead to the web are dropped,
+// but their text stays.
 func (w blockWriter) gather(n ast.Node, s style, pieces *[]piece) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		inner := s
 		switch child := child.(type) {
 		case *ast.Text:
 			raw := child.Value(w.source)
-			// Escapes and entities stand for the signs that they name, but for code, in which they are themselves.
+			// Escapes and entities are decoded, except in code, where they are literal.
 			if !child.IsRaw() && !s.code {
 				raw = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(raw)))
 			}

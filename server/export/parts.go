@@ -19,7 +19,7 @@ const (
 	wordKinds     = "application/vnd.openxmlformats-officedocument.wordprocessingml."
 )
 
-// contentTypes says what kind each part is; a package without it can't be opened (ECMA-376, part 2).
+// contentTypes declares the media type of each part; a package without it can't be opened (ECMA-376, part 2).
 const contentTypes = `<Types xmlns="` + packageSpace + `/content-types">` +
 	`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
 	`<Default Extension="xml" ContentType="application/xml"/>` +
@@ -111,8 +111,8 @@ func borders(sides ...string) string {
 	return b.String()
 }
 
-// numbering says how the lists count: one with bullets, and each numbered one from its own start. Nine levels are the
-// most that Word knows.
+// numbering defines the lists: one with bullets, and each numbered one with its own start. Word supports at most
+// nine levels.
 func (d *document) numbering() string {
 	var b strings.Builder
 	b.WriteString(`<w:numbering ` + spaces + `>`)
@@ -175,9 +175,9 @@ func escape(words string) string {
 	return b.String()
 }
 
-// shown is a text without what XML can't hold and without marks that would turn the order of words around: they become
-// U+FFFD. The marks are those of Unicode's bidirectional algorithm (U+202A–202E, U+2066–2069), by which a name can be
-// made to read as another one. U+FFFE and U+FFFF are no characters of XML 1.0.
+// shown replaces characters that XML can't represent and bidirectional control characters by U+FFFD. The latter are
+// those of Unicode's bidirectional algorithm (U+202A–202E, U+2066–2069), which can disguise a name. U+FFFE and
+// U+FFFF are no characters of XML 1.0.
 func shown(words string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || unicode.IsControl(r) && r != '\n' && r != '\t' ||

@@ -40,8 +40,8 @@ func Markdown(answers []chat.Evidence) []byte {
 	return []byte(strings.TrimRight(body.String(), "\n") + "\n\n" + notes.String())
 }
 
-// noteText is a footnote as Markdown, on one line. Its place and section follow the document's name; a quote that is
-// not word for word says so behind it.
+// noteText returns a footnote as Markdown, on one line. The document's name is followed by place and section; a
+// quote that is not word for word is marked.
 func noteText(c chat.EvidenceCitation) string {
 	name := literal(sourceName(c))
 	if address := chat.WebLink(c.SourceURL); address != "" {
@@ -79,14 +79,14 @@ func literal(words string) string {
 	return b.String()
 }
 
-// HTML writes answers as a page in one file: no script, nothing that is fetched. The policy in its head forbids scripts
-// and everything that would be fetched, whatever an answer holds.
+// HTML encodes answers as a page in one file, without scripts and external resources. The policy in its head forbids
+// scripts and all fetches, whatever an answer contains.
 //
-// It is made of Markdown's output, so both say the same. title is shown in the browser's tab.
+// It renders the output of Markdown, so both have the same content. title is shown in the browser's tab.
 func HTML(title string, answers []chat.Evidence) ([]byte, error) {
 	md := goldmark.New(goldmark.WithExtensions(
 		extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote,
-	)) // raw HTML is left out, and so are addresses that run
+	)) // omits raw HTML and executable URLs
 	var b bytes.Buffer
 	b.WriteString("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" +
 		`<meta name="viewport" content="width=device-width, initial-scale=1">` +

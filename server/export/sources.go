@@ -31,14 +31,13 @@ type Source struct {
 	Form      string // the kind of document, in the words of Zotero and CSL: "book", "article-journal"; empty: unknown
 }
 
-// NewSource reads a source from what is known of a document: its title, its file's name and its meta, in which words
-// for the same thing differ from format to format. Of several names for a thing the first that holds something counts.
+// NewSource builds a source from a document's title, file name and meta, whose keys differ between formats. Of
+// several keys for a property, the first with a value is used.
 //
-// meta is JSON as it was stored: texts, numbers and lists. What is of another type is passed over, and a date that
-// can't be read is none.
+// meta is decoded JSON: texts, numbers and lists. Other types and invalid dates are ignored.
 func NewSource(title, filename string, meta map[string]any) Source {
 	s := Source{Title: title, Filename: filename}
-	// The first name that has a text counts.
+	// The first name with a text is used.
 	word := func(names ...string) string {
 		for _, name := range names {
 			for _, value := range texts(meta[name]) {
@@ -47,7 +46,7 @@ func NewSource(title, filename string, meta map[string]any) Source {
 		}
 		return ""
 	}
-	// The names differ from format to format; the first that names somebody counts.
+	// The names differ between formats; the first with an author is used.
 	for _, name := range []string{"authors", "author", "creator", "from"} {
 		if s.Authors = texts(meta[name]); len(s.Authors) > 0 {
 			break
@@ -64,8 +63,8 @@ func NewSource(title, filename string, meta map[string]any) Source {
 	return s
 }
 
-// texts are the texts of a value of a document's meta: one, or those of a list. Spaces at the ends and line breaks are
-// taken away; what is left empty is none.
+// texts returns the texts of a value of a document's meta: one, or those of a list. White space is normalised; empty
+// texts are dropped.
 func texts(value any) (list []string) {
 	switch v := value.(type) {
 	case string:
@@ -84,11 +83,11 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// dateForm is a date of ISO 8601 by year, month or day, before whatever follows. What follows, as a time does, has to
-// begin with something that is no digit.
+// dateForm matches a date of ISO 8601 with year, month or day at the start of a text. A following text, such as a
+// time, must start with a non-digit.
 var dateForm = regexp.MustCompile(`^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\D|$)`)
 
-// setDate reads a date like 2026, 2026-01 or 2026-01-31, with whatever behind it. It reports whether it was one.
+// setDate parses a date like 2026, 2026-01 or 2026-01-31 and ignores any following text. It reports success.
 func (s *Source) setDate(value string) bool {
 	parts := dateForm.FindStringSubmatch(value)
 	if parts == nil {
@@ -170,10 +169,10 @@ func keys(sources []Source) []string {
 var texEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbraceleft{}`, `}`, `\textbraceright{}`,
 	`&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`)
 
-// BibTeX writes sources as entries of BibTeX, in UTF-8. The title stands in two braces, so that styles keep its
-// capitals. An author whose name holds “and” or several commas is one word in braces.
+// BibTeX encodes sources as entries of BibTeX, in UTF-8. The title is in double braces, so that styles keep its
+// capitals. An author whose name contains “and” or several commas is one word in braces.
 //
-// A month is a number, and the file's name is a note, for it may be all by which a reader knows the document.
+// A month is a number. The file name is a note, since the reader may know the document only by it.
 func BibTeX(sources []Source) []byte {
 	var b strings.Builder
 	ids := keys(sources)
@@ -186,7 +185,7 @@ func BibTeX(sources []Source) []byte {
 			kind = "book"
 		}
 		fmt.Fprintf(&b, "@%s{%s,\n", kind, ids[i])
-		// What is not known has no line.
+		// An unknown value has no line.
 		field := func(name, value string) {
 			if value != "" {
 				fmt.Fprintf(&b, "  %s = {%s},\n", name, value)

@@ -12,14 +12,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// A Table is a grid with its cells, as it is exported. Origin stands before the addresses of sources.
+// A Table is a grid with its cells for export. Origin is the prefix of the sources' addresses.
 type Table struct {
 	Grid   chat.Grid
 	Cells  []chat.GridCell
 	Origin string
 }
 
-// cellText is what a cell says where it stands alone. A question mark is before words that may not be what was asked.
+// cellText returns a cell's text for an export. A question mark precedes the closest words, which may be no answer.
 func cellText(cell chat.GridCell) string {
 	switch {
 	case cell.Edited == nil && cell.State == chat.CellAbsent:
@@ -31,16 +31,16 @@ func cellText(cell chat.GridCell) string {
 	}
 }
 
-// CSV is the table as comma-separated values (RFC 4180, in UTF-8 with a byte order mark, by which Excel knows it): a
-// row a document, each column followed by the quote that it rests on and where that stands. A text that a spreadsheet
-// would compute stands behind an apostrophe. The apostrophe is the usual guard against formulas in CSV (OWASP, “CSV
-// Injection”): a document's text must not run in somebody's spreadsheet.
+// CSV encodes the table as comma-separated values (RFC 4180, in UTF-8 with a byte order mark, which Excel needs): a
+// row for each document, and each column followed by its quote and the quote's address. A text that a spreadsheet
+// would evaluate gets an apostrophe, the usual guard against formulas in CSV (OWASP, “CSV Injection”): a document's
+// text must not be executed.
 func (t Table) CSV() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("\ufeff")
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
-	// Three columns for each: what was found, the quote that it rests on, and where that opens.
+	// Three columns for each: the value, its quote, and the quote's address.
 	head := []string{"Document"}
 	for _, c := range t.Grid.Columns {
 		head = append(head, inert(c.Name), inert(c.Name+": quote"), inert(c.Name+": source"))
@@ -187,7 +187,7 @@ func (s *sheets) at(column, row int) string {
 	return name
 }
 
-// text writes a cell as a string in a style, counted from 0, cut to what a cell holds.
+// text writes a cell as a string in a style, counted from 0, truncated to Excel's limit for a cell.
 func (s *sheets) text(sheet string, column, row int, text string, style int) {
 	if s.err != nil {
 		return

@@ -150,7 +150,7 @@ func TestByLocalUser(t *testing.T) {
 			r.Header.Set(sent, "x")
 		}
 		if name != "" {
-			r.Header[name] = []string{""} // the header alone says that somebody passed the request on
+			r.Header[name] = []string{""} // the header alone identifies a forwarded request
 		}
 		return r
 	}
@@ -195,7 +195,7 @@ func TestTextThatNobodyCouldReadIsRefused(t *testing.T) {
 		`{"a":"\ud800\u0041"}`:           halfPair,
 		`{"a":"\ud800\\udc00"}`:          halfPair,
 		`{"\udfff":1}`:                   halfPair,
-		`{"a":"\ud8`:                     "", // the decoder says that it breaks off
+		`{"a":"\ud8`:                     "", // the decoder reports the truncation
 		`{"a":"\ud800`:                   halfPair,
 		`\u\`:                            "",
 		"{\"a\":\"gr\xfcn\"}":            notUTF8,

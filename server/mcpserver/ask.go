@@ -33,13 +33,13 @@ type (
 	}
 )
 
-// askQuestion starts a run like any other, tells its steps as progress and waits for its end. A caller that cancels
-// ends the run. One that merely goes away does not, before the revision of the protocol in which that is the same: the
-// answer is in the conversation.
+// askQuestion starts a run, reports its steps as progress and waits for its end. A cancelled call ends the run. A
+// closed connection ends it only in the revision of the protocol where that means cancellation; before, the answer
+// is kept in the conversation.
 //
-// It fails as POST /chat does before a run is begun, with chat.CodeConflict for a question that was cancelled, and else
-// with the failure of the run. Progress counts steps, without a total: how many there will be is not known. A client
-// that gave no token is told none.
+// It fails as POST /chat does before a run starts, with chat.CodeConflict for a cancelled question, and otherwise
+// with the run's failure. Progress counts steps, without a total, which is not known. A client that sent no token
+// gets no progress.
 func (h *Handlers) askQuestion(
 	ctx context.Context, who caller, req *sdk.CallToolRequest, in Question,
 ) (string, Answer, error) {

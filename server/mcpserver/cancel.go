@@ -19,17 +19,17 @@ const (
 	maxLabel = 200
 )
 
-// calls are those that can be cancelled by a message of their own, by what names them. It is safe for concurrent use.
+// calls holds the calls that a cancellation message can end, by name. It is safe for concurrent use.
 //
-// A name is there only while its call is under way. Another process does not know it: there a message to cancel does
-// nothing, as the protocol allows, since it may always come too late.
+// A name is registered only while its call is under way. In another process a cancellation has no effect, which the
+// protocol allows, since it may always be late.
 type calls struct {
 	mu   sync.Mutex
 	stop map[string]context.CancelFunc
 }
 
-// begin returns a context that ends when the call is cancelled, and what forgets the call. Without a name nothing
-// cancels it.
+// begin returns a context that is cancelled with the call, and a function that removes the call. A call without a
+// name can't be cancelled.
 func (c *calls) begin(ctx context.Context, name string) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	if name == "" {
@@ -62,10 +62,10 @@ func (c *calls) cancel(name string) {
 	}
 }
 
-// callName names a call of a user: by the label that its client got from us, and the id that the client gave it. It is
-// empty when either is missing, since the ids of two clients are often the same.
+// callName returns the name of a user's call: our label of its client, and the client's id of the call. It is empty
+// if either is missing, since two clients often use the same ids.
 //
-// The user is a part of it, so nobody can cancel what another user asked.
+// The user is a part of it, so a user can't cancel another user's call.
 func callName(c httpio.Context, id json.RawMessage) string {
 	label := c.Request().Header.Get(sessionHeader)
 	if label == "" || len(id) == 0 || len(label) > maxLabel || len(id) > maxLabel {
@@ -84,7 +84,7 @@ func (h *Handlers) readEnvelope(c httpio.Context, body []byte) (call string) {
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
 	}
-	if json.Unmarshal(body, &message) != nil { // several at once, or none: the protocol's library tells
+	if json.Unmarshal(body, &message) != nil { // a batch or invalid: the protocol's library reports it
 		return ""
 	}
 	switch message.Method {

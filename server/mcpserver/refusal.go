@@ -47,11 +47,10 @@ func (w *plainFailures) Write(p []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *plainFailures) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// maxRefusal is how many bytes of a failure's text are told.
-// It is a choice: what goes beyond it would help nobody in one sentence.
+// maxRefusal is the maximum number of bytes of a failure's text: one sentence.
 const maxRefusal = 300
 
-// keptFailure is what was kept as one of our errors; nil: nothing was.
+// keptFailure returns the captured failure as one of our errors; nil if none was captured.
 func (w *plainFailures) keptFailure() error {
 	switch {
 	case w.status == 0:
@@ -69,13 +68,12 @@ func (w *plainFailures) keptFailure() error {
 	return errors.New("model context protocol: " + w.text.String())
 }
 
-// maxBatch is how many messages one request may hold. Each is answered, and "tools/list" with 150 times its size.
-// The figure is a choice.
+// maxBatch is the maximum number of messages in a request. Each is answered, "tools/list" with 150 times its size.
 const maxBatch = 50
 
-// checkBatch refuses a body that is no JSON or holds too many messages.
+// checkBatch refuses a body that is not JSON or has too many messages.
 //
-// A body that is one message passes.
+// A body with a single message passes.
 func checkBatch(body []byte) error {
 	if !json.Valid(body) {
 		return httpio.Invalid("This is not a message of the Model Context Protocol (it is not valid JSON). " +
@@ -91,9 +89,9 @@ func checkBatch(body []byte) error {
 	return nil
 }
 
-// checkCallParams refuses a call whose parts are of the wrong types.
+// checkCallParams refuses a call with parameters of the wrong types.
 //
-// Anything else that is wrong with a message is told by the library. This one thing it tells with names of Go types.
+// The library reports all other errors of a message; for these its error contains names of Go types.
 func checkCallParams(body []byte) error {
 	var message struct {
 		Method string                `json:"method"`

@@ -16,16 +16,16 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// The three figures are choices. URIs of resources are made and read here only; a client takes them as they are.
+// URIs of resources are built and parsed only here; clients treat them as opaque.
 const (
 	documentScheme = "footnote://documents/"
 	passageScheme  = "footnote://passages/"
-	// resourcePage is how many documents one page of the list has.
+	// resourcePage is the page size of the document list.
 	resourcePage = 100
-	// resourceRunes is how much of a document is read as a resource. The rest is the tool fetch's.
+	// resourceRunes is the maximum length of a document's resource; the tool fetch returns the rest.
 	resourceRunes = 50_000
 	plainText     = "text/plain"
-	// mostLinks is how many links to resources a tool's result has.
+	// mostLinks is the maximum number of resource links in a tool's result.
 	mostLinks = 20
 )
 
@@ -41,13 +41,13 @@ const (
 	appExtension = "io.modelcontextprotocol/ui"
 )
 
-// appMeta tells a host which page draws a tool's result, in the two forms that hosts read.
+// appMeta tells a host which page renders a tool's result, in the two forms that hosts read.
 var appMeta = sdk.Meta{"ui": map[string]any{"resourceUri": appURI}, "ui/resourceUri": appURI}
 
-// addResources offers documents and passages as resources.
+// addResources registers documents and passages as resources.
 //
-// The list of resources is answered by a middleware, since the library would list only those that were added, and the
-// documents are too many to add for each request.
+// A middleware handles the list of resources: the library lists only registered ones, and there are too many
+// documents to register for each request.
 func (h *Handlers) addResources(server *sdk.Server, who caller) {
 	server.AddResource(&sdk.Resource{
 		URI: appURI, Name: "source", Title: "Source viewer", MIMEType: appKind,
@@ -105,10 +105,10 @@ func (h *Handlers) listResources(
 	return out, nil
 }
 
-// reader reads resources whose addresses begin with a scheme and end with an id.
+// reader returns the handler for resources whose URI is a scheme followed by an id.
 //
-// What is not there and what is another user's are answered alike, as a resource that is not found. Answers are
-// private: caches of other users must not keep them.
+// A missing resource and another user's get the same response, not found. Responses are private: shared caches must
+// not store them.
 func (h *Handlers) reader(
 	who caller, scheme string, read func(ctx context.Context, who caller, id string) (string, string, error),
 ) sdk.ResourceHandler {
@@ -133,7 +133,7 @@ func (h *Handlers) reader(
 	}
 }
 
-// failed is what a client is told of an error. Ours are logged.
+// failed returns the user-facing error for err. Internal errors are logged.
 func (h *Handlers) failed(ctx context.Context, what string, err error) error {
 	if chat.CodeOf(err) == chat.CodeInternal && ctx.Err() == nil {
 		h.Log.ErrorContext(ctx, what+" failed", "error", err)
@@ -141,7 +141,7 @@ func (h *Handlers) failed(ctx context.Context, what string, err error) error {
 	return errors.New(chat.MessageOf(err))
 }
 
-// readDocumentResource is the text of a document and its address.
+// readDocumentResource returns the text of a document and its address.
 func (h *Handlers) readDocumentResource(ctx context.Context, who caller, id string) (text, link string, err error) {
 	if _, err := h.Library.Document(ctx, who.scope, id); err != nil {
 		return "", "", err

@@ -28,7 +28,7 @@ type (
 	Found struct {
 		Results []Hit `json:"results"`
 	}
-	// Hit is one passage: first what connectors of chat programs look for, then all that POST /search tells.
+	// Hit is one passage: first the fields for connectors of chat programs, then those of POST /search.
 	Hit struct {
 		ID    string `json:"id" jsonschema:"of the passage; fetch takes it"`
 		Title string `json:"title"`
@@ -36,7 +36,7 @@ type (
 		find.SearchResult
 	}
 
-	// Reading asks the tool read.
+	// Reading is the input of the tool read.
 	Reading struct {
 		Document   string `json:"document,omitempty" jsonschema:"id, title or file name"`
 		DocumentID string `json:"document_id,omitempty" jsonschema:"instead of document: the id, as search and list_documents give it"`

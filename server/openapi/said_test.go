@@ -22,7 +22,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// said.json is what the comments and constants of the API's types say. FOOTNOTE_WRITE_API=1 writes it anew.
+// said.json holds the comments and constants of the API's types. FOOTNOTE_WRITE_API=1 regenerates it.
 func TestWhatTheSourceSaysIsGathered(t *testing.T) {
 	g := gatherer{
 		T: t, packages: map[string]*gathered{}, shared: map[string]string{},
@@ -121,7 +121,8 @@ func (g *gatherer) packageOf(full string) {
 			}
 		}
 	}
-	// Constants are computed; what other packages declare is not there, and what needs it stays unknown.
+	// Constants are evaluated; declarations of other packages are missing, and constants that need them stay
+	// unknown.
 	config := types.Config{
 		IgnoreFuncBodies: true, FakeImportC: true, Error: func(error) {}, Importer: noPackage{},
 	}
@@ -147,7 +148,7 @@ type noPackage struct{}
 
 func (noPackage) Import(string) (*types.Package, error) { return nil, errors.New("not read") }
 
-// openType reports whether a type's comment says that its values are not all that there may be.
+// openType reports whether a type's comment marks its set of values as open.
 func (g *gatherer) openType(t reflect.Type) bool {
 	doc := g.packages[path.Base(t.PkgPath())].docs[t.Name()]
 	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return c.Text == "//api:open" })

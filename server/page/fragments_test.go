@@ -193,7 +193,7 @@ func TestWhatWasStreamedIsWhatALoadedPageShows(t *testing.T) {
 	sameLive(t, "an answer that is too large, at its end", entriesOf(t, tooLargeLog()))
 }
 
-// sameLive compares what a page shows that followed the entries live with what it shows when it is loaded behind them.
+// sameLive compares a page that followed the entries live with one loaded after them.
 func sameLive(t *testing.T, name string, entries []*chat.Entry) {
 	t.Helper()
 	page, f := newLive(t), newFold(drawnRunID, views.NewMarkdown())
