@@ -39,8 +39,8 @@ const (
 	KindRunDone       Kind = "run_done"
 )
 
-// Kinds lists every kind once, in the order of a run's life. Tests range over it, so that no kind lacks a codec, a view
-// or an example.
+// Kinds lists every kind once, in the order of a run's life. Tests iterate over it, so that every kind has a codec,
+// a view and an example.
 var Kinds = []Kind{
 	KindRunStarted, KindReasoningStep, KindAnswerDelta, KindAnswerReset, KindCitation, KindAnswer, KindStartOver,
 	KindRunDone,
@@ -100,7 +100,7 @@ func (e Event) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// MarshalJSON returns the form of AppendJSON.
+// MarshalJSON returns the encoding of AppendJSON.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
 // Payload decodes the body. It fails only for an unknown kind or an invalid body. The result is a value of a payload

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// Entry is one event of a run's log with its JSON form. All readers share it: nothing in it may be changed. A run with
-// a thousand readers so has its events encoded once, and a reader's pages are slices of one array.
+// Entry is one event of a run's log with its JSON encoding. Readers share it, so it must not be modified. A run with
+// a thousand readers encodes its events once, and a reader's pages are slices of one array.
 type Entry struct {
 	Event
-	JSON []byte // as AppendJSON makes it
+	JSON []byte // encoded by AppendJSON
 }
 
 // Page is the part of a run's log after a position. Readers keep only a sequence number between two pages. A reader
@@ -40,7 +40,7 @@ type Feed struct {
 	sessions sessionWatches
 }
 
-// NewFeed returns a feed over a store. One feed serves a process: two would each miss what the other appends.
+// NewFeed returns a feed over a store. A process needs exactly one: two would each miss the other's appends.
 func NewFeed(store Store) *Feed {
 	return &Feed{store: store, runs: make(map[string]*liveRun)}
 }
@@ -102,8 +102,8 @@ func (f *Feed) Wake(runID string) {
 	f.sessions.signalAll()
 }
 
-// WakeAll is Wake for every run here: for when it is not known what other processes appended. The runs are counted in
-// first and looked at after Feed.mu is free, since each has a lock of its own.
+// WakeAll is Wake for every run here, if other processes' appends are not known. The runs are collected first and
+// woken after Feed.mu is unlocked, since each has its own lock.
 func (f *Feed) WakeAll() {
 	f.sessions.signalAll()
 	f.mu.Lock()
@@ -166,7 +166,7 @@ func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int
 	if known || len(recent) > 0 { // another reader fetched it meanwhile
 		return Page{Entries: recent, Last: last, Over: over}, nil
 	}
-	// From the last known event on: a page without it would be of a log that lost its end.
+	// Includes the last known event: a page without it means that the log lost its end.
 	events, err := f.store.Events(ctx, s, runID, max(after, last, 1)-1, MaxPage)
 	if err != nil {
 		return Page{}, err
@@ -236,10 +236,9 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 	}
 }
 
-// endPage returns an empty page with the log's last number, for a log that has nothing after a position. The position
-// is the last number or beyond it. A reader at a position beyond the end has to learn the last number. It is searched
-// for by halves, with one event a step: a log has no gaps, so whether an event exists falls from yes to no once. 40
-// steps at most, which happens only to logs that lost their end.
+// endPage returns an empty page with the log's last sequence number, for a position at or beyond it. A reader beyond
+// the end needs that number. It is found by binary search, reading one event per step: a log has no gaps. It takes
+// at most 40 steps, and only for logs that lost their end.
 func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) (page Page, err error) {
 	at := func(seq int64) (last Event) {
 		if err != nil {
@@ -252,7 +251,7 @@ func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) 
 		return last
 	}
 	last := at(after)
-	if last.Seq == 0 { // beyond the end, which happens after a lost disk only: searching is good enough
+	if last.Seq == 0 { // beyond the end, after a loss of data only: a search is sufficient
 		n := sort.Search(int(min(after, 1<<40)), func(i int) bool { return at(int64(i)+1).Seq == 0 })
 		if n > 0 {
 			last = at(int64(n))
@@ -343,7 +342,7 @@ func (f *Feed) WatchSession(user, session string) (wake func() <-chan struct{}, 
 	return wake, stop
 }
 
-// wakeWatchers wakes who watches a session.
+// wakeWatchers wakes the watchers of a session.
 func (s *sessionWatches) wakeWatchers(user, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -352,8 +351,8 @@ func (s *sessionWatches) wakeWatchers(user, session string) {
 	}
 }
 
-// signalAll wakes everybody. Each of them then reads its session, so watchers bound how often they do: pages read at
-// most once a second.
+// signalAll wakes all watchers. Each of them then reads its session, so they limit their rate: pages read at most
+// once a second.
 func (s *sessionWatches) signalAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -362,7 +361,7 @@ func (s *sessionWatches) signalAll() {
 	}
 }
 
-// wakeAll wakes who waits. The caller holds the mutex of the watches.
+// wakeAll wakes the waiting watchers. The caller holds the mutex of the watches.
 func (w *watched) wakeAll() {
 	close(w.wake)
 	w.wake = make(chan struct{})

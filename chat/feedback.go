@@ -21,7 +21,7 @@ const (
 // MaxComment is the maximum length of a comment in runes.
 const MaxComment = 2000
 
-// Feedback is one reader's judgement of one run's answer. Reason and Comment may be empty.
+// Feedback is a reader's feedback on a run's answer. Reason and Comment may be empty.
 type Feedback struct {
 	RunID string `json:"run_id" api:"shared"` // The run's id: GET /agent/runs/{id} returns the run.
 	// The conversation's id: the API calls a conversation a session.
@@ -30,7 +30,7 @@ type Feedback struct {
 	Rating    Rating `json:"rating"`                // The reader's rating of the answer.
 	// The reason, from a fixed list.
 	Reason    string    `json:"reason,omitempty"`        // one of Reasons(Rating)
-	Comment   string    `json:"comment,omitempty"`       // Why, in the reader's own words.
+	Comment   string    `json:"comment,omitempty"`       // The reason, in the reader's own words.
 	CreatedAt time.Time `json:"created_at" api:"shared"` // When it was made.
 	UpdatedAt time.Time `json:"updated_at" api:"shared"` // When it last changed.
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Bounds of a grid.
+// Limits of a grid.
 const (
 	MaxGridRows    = 500       // documents
 	MaxGridColumns = 12        // questions about each
@@ -55,7 +55,7 @@ func (c GridColumn) Asked() string {
 	return c.Name
 }
 
-// GridRow is a document that the questions are asked about.
+// GridRow is a document of a grid.
 type GridRow struct {
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title"`
@@ -89,13 +89,13 @@ type GridCell struct {
 	Edited    *string    `json:"edited"`            // The user's replacement; null: none.
 	RunID     string     `json:"run_id"`            // The run that answered; empty before.
 	Trouble   string     `json:"trouble,omitempty"` // Why it failed, as a sentence.
-	Turn      int        `json:"turn"`              // How often it was asked again.
+	Turn      int        `json:"turn"`              // The number of times it was asked again.
 	At        time.Time  `json:"at"`                // When it was filled.
 	// Grows with every change of any cell of the table.
 	Seq int64 `json:"seq"`
 }
 
-// Shown is the cell's text as people see it.
+// Shown returns the displayed text: the user's edit, else the extracted value.
 func (c GridCell) Shown() string {
 	if c.Edited != nil {
 		return *c.Edited
@@ -162,7 +162,7 @@ type GridStore interface {
 	// it fails. Concurrent changes are not lost.
 	ChangeGrid(ctx context.Context, s Scope, id string, change func(*Grid) error) (Grid, error)
 
-	// DropGrid forgets a grid with its cells.
+	// DropGrid deletes a grid with its cells.
 	DropGrid(ctx context.Context, s Scope, id string) error
 
 	// GridCells returns the cells changed after a Seq, in order of Seq; 0 returns all changed cells. Missing cells
@@ -177,7 +177,7 @@ type GridStore interface {
 	ChangeGridCell(ctx context.Context, s Scope, id string, row, column int, change func(*GridCell) error,
 	) (GridCell, error)
 
-	// DueGrids returns the users whose grids have work that is due.
+	// DueGrids returns the users with grids that are due.
 	DueGrids(ctx context.Context, now time.Time) (users []string, err error)
 
 	// ClaimGrid returns the user's grid that has been due longest and sets its DueAt to until, as a lease for one

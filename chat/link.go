@@ -9,7 +9,7 @@ import (
 // FragmentCited is the fragment of the first marked words in the viewer.
 const FragmentCited = "cited"
 
-// ViewPages shows an Office file as it is printed.
+// ViewPages is the view of an Office file as printed pages.
 const ViewPages = "pages"
 
 // Link is a viewer address of a document, with its marks and its position. Only Document is required. All such
@@ -21,7 +21,7 @@ type Link struct {
 	Passage  string // id of a passage to mark
 	Block    string // id of a block to mark
 	Start    int    // with End: the words to mark, in runes of the document's text
-	End      int    // with a Passage too, the words are marked only while the document has that passage
+	End      int    // with a Passage too, they are marked only while that passage exists
 	Also     Ranges // with Start and End: further words to mark
 	Page     int    // from 1: opens there, regardless of marks
 	At       string // id of a block: the part of a long document to show
@@ -29,7 +29,7 @@ type Link struct {
 	Fragment string // the element to scroll to: a block's id, p{page} or FragmentCited
 }
 
-// CitationName names a footnote of a run, for Link.Citation.
+// CitationName returns the name of a run's footnote, for Link.Citation.
 func CitationName(runID string, number int) string { return runID + "." + strconv.Itoa(number) }
 
 // String returns the address without the server's origin. url.Values sorts the parameters, so equal links have equal
@@ -60,13 +60,13 @@ func (l Link) String() string {
 	return address.String()
 }
 
-// MaxRanges is how many further ranges an address names at most.
+// MaxRanges is the maximum number of further ranges in an address.
 const MaxRanges = 100
 
-// Ranges are pieces of a text, each [start, end) in runes, in order.
+// Ranges are parts of a text, each [start, end) in runes, in order.
 type Ranges [][2]int
 
-// String writes them as an address has them: "120-140,150-170".
+// String encodes them for an address: "120-140,150-170".
 func (r Ranges) String() string {
 	pairs := make([]string, len(r))
 	for i, pair := range r {
@@ -96,8 +96,8 @@ func ReadRanges(s string) (r Ranges, ok bool) {
 	return r, true
 }
 
-// IsLink reports whether an address leads to the viewer. It looks at the beginning alone; whether there is such a
-// document is for the viewer to find out.
+// IsLink reports whether an address is one of the viewer. It checks only the prefix; the viewer checks whether the
+// document exists.
 func IsLink(address string) bool {
 	const viewer = "/d/"
 	return len(address) > len(viewer) && address[:len(viewer)] == viewer

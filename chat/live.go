@@ -85,7 +85,7 @@ func (r *liveRun) learnEnd(entries []*Entry, told int) {
 			first, next = r.entries[0].Seq, r.entries[len(r.entries)-1].Seq+1
 		}
 		switch {
-		case entries[n-1].Seq < next-1: // others have read more by now
+		case entries[n-1].Seq < next-1: // other readers have read more
 			return
 		case entries[0].Seq <= first || entries[0].Seq > next:
 			r.entries, r.size = entries[:n:n], 0

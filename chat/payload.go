@@ -10,7 +10,7 @@ type RunStarted struct {
 	SessionID string `json:"session_id"`
 	Question  string `json:"question"`
 	Model     string `json:"model"`
-	// Where the answer may come from: every document in scope, or the given text alone.
+	// The allowed sources of the answer: every document in scope, or the given text alone.
 	Mode    Mode   `json:"mode" api:"shared"`
 	Toolset string `json:"toolset" api:"shared"` // The set of tools.
 	Budget  Budget `json:"budget"`               // The run's budget.
@@ -32,14 +32,14 @@ const MostTurnsOrCalls = 50
 // above the server's settings; only the server sets time and tokens (budgetOf in agent/run).
 type Budget struct {
 	// Model turns.
-	Steps          int `json:"steps"`           // turns of the model, not steps of the timeline
+	Steps          int `json:"steps"`           // model turns, not steps of the timeline
 	RetrievalCalls int `json:"retrieval_calls"` // Calls to search and read tools.
 	Seconds        int `json:"seconds"`         // The time limit, in seconds.
 	Tokens         int `json:"tokens"`          // The limit of model tokens.
 }
 
-// Status is the state of a step. A pending call waits for a person's approval, a skipped one was denied or can't be
-// made; neither has run. The parts of a plan use the same words.
+// Status is the state of a step. A pending call waits for approval; a skipped one was denied or can't be made;
+// neither has run. The parts of a plan have the same states.
 type Status string
 
 // The states of a step.
@@ -85,21 +85,21 @@ type Step struct {
 	ToolName   string  `json:"tool_name,omitempty"` // The tool.
 	// The tool's input.
 	ToolInput json.RawMessage `json:"tool_input,omitempty"` // an object
-	// The tool's output; {error} when it failed. A step named dropped has the output {text}: text that was removed from
-	// the model's reply, with the reason in message. In the output of a search, similarity_score of a document or chunk
-	// is the similarity of its best passage, 0 to 1, as in POST /search; without an embedding model
-	// retrieve_documentation has the score of the words there, and other tools leave it out.
+	// The tool's output; {error} if it failed. A step named dropped has the output {text}: text that was removed
+	// from the model's reply, with the reason in message. In the output of a search, similarity_score of a document
+	// or chunk is the similarity of its best passage, 0 to 1, as in POST /search. Without an embedding model
+	// retrieve_documentation has its word score, and other tools leave it out.
 	ToolOutput json.RawMessage `json:"tool_output,omitempty"`
 	Status     Status          `json:"status" api:"shared"` // The state of the step.
 	// The same as status.
 	ToolStatus Status `json:"tool_status"`
 	Summary    string `json:"summary,omitempty" api:"shared"` // The outcome, for people.
-	DurationMS int64  `json:"duration_ms" api:"shared"`       // How long it took, in milliseconds.
-	OutputSize int    `json:"output_bytes"`                   // The whole output's size.
-	// The output is cut; GET /agent/runs/{id}/steps/{call}/output has all of it.
+	DurationMS int64  `json:"duration_ms" api:"shared"`       // The duration, in milliseconds.
+	OutputSize int    `json:"output_bytes"`                   // The size of the complete output.
+	// The output is truncated; GET /agent/runs/{id}/steps/{call}/output returns all of it.
 	Truncated bool    `json:"truncated,omitempty" api:"shared"`
-	Cached    bool    `json:"cached,omitempty"`              // The output is of an earlier, equal call.
-	Tokens    *Tokens `json:"tokens,omitempty" api:"shared"` // Tokens of the model.
+	Cached    bool    `json:"cached,omitempty"`              // The output is cached from an earlier, equal call.
+	Tokens    *Tokens `json:"tokens,omitempty" api:"shared"` // The model's tokens.
 	// The cost of the model's tokens, in the currency of the prices; left out when the model has no price.
 	Cost    *float64       `json:"cost,omitempty" api:"shared"`
 	Error   *StepError     `json:"error,omitempty" api:"shared"` // The step's error.
@@ -137,12 +137,12 @@ type StepError struct {
 // Tokens counts the input and output tokens of a model.
 type Tokens struct {
 	In  int `json:"in"`  // Input tokens of the model.
-	Out int `json:"out"` // Tokens that came from the model.
+	Out int `json:"out"` // Output tokens of the model.
 }
 
-// AnswerDelta is the next piece of the answer's Markdown. Deltas are merged before they are stored.
+// AnswerDelta is the next part of the answer's Markdown. Deltas are merged before they are stored.
 type AnswerDelta struct {
-	Text string `json:"text"` // The next piece of the answer.
+	Text string `json:"text"` // The next part of the answer.
 }
 
 // AnswerReset turns the text since the last reset into the thought of the step CallID and frees its citation
@@ -164,16 +164,16 @@ const (
 )
 
 // Box is a rectangle on a page: [page, x0, y0, x1, y1], page from 1, coordinates 0–1 of the page from the top left.
-// Fractions of the page need no unit and fit every size at which a page is drawn.
+// Fractions are independent of the size at which a page is rendered.
 type Box [5]float64
 
-// Citation ties a number of the answer to words of a document. It precedes the delta that holds its "[". It has all
-// that a footnote needs, so that an answer can still be shown after its document is gone.
+// Citation links a number of the answer to words of a document. It precedes the delta with its "[". It has all data
+// for a footnote, so that an answer can still be shown after its document was deleted.
 type Citation struct {
 	Number     int    `json:"number" api:"shared"`             // The footnote's number in the answer.
 	DocumentID string `json:"document_id" api:"shared"`        // The document's id; the tools call it doc_id.
 	ChunkID    string `json:"chunk_id" api:"shared"`           // The passage's id.
-	BlockID    string `json:"block_id" api:"shared"`           // The block of the document that the quote begins in.
+	BlockID    string `json:"block_id" api:"shared"`           // The block of the document in which the quote starts.
 	Title      string `json:"title" api:"shared"`              // The title.
 	Filename   string `json:"filename,omitempty" api:"shared"` // The file's name.
 	// The document's address on the web: the page that was read, or meta.source_url; http or https. Left out when it
@@ -201,11 +201,11 @@ type Citation struct {
 	Score float64 `json:"score" api:"shared"` // The score of the match, 0 to 1.
 	// SHA-256 of the file's bytes, in hex.
 	SHA256 string `json:"sha256" api:"shared"` // of the document version the offsets belong to
-	// Footnote added the footnote, because a passage that was read supports the sentence; the model placed none there.
+	// Footnote added the footnote, because a passage that was read supports the sentence; the model set none there.
 	Added bool `json:"added,omitempty" api:"shared"`
 }
 
-// PlaceWords is the place in words, empty without one.
+// PlaceWords returns the place as text, empty without one.
 func (c Citation) PlaceWords() string {
 	if c.Place == "" && c.Page > 0 {
 		return "p. " + strconv.Itoa(c.Page)
@@ -213,13 +213,13 @@ func (c Citation) PlaceWords() string {
 	return c.Place
 }
 
-// Source is one document behind an answer, cited or only read.
+// Source is a document of an answer, cited or only read.
 type Source struct {
-	Number     int    `json:"number"` // Of its first footnote; 0 when it is not cited.
+	Number     int    `json:"number"` // The number of its first footnote; 0 if it is not cited.
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title"`
 	Filename   string `json:"filename,omitempty"`
-	SourceURL  string `json:"source_url,omitempty"` // where the document is on the web
+	SourceURL  string `json:"source_url,omitempty"` // its web address
 	Section    string `json:"section"`
 	URL        string `json:"url"`
 	Cited      bool   `json:"cited"` // Whether the answer cites it.
@@ -245,22 +245,22 @@ const (
 	StopMaxSteps          StopReason = "max_steps"
 	StopMaxRetrievalCalls StopReason = "max_retrieval_calls"
 	StopMaxTokens         StopReason = "max_tokens"     // the run's token budget is spent
-	StopUnusableCalls     StopReason = "unusable_calls" // the model's calls could not be read, again and again
+	StopUnusableCalls     StopReason = "unusable_calls" // the model's calls repeatedly failed to parse
 	StopTimeout           StopReason = "timeout"
 	StopRefused           StopReason = "refused"
-	StopLength            StopReason = "length" // the model's reply was cut at its token limit
+	StopLength            StopReason = "length" // the model's reply was truncated at its token limit
 )
 
-// Answer is the whole answer. Everything shown about it later is made from this event and the citations.
+// Answer is the complete answer. All later views of it are derived from this event and the citations.
 type Answer struct {
 	Markdown  string     `json:"answer" api:"shared"`    // The answer, in Markdown with footnotes.
 	Citations []Citation `json:"citations" api:"shared"` // The footnotes, in order of their numbers.
-	Sources   []Source   `json:"sources" api:"shared"`   // The documents behind the answer.
-	// Sentences of the answer that their footnotes do not back, those that state something without one, and those that
-	// the model finds in none of the texts it rests on when it judges its answer. Sentences in other words than their
-	// passages are not among them: they count half in confidence.
+	Sources   []Source   `json:"sources" api:"shared"`   // The documents of the answer.
+	// Sentences of the answer that their footnotes do not support, factual ones without a footnote, and those that
+	// the model finds in none of the sources when it judges its answer. Sentences that paraphrase their passages are
+	// not included: they count half in confidence.
 	//
-	// They come without their [N].
+	// They are without their [N].
 	Unsupported []string `json:"unsupported" api:"shared"`
 	// The share of sentences supported by passages, 0 to 1, reduced for quotes that are not word for word. If the
 	// model judged the answer, its own number lowers the confidence to that number, or raises it by at most 0.1 if
@@ -279,9 +279,9 @@ type Answer struct {
 	Cost           *float64   `json:"cost,omitempty"`
 	LatencyMS      int64      `json:"latency_ms" api:"shared"`  // The run's duration, in milliseconds.
 	StopReason     StopReason `json:"stop_reason" api:"shared"` // The reason why the run stopped.
-	// Of an answer made of quotes alone: found, they are likely to hold what was asked; closest, they may not.
+	// For an answer that consists of quotes: found, they probably contain the answer; closest, they may not.
 	//
-	// Empty of other answers.
+	// Empty for other answers.
 	Finding Finding `json:"finding,omitempty"`
 	// Notes on the answer, in sentences: that another model answered as a fallback, that footnotes cited no passage,
 	// that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0.
@@ -307,7 +307,7 @@ type Reset struct {
 	Last int64 `json:"last"` // The sequence number of the log's last event.
 }
 
-// RunStatus is the state of a run. A run is interrupted when its server is stopped before the answer is done; its user
+// RunStatus is the state of a run. A run is interrupted if its server stops before the answer is complete; its user
 // may continue it.
 type RunStatus string
 
@@ -327,11 +327,11 @@ type RunDone struct {
 	Status RunStatus  `json:"status"`
 	Error  *StepError `json:"error,omitempty"`
 
-	// Calls of tools that search or read.
+	// Calls to search and read tools.
 	//
-	// Those that were charged to the budget.
+	// Only those charged to the budget.
 	RetrievalCalls int `json:"retrieval_calls,omitempty"`
-	// of a run without an answer, as Answer has them, and so are the next two
+	// for a run without an answer, as in Answer, like the next two
 	StepsUsed int      `json:"steps_used,omitempty"`
 	Tokens    *Tokens  `json:"tokens,omitempty"`
 	Cost      *float64 `json:"cost,omitempty"`

@@ -14,13 +14,13 @@ import (
 type Session struct {
 	ID        string
 	User      string
-	Title     string // the first question, shortened, until it is renamed
-	HeadID    string // the run at the end of the branch that is shown; empty for a session without runs
+	Title     string // the first question, truncated, unless it was renamed
+	HeadID    string // the last run of the shown branch; empty for a session without runs
 	TurnCount int    // runs on the shown branch
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Running   bool      // a run is under way
-	DeletedAt time.Time // zero unless hidden, waiting to be purged
+	DeletedAt time.Time // zero unless hidden, until it is purged
 }
 
 // Run is one question and its processing. The runs of a session form a tree: regenerating or editing a question adds
@@ -31,7 +31,7 @@ type Run struct {
 	ID        string
 	SessionID string
 	User      string
-	ParentID  string // the run before it on its branch; empty for a first question
+	ParentID  string // the preceding run on its branch; empty for a first question
 	Request   RunRequest
 	Status    RunStatus
 	Answer    string // the final Markdown; empty before
@@ -60,22 +60,21 @@ type RunRequest struct {
 	// answer from this text.
 	AddedContext string    `json:"added_context,omitempty"`
 	Namespace    string    `json:"namespace,omitempty"`
-	DocumentIDs  []string  `json:"document_ids,omitempty"` // narrow the run to these; empty: all in scope
+	DocumentIDs  []string  `json:"document_ids,omitempty"` // restricts the run to these; empty: all in scope
 	Toolset      string    `json:"toolset,omitempty"`
 	Config       RunConfig `json:"config"`
-	// History holds turns from outside, as [question, answer], oldest first. They come before the session's own.
+	// History holds external turns, as [question, answer], oldest first. They precede the session's own.
 	History [][2]string `json:"history,omitempty"`
 	// Instructions are the asker's additional instructions to the model: a tone, a format, a language. They override
 	// no rule.
 	Instructions string `json:"instructions,omitempty"`
-	// Thorough means that omitted Config.EnableQueryDecomposition and Config.EnableSelfEvaluation are on, unless
-	// rules answer.
+	// Thorough turns on an omitted Config.EnableQueryDecomposition and Config.EnableSelfEvaluation, unless rules
+	// answer.
 	Thorough bool `json:"-"`
 	// CitationStyle is the footnote format in API responses. The log always has [N]. Empty: [N].
 	CitationStyle  string `json:"citation_style,omitempty"`
 	IdempotencyKey string `json:"-"` // 1–255 bytes, per user; empty for none
-	// Sibling names the run whose place in the tree the new one shares (regenerate, edit). Empty: the new run follows
-	// the head.
+	// Sibling is the run whose parent the new one shares (regenerate, edit). Empty: the new run follows the head.
 	Sibling string `json:"sibling,omitempty"`
 	// From makes the run repeat an earlier one up to one of its tool calls. Nil: it starts from the question.
 	From *From `json:"from,omitempty"`
@@ -102,7 +101,7 @@ type From struct {
 // zero or false.
 type RunConfig struct {
 	// The model's name.
-	Model string `json:"model,omitempty" api:"shared"` // one of those allowed
+	Model string `json:"model,omitempty" api:"shared"` // one of the allowed models
 	// The model's, 0 to 2. If the model supports none or a smaller range, a step reports it.
 	Temperature *float64 `json:"temperature,omitempty" api:"min=0,max=2,shared"`
 	// Passed on to the model: the same seed gives the same result where the model supports it. For other models it
@@ -127,8 +126,8 @@ type RunConfig struct {
 	// Rerank search results: by a reranker if the server has one, else by a closer comparison of words. Left out,
 	// they are reranked only by a reranker.
 	RerankResults *bool `json:"rerank_results,omitempty"`
-	// Write the steps of this run to the server's log at its usual level, rather than only when the log is set to
-	// debug. The steps themselves are the same.
+	// Log the steps of this run at the server's usual log level, rather than only at debug. The steps themselves are
+	// the same.
 	VerboseLogging *bool `json:"verbose_logging,omitempty"`
 	// True lets the model choose its tool calls. False runs the fixed pipeline: search, read, answer. Left out, the
 	// server's setting decides. A model too weak for tools always runs the pipeline.
@@ -155,7 +154,7 @@ var (
 
 // Start is the stored form of a new run. Both stores insert it, so ids, digests and JSON are encoded in one place.
 type Start struct {
-	Run     Run               // its ParentID and CreatedAt are for the store to set
+	Run     Run               // the store sets its ParentID and CreatedAt
 	Key     string            // the Idempotency-Key; empty for none
 	Digest  [sha256.Size]byte // see RunRequest.Digest
 	Request []byte            // JSON of Run.Request
@@ -256,13 +255,14 @@ type WaitingStore interface {
 	// Problem.
 	TakeQueued(ctx context.Context, session SessionKey) (q Queued, ok bool, err error)
 
-	// SettleQueued ends what TakeQueued began: without a problem the question is gone, with one it waits again.
+	// SettleQueued finishes a question after TakeQueued: without a problem it is deleted, with one it is queued
+	// again.
 	SettleQueued(ctx context.Context, id, problem string) error
 
-	// PutBackQueued ends what TakeQueued began, too early: the question waits as before.
+	// PutBackQueued reverts TakeQueued: the question is queued as before.
 	PutBackQueued(ctx context.Context, id string) error
 
-	// Waiting returns the sessions that TakeQueued would give a question of, oldest first, at most MaxPage.
+	// Waiting returns the sessions with a question for TakeQueued, oldest first, at most MaxPage.
 	Waiting(ctx context.Context) ([]SessionKey, error)
 }
 
@@ -274,7 +274,7 @@ type RunStats struct {
 	Tools   map[ToolEnd]Took
 	Spent   map[string]Spent // turns that called a tool, by tool; calls of one turn share the turn's tokens
 	Tokens  Tokens
-	Cost    float64 // of runs whose models all have a price
+	Cost    float64 // only of runs whose models all have a price
 }
 
 // Spent is the tokens used and their cost. Cost is nil without a price.
@@ -311,22 +311,22 @@ func (s Spent) Share(i, n int) Spent {
 	return part
 }
 
-// ToolEnd is a tool and how its calls ended.
+// ToolEnd is a tool and the status of its calls.
 type ToolEnd struct {
 	Tool   string
 	Status Status
 }
 
-// Took is how often something happened, and how long it took in all.
+// Took is a count of events and their total duration.
 type Took struct {
 	Times int
 	Time  time.Duration
 }
 
-// And is Took with one more.
+// And returns Took with one more event.
 func (t Took) And(d time.Duration) Took { return Took{t.Times + 1, t.Time + d} }
 
-// Limits of the store's pages.
+// Page limits of the store.
 const (
 	DefaultPage = 200
 	MaxPage     = 1000
@@ -363,18 +363,17 @@ type Store interface {
 	GridStore
 	WebhookStore
 
-	// StartRun stores a run in state RunRunning, and its session if the request's SessionID is unknown (an empty one
-	// makes a new id), and makes the run the session's head. It returns once that survives power loss. If the same
-	// user used the request's IdempotencyKey before, nothing is stored: the earlier run comes back with fresh = false
-	// when the requests are equal, else it fails with CodeKeyReused. Session ids are unique per user: one that
-	// another user has is unknown. A session that is hidden and a Sibling outside the session fail with CodeNotFound;
-	// a malformed session id or key with CodeInvalid, and more than the user's limits allow with an *OverLimit:
-	// parallel starts get as many runs as there is room for, and no more. The returned Request names the session and
-	// has no key.
+	// StartRun stores a run in state RunRunning, creates its session if the request's SessionID is unknown (an empty
+	// one gets a new id), and makes the run the session's head. On return it is durable over power loss. If the same
+	// user used the request's IdempotencyKey before, nothing is stored: the earlier run is returned with fresh =
+	// false if the requests are equal, else StartRun fails with CodeKeyReused. Session ids are unique per user:
+	// another user's id is unknown. A hidden session and a Sibling outside the session fail with CodeNotFound, a
+	// malformed session id or key with CodeInvalid. Over the user's limits it fails with an *OverLimit; concurrent
+	// starts never exceed them. The returned Request has the session id and no key.
 	StartRun(ctx context.Context, user string, req RunRequest, lease Lease) (run Run, fresh bool, err error)
 
-	// HasRuns reports whether a question of the scope's user is being answered. Runs that fill cells of grids do not
-	// count. Work in the background gives way to these runs.
+	// HasRuns reports whether the scope's user has a running question. Runs of grid cells do not count. Background
+	// work has lower priority than these runs.
 	HasRuns(ctx context.Context, s Scope) (bool, error)
 
 	// CheckWrites fails if a question can't be stored now. It inserts a question with its first event and rolls back
@@ -393,16 +392,16 @@ type Store interface {
 	// CodeNotFound.
 	Append(ctx context.Context, owner, runID string, payloads ...Payload) ([]Event, error)
 
-	// Events returns up to limit events of a run with Seq > after, oldest first, and none when there is nothing newer.
-	// A limit of 0 means DefaultPage; more than MaxPage is cut to it. It sees every Append that returned.
+	// Events returns up to limit events of a run with Seq > after, oldest first, and none at the end of the log. A
+	// limit of 0 means DefaultPage; the maximum is MaxPage. It includes every Append that returned.
 	Events(ctx context.Context, s Scope, runID string, after int64, limit int) ([]Event, error)
 
-	// StepOutput returns the whole output of a step whose event is truncated. It fails with CodeNotFound for any
+	// StepOutput returns the complete output of a step whose event is truncated. It fails with CodeNotFound for any
 	// other step.
 	StepOutput(ctx context.Context, s Scope, runID, callID string) (json.RawMessage, error)
 
-	// Run returns a run. One whose stored request is damaged is Unreadable, here and wherever runs are returned: it
-	// hides no others.
+	// Run returns a run. A run with a damaged stored request is Unreadable, here and in every list: it hides no
+	// other runs.
 	Run(ctx context.Context, s Scope, runID string) (Run, error)
 
 	// Runs returns all runs of a session, oldest first: the whole tree.
@@ -411,69 +410,69 @@ type Store interface {
 	// Renew extends the lease of every run in runIDs that owner holds, and returns the ids it no longer holds.
 	Renew(ctx context.Context, lease Lease, runIDs []string) (lost []string, err error)
 
-	// TakeOver gives lease.Owner every running run whose lease ended before the given time, each to one caller only,
-	// and returns them, oldest first.
+	// TakeOver assigns to lease.Owner every running run whose lease ended before the given time, each to one caller
+	// only, and returns them, oldest first.
 	TakeOver(ctx context.Context, lease Lease, before time.Time) ([]Run, error)
 
-	// Release ends owner's lease of a running run, so that the next TakeOver gives it to its caller, and wakes the
-	// other servers. A run that owner does not hold stays as it is.
+	// Release ends owner's lease of a running run, so that the next TakeOver gets it, and wakes the other servers. A
+	// run whose lease owner does not hold is unchanged.
 	Release(ctx context.Context, owner, runID string) error
 
 	// Session returns a session.
 	Session(ctx context.Context, s Scope, id string) (Session, error)
 
-	// Sessions returns one page of sessions and the cursor of the next, empty at the end. A cursor it did not give
-	// fails with CodeInvalid. A session's UpdatedAt moves when one of its runs starts or ends.
+	// Sessions returns one page of sessions and the cursor of the next, empty at the end. An invalid cursor fails
+	// with CodeInvalid. A session's UpdatedAt changes when one of its runs starts or ends.
 	Sessions(ctx context.Context, s Scope, q SessionQuery) ([]Session, string, error)
 
-	// CountSessions returns how many sessions there are, those that are hidden left out.
+	// CountSessions returns the number of sessions that are not hidden.
 	CountSessions(ctx context.Context, s Scope) (int, error)
 
-	// RenameSession sets a title of 1–200 runes; others fail with CodeInvalid.
+	// RenameSession sets a title of 1–200 runes; any other fails with CodeInvalid.
 	RenameSession(ctx context.Context, s Scope, id, title string) error
 
-	// SetHead shows the branch that ends at runID, which must belong to the session.
+	// SetHead shows the branch that ends at runID, a run of the session.
 	SetHead(ctx context.Context, s Scope, sessionID, runID string) error
 
-	// DeleteSession hides a session at once; RestoreSession brings it back until Purge removes it for good.
+	// DeleteSession hides a session; RestoreSession undoes this until Purge deletes it permanently.
 	DeleteSession(ctx context.Context, s Scope, id string) error
 	RestoreSession(ctx context.Context, s Scope, id string) error
 
-	// Purge removes sessions hidden before the given time and sessions without activity or a running run since idle
-	// (zero: never), with all their runs, idempotency keys and spendings older than a day, and commands about runs that
-	// are over. It returns how many sessions went.
+	// Purge deletes sessions hidden before the given time and sessions without activity or a running run since idle
+	// (zero: never), with all their runs. It also deletes idempotency keys and spendings older than a day, and
+	// commands to finished runs. It returns the number of deleted sessions.
 	Purge(ctx context.Context, hidden, idle time.Time) (int, error)
 }
 
-// MaxShares is how many links to answers a user may have at a time.
+// MaxShares is the maximum number of a user's open links to answers.
 const MaxShares = 200
 
 // Share is a public link to one answer with its quotes. Its token is returned once, on creation: only the token's
 // hash is stored. Neither a list of links nor a copy of the database opens an answer.
 type Share struct {
 	// The link's id.
-	ID        string    `json:"id" api:"shared"` // to end it; it opens nothing
+	ID        string    `json:"id" api:"shared"` // for ending it; it opens nothing
 	RunID     string    `json:"run_id"`
 	SessionID string    `json:"session_id"`
 	Question  string    `json:"question"`
 	CreatedAt time.Time `json:"created_at"`
 	ExpiresAt time.Time `json:"expires_at"`         // When it expires.
-	Opens     int64     `json:"opens"`              // How often it was opened.
-	OpenedAt  time.Time `json:"opened_at,omitzero"` // When it was opened last; left out while it never was.
+	Opens     int64     `json:"opens"`              // The number of openings.
+	OpenedAt  time.Time `json:"opened_at,omitzero"` // When it was last opened; left out before.
 }
 
-// TokenHash is the SHA-256 of a link's token. Tokens are random and long, so a fast hash without a salt is enough:
-// there is nothing to guess.
+// TokenHash is the SHA-256 of a link's token. Tokens are long and random, so a fast hash without a salt is
+// sufficient.
 type TokenHash [sha256.Size]byte
 
-// ShareStore keeps the links to answers. Its promises are those of Store. A link of a hidden session's run is hidden
-// with it and goes when it is purged.
+// ShareStore stores links to answers. Its guarantees are those of Store. A link of a hidden session's run is hidden
+// with it and deleted when it is purged.
 type ShareStore interface {
-	// AddShare stores a link to a run's answer until a time, under a fresh id. It fails with CodeTooMany when the user
-	// has MaxShares, those that are over left out, and with CodeConflict when the hash is known.
+	// AddShare stores a link to a run's answer until a time, under a new id. It fails with CodeTooMany if the user
+	// has MaxShares unexpired links, and with CodeConflict if the hash exists.
 	AddShare(ctx context.Context, s Scope, runID string, hash TokenHash, until time.Time) (Share, error)
 
-	// Shares returns the user's links that are not over at a time, the latest first.
+	// Shares returns the user's links that are not expired at a time, newest first.
 	Shares(ctx context.Context, s Scope, now time.Time) ([]Share, error)
 
 	// DropShare ends a link.

@@ -2,10 +2,10 @@ package chat
 
 import "slices"
 
-// LocalUser owns everything while there is no login. Work that began before the first key was made is this user's.
+// LocalUser owns all data while there are no keys. Work that started before the first key belongs to this user.
 const LocalUser = "local"
 
-// DefaultNamespace is where documents go when no other is named.
+// DefaultNamespace is the namespace of documents without another.
 const DefaultNamespace = "default"
 
 // Scope identifies the user and the namespaces of a store access. It is made from the request; tools and bodies only
@@ -19,7 +19,7 @@ type Scope struct {
 // Local is the scope of the one local user over all namespaces.
 var Local = Scope{User: LocalUser}
 
-// In returns the scope narrowed to one namespace; an empty name leaves it as it is.
+// In returns the scope narrowed to one namespace; an empty name leaves it unchanged.
 func (s Scope) In(namespace string) Scope {
 	if namespace == "" {
 		return s
@@ -27,8 +27,8 @@ func (s Scope) In(namespace string) Scope {
 	return Scope{User: s.User, Namespaces: []string{namespace}}
 }
 
-// Holds reports whether a namespace is in the scope. For the default scope it is true of internal namespaces, too;
-// lists leave those out by themselves.
+// Holds reports whether a namespace is in the scope. The default scope includes internal namespaces, too; lists
+// exclude those separately.
 func (s Scope) Holds(namespace string) bool {
 	return len(s.Namespaces) == 0 || slices.Contains(s.Namespaces, namespace)
 }

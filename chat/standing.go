@@ -6,42 +6,42 @@ import (
 	"time"
 )
 
-// Bounds of a kept question.
+// Limits of a kept question.
 const (
-	MaxChanges     = 20  // that it remembers
-	MaxDifferences = 12  // that one change shows
-	MaxKept        = 200 // kept questions of a user for whom no lower limit holds
-	MaxKeptQuotes  = 40  // quotes that an answer is remembered by
+	MaxChanges     = 20  // stored changes
+	MaxDifferences = 12  // differences shown per change
+	MaxKept        = 200 // kept questions of a user without a lower limit
+	MaxKeptQuotes  = 40  // quotes stored per answer
 )
 
-// Standing is a question that is kept: it is asked again when the documents that its answer rests on change. Its fields
-// from Noticed on are the state of a small machine that package standing drives: a difference is noticed, a run is
-// started (Asking), and its answer is compared and becomes a Change. Each step is stored before the next, so that
-// another server can go on from it.
+// Standing is a kept question: it is asked again when the documents behind its answer change. Its fields from
+// Noticed on are the state of a state machine in package standing: a difference is noticed, a run is started
+// (Asking), and its answer is compared and stored as a Change. Each step is stored before the next, so that another
+// server can continue.
 type Standing struct {
 	ID        string     `json:"id"`
 	User      string     `json:"-"`
-	Request   RunRequest `json:"request"` // as it is asked again; its session holds the runs
-	RunID     string     `json:"run_id"`  // whose answer it began with
+	Request   RunRequest `json:"request"` // for asking again; its session holds the runs
+	RunID     string     `json:"run_id"`  // the run of the first answer
 	CreatedAt time.Time  `json:"created_at"`
 	Paused    bool       `json:"paused"`
 
 	Basis   Basis     `json:"basis"`    // of the last answer
-	AskedAt time.Time `json:"asked_at"` // when that was asked again last; zero: never
+	AskedAt time.Time `json:"asked_at"` // when it was last asked again; zero: never
 	Changes []Change  `json:"changes"`  // newest first
-	SeenAt  time.Time `json:"seen_at"`  // when its user last looked at the changes
+	SeenAt  time.Time `json:"seen_at"`  // when its user last viewed the changes
 
-	Noticed time.Time   `json:"noticed"`           // when something was first seen to be different; zero: nothing is
-	Wanted  bool        `json:"wanted,omitempty"`  // its user wants it asked now
+	Noticed time.Time   `json:"noticed"`           // when a difference was first noticed; zero: none
+	Wanted  bool        `json:"wanted,omitempty"`  // its user requested it now
 	Asking  string      `json:"asking,omitempty"`  // the run under way
-	Turn    int         `json:"turn"`              // counts the runs that were started
-	Recent  []time.Time `json:"recent,omitempty"`  // when it was asked within the last hour
-	Failed  int         `json:"failed,omitempty"`  // times in a row that asking did not work
-	Trouble string      `json:"trouble,omitempty"` // why, for people
+	Turn    int         `json:"turn"`              // counts the started runs
+	Recent  []time.Time `json:"recent,omitempty"`  // runs within the last hour
+	Failed  int         `json:"failed,omitempty"`  // consecutive failures
+	Trouble string      `json:"trouble,omitempty"` // reason for the failure, for people
 
-	// Version is that of the user's library when it was last looked at for this question.
+	// Version is the library version of the last check for this question.
 	Version int64 `json:"-"`
-	// DueAt is when there is something to do. Zero: when the library has another version.
+	// DueAt is the time of the next work. Zero: when the library's version changes.
 	DueAt time.Time `json:"-"`
 }
 
@@ -56,16 +56,15 @@ type Basis struct {
 	At        time.Time       `json:"at"`       // the time of the search
 }
 
-// KnownDocument is a version of a document that an answer rests on.
+// KnownDocument is a version of a document behind an answer.
 type KnownDocument struct {
 	ID     string   `json:"id"`
 	SHA256 string   `json:"sha256"`
 	Title  string   `json:"title"`
-	Lines  []uint32 `json:"lines,omitempty"` // its sentences, hashed; none of a long document
+	Lines  []uint32 `json:"lines,omitempty"` // hashes of its sentences; empty for a long document
 }
 
-// Knows returns the version of a document that an answer rests on. It is a search through a list: a basis has few
-// documents.
+// Knows returns the version of a document in the basis. It is a linear search: a basis has few documents.
 func (b Basis) Knows(id string) (KnownDocument, bool) {
 	for _, d := range b.Documents {
 		if d.ID == id {
@@ -108,7 +107,7 @@ type MarkedQuote struct {
 	// The differing words of the quote, as [from, to) in its characters.
 	Marks [][2]int `json:"marks"`
 	Place string   `json:"place,omitempty"`
-	URL   string   `json:"url"` // opens the source at the words
+	URL   string   `json:"url"` // address of the source at the words
 }
 
 // Change is the difference between an answer and the previous one.
@@ -121,8 +120,8 @@ type Change struct {
 	More        int          `json:"more,omitempty"` // further ones, not shown
 }
 
-// Unseen reports whether something changed since its user looked. Only the newest change has to be looked at, as they
-// are kept newest first.
+// Unseen reports whether there is a change since its user last looked. Changes are sorted newest first, so only the
+// first is compared.
 func (s Standing) Unseen() bool { return len(s.Changes) > 0 && s.Changes[0].At.After(s.SeenAt) }
 
 // StandingState is the state of a kept question. It is computed when it is shown and never stored.
@@ -135,7 +134,7 @@ const (
 	StandingWaiting   StandingState = "waiting"   // queued to be asked again
 	StandingAsking    StandingState = "asking"    // being asked again
 	StandingPaused    StandingState = "paused"
-	StandingFailed    StandingState = "failed" // asking did not work, and is tried again
+	StandingFailed    StandingState = "failed" // asking failed and is retried
 )
 
 // State returns the current state of the question. Several states may apply at once; the order puts the most
@@ -157,8 +156,8 @@ func (s Standing) State() StandingState {
 	}
 }
 
-// RoomToKeep fails with an *OverLimit if a user who keeps so many questions can't keep another. A limit of MaxKept
-// holds for everybody. Stores call it inside the transaction that adds the question.
+// RoomToKeep fails with an *OverLimit if a user with that many kept questions can't keep another. A limit of MaxKept
+// applies to every user. Stores call it in the transaction that adds the question.
 func (l Limits) RoomToKeep(there int64) error {
 	if most, holds := l.Of(KeptQuestions); holds && there >= most {
 		return l.Over(KeptQuestions, time.Now(), time.Time{})
@@ -169,12 +168,11 @@ func (l Limits) RoomToKeep(there int64) error {
 	return nil
 }
 
-// StandingStore keeps questions that are asked again. Its promises are those of Store. They stay when the conversations
-// that they came from go. The work on them is claimed by moving DueAt ahead, which needs no lock that outlives a
-// statement.
+// StandingStore stores kept questions. Its guarantees are those of Store. They survive the deletion of their
+// conversations. Work on them is claimed by moving DueAt ahead, a lease that needs no lock beyond one statement.
 type StandingStore interface {
 	// KeepStanding stores a question for the scope's user under a new id, and returns it as stored. It fails with an
-	// *OverLimit if the user keeps as many as allowed; parallel calls keep as many as there is room for, and no more.
+	// *OverLimit over the user's limit; concurrent calls never exceed it.
 	KeepStanding(ctx context.Context, s Scope, kept Standing) (Standing, error)
 
 	// Standing returns a kept question.

@@ -15,15 +15,15 @@ const (
 	CapabilityList      Capability = "list"
 	CapabilitySummarise Capability = "summarise"
 	CapabilityCalculate Capability = "calculate"
-	CapabilityQuery     Capability = "query" // asks tables
+	CapabilityQuery     Capability = "query" // queries tables
 	CapabilityCite      Capability = "cite"
-	CapabilityCheck     Capability = "check" // asks whether passages answer
+	CapabilityCheck     Capability = "check" // checks whether passages answer
 	CapabilityOpen      Capability = "open"
 	CapabilityAnswer    Capability = "answer" // its argument is the answer
 )
 
-// Retrieves reports whether tools of this kind search, read, list or ask documents. Such calls are charged to the
-// budget of searches and readings.
+// Retrieves reports whether tools of this kind search, read, list or query documents. Such calls are charged to the
+// budget of retrieval calls.
 func (c Capability) Retrieves() bool {
 	return c == CapabilitySearch || c == CapabilityRead || c == CapabilityList || c == CapabilityQuery
 }
@@ -36,7 +36,7 @@ type Label struct {
 	Noun     string `json:"noun,omitempty"`     // The noun for one call, for counts.
 	Argument string `json:"argument,omitempty"` // The tool's argument that names the object.
 	// The kind of object: words in quotes, a pattern or formula, or the title of a document.
-	Form LabelForm `json:"form,omitempty"` // empty: the words have no object
+	Form LabelForm `json:"form,omitempty"` // empty: no object
 }
 
 // LabelForm is the kind of a label's object and so its typography.
@@ -52,16 +52,15 @@ const (
 	LabelTitle LabelForm = "title"
 )
 
-// Bounds of a result, so that an event stays small.
+// Limits of a result, so that an event stays small.
 const (
 	MaxSnippet = 240    // runes of a hit's snippet
 	MaxHits    = 50     // hits with full details; further ones keep only the fields of Hit.withoutTexts
 	maxText    = 10_000 // runes of running text
 )
 
-// StepResult is what a tool call came to. It is stored with the step, and whatever shows, counts or restores steps
-// reads it rather than the tool's own output, whose shape only the tool knows. A phase has one if it shows parts of a
-// plan.
+// StepResult is a tool call's result. It is stored with the step. Code that shows, counts or restores steps reads it
+// instead of the tool's own output, whose format only the tool knows. A phase has one if it shows parts of a plan.
 type StepResult struct {
 	// The query.
 	//
@@ -91,14 +90,14 @@ type StepResult struct {
 	Failure string   `json:"failure,omitempty"`            // Why the call failed.
 }
 
-// Bounds of a Table.
+// Limits of a Table.
 const (
 	maxTableRows    = 20
 	maxTableColumns = 12
 	maxTableCell    = 80 // runes
 )
 
-// Table is what a table was asked for: rows of it, or what was computed of groups of rows.
+// Table is the result of a table query: rows, or values computed over groups of rows.
 type Table struct {
 	// The name.
 	Name    string     `json:"name" api:"shared"` // of the sheet or table
@@ -114,8 +113,8 @@ type Table struct {
 	URL  string `json:"url,omitempty"` // opens the document at them
 }
 
-// bounded returns the table within the bounds of an event. The given table stays as it is: the tool's own output may
-// still need all rows.
+// bounded returns a copy of the table within the size limits of an event. The tool's own output may still need all
+// rows.
 func (t *Table) bounded() *Table {
 	if t == nil {
 		return nil
@@ -144,22 +143,22 @@ type Hit struct {
 	DocumentID string `json:"document_id,omitempty"`
 	ChunkID    string `json:"chunk_id,omitempty"` // of the passage
 	BlockID    string `json:"block_id,omitempty"`
-	Title      string `json:"title,omitempty"`    // empty for one of StepResult.Title, and for a Sub
-	Filename   string `json:"filename,omitempty"` // where it is not the title
+	Title      string `json:"title,omitempty"`    // empty for that of StepResult.Title, and for a Sub
+	Filename   string `json:"filename,omitempty"` // if it differs from the title
 	// The file's media type.
 	MIME      string   `json:"mime,omitempty"`       // if not implied by the file name
-	SourceURL string   `json:"source_url,omitempty"` // where it is on the web
+	SourceURL string   `json:"source_url,omitempty"` // its web address
 	Page      int      `json:"page,omitempty"`       // from 1
 	Section   string   `json:"section,omitempty"`    // heading path
 	Score     *float64 `json:"score,omitempty"`      // of the search
 	// Similarity in meaning, 0 to 1, where it is known. It is calibrated, so it is not the cosine: up to 0.7 it is
 	// the probability that the passage answers. Above that it rises with the cosine, to 1 for the same meaning.
 	Similarity *float64 `json:"similarity,omitempty"`
-	// The beginning of the text, or the part of it that answers the query.
+	// The start of the text, or the part of it that answers the query.
 	Snippet string `json:"snippet,omitempty"` // at most MaxSnippet runes
-	// Where the snippet answers the query, in characters of it.
+	// The matches of the query, in characters of the snippet.
 	Matches [][2]int `json:"matches,omitempty"`
-	Note    string   `json:"note,omitempty"` // Why there is nothing to open.
+	Note    string   `json:"note,omitempty"` // Why it can't be opened.
 	// A language model judged that the passage answers the question; set by a check of passages.
 	Answers bool `json:"answers,omitempty"`
 	Sub     bool `json:"sub,omitempty"` // It belongs to the document of the preceding hit.
@@ -167,7 +166,7 @@ type Hit struct {
 	// when all of it was shown
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
-	// Where to open it; without it, /d/{document_id}?p={chunk_id}.
+	// The address to open; without it, /d/{document_id}?p={chunk_id}.
 	URL string `json:"url,omitempty"` // a Link, where it differs from the one that Link builds from the ids
 }
 

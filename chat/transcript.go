@@ -27,7 +27,7 @@ type Transcript struct {
 	thoughts map[string]string // answer text reclassified as a thought, by call id
 }
 
-// Fold returns the transcript of a log. It fails with ErrDamaged. The log must begin at its first event.
+// Fold returns the transcript of a log, from its first event. It fails with ErrDamaged.
 func Fold(log []Event) (*Transcript, error) {
 	var t Transcript
 	for _, ev := range log {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MaxNotices is how many changes of a user wait to be sent; further ones are given up.
+// MaxNotices is the maximum length of a user's queue of notices; further ones are dropped.
 const MaxNotices = 100
 
 // Webhook is the address that receives changes of a user's kept questions. The secret is stored in plain text in the
@@ -19,10 +19,10 @@ type Webhook struct {
 	Local  bool // set by the local user, so private network addresses are allowed
 
 	SentAt   time.Time // last successful delivery; zero: never
-	FailedAt time.Time // when it last failed to; zero: not since it took something
-	Trouble  string    // why, for people
-	Lost     int       // changes that were given up since it was set
-	Waiting  int       // changes that are to be sent
+	FailedAt time.Time // last failure; zero: none since the last success
+	Trouble  string    // reason for the failure, for people
+	Lost     int       // changes dropped since it was set
+	Waiting  int       // queued changes
 }
 
 // Notice is a queued webhook message. DueAt is also the token of a claim: a caller that lost its lease finds another
@@ -54,11 +54,11 @@ func (s Standing) NewestChange() string {
 	return s.Changes[0].ID
 }
 
-// Delivery is what became of a notice that was sent.
+// Delivery is the result of sending a notice.
 type Delivery struct {
 	At      time.Time
-	Trouble string    // why it was not taken, for people; empty: it was
-	Again   time.Time // when it is sent again; zero: it is given up
+	Trouble string    // reason for the failure, for people; empty: success
+	Again   time.Time // time of the retry; zero: given up
 }
 
 // WebhookStore keeps each user's webhook and its queue of notices. ChangeStanding adds a notice with each change
@@ -77,11 +77,11 @@ type WebhookStore interface {
 	// DueNotices returns the users with notices that are due now.
 	DueNotices(ctx context.Context, now time.Time) (users []string, err error)
 
-	// ClaimNotice returns the notice of a user that is due longest, to one caller only until its DueAt, which it sets
-	// to the given time; ok is false when none is due. A caller that dies leaves it to others then.
+	// ClaimNotice returns the user's notice that has been due longest and sets its DueAt to until, as a lease for
+	// one caller. ok is false when no notice is due. If the caller dies, the lease expires at that time.
 	ClaimNotice(ctx context.Context, user string, now, until time.Time) (n Notice, ok bool, err error)
 
-	// SettleNotice notes what became of a notice that was claimed, with its webhook. Nothing is noted, and settled is
-	// false, once it is another's.
+	// SettleNotice stores the result of a claimed notice, with its webhook. If the claim was lost, it stores nothing
+	// and settled is false.
 	SettleNotice(ctx context.Context, claimed Notice, d Delivery) (settled bool, err error)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Spoil damages what is stored of a run's request.
+// Spoil damages a run's stored request.
 type Spoil func(runID string)
 
 // TestDamaged checks that a run with a damaged or missing stored request hides no other run and stays visible. open
@@ -26,8 +26,7 @@ func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, breakTex
 	})
 }
 
-// testDamaged spoils the second of three runs, so that the tree has to lead across it, and asks for it in every way in
-// which runs are returned.
+// testDamaged damages the second of three runs, a node inside the tree, and calls every method that returns runs.
 func testDamaged(t *testing.T, store chat.Store, spoil Spoil) {
 	b := bench{store, t}
 	first, second := b.ask("s", "one"), b.ask("s", "two")

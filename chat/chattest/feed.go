@@ -25,7 +25,7 @@ type desk struct {
 	reads *atomic.Int64 // of pages of events
 }
 
-// countedStore counts the pages of events that are read, since what a feed is for is not to read them.
+// countedStore counts the reads of event pages, which a feed should avoid.
 type countedStore struct {
 	chat.Store
 	reads *atomic.Int64
@@ -54,7 +54,7 @@ func (d desk) say(runID string, payloads ...chat.Payload) {
 	}
 }
 
-// It leaves the feed knowing that nothing will follow.
+// end ends a run, so that the feed knows its log is complete.
 func (d desk) end(runID string) {
 	d.t.Helper()
 	d.say(runID, chat.RunDone{Status: chat.RunCompleted})
@@ -69,7 +69,7 @@ func (d desk) read(runID string, after int64) chat.Page {
 	return page
 }
 
-// stored is the transcript of a run's log behind after, as the store has it.
+// stored returns the transcript of a run's log after a position, from the store.
 func (d desk) stored(runID string, after int64) []byte {
 	d.t.Helper()
 	var all []byte
@@ -85,7 +85,7 @@ func (d desk) stored(runID string, after int64) []byte {
 	}
 }
 
-// transcript appends the entries as stored does, one in a line, to be compared with it.
+// transcript appends the entries in the format of stored, one per line.
 func transcript(dst []byte, entries []*chat.Entry) []byte {
 	for _, e := range entries {
 		dst = append(append(dst, e.JSON...), '\n')
@@ -93,8 +93,8 @@ func transcript(dst []byte, entries []*chat.Entry) []byte {
 	return dst
 }
 
-// wantFrom checks the page behind every position of a log with n events. Positions beyond the end are asked for as
-// well, up to the largest number, since clients send what they like.
+// wantFrom checks the page after every position of a log with n events. It includes positions beyond the end, up to
+// the largest number, since clients may send any.
 func (d desk) wantFrom(what, runID string, n int64, over bool) {
 	d.t.Helper()
 	for k := range n + 1 {
@@ -132,7 +132,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 		d.end(run.ID)
 		d.wantFrom("over and watched", run.ID, 26, true)
 		stop()
-		stop() // a second time does nothing
+		stop() // a second call is a no-op
 		d.wantFrom("over and unwatched", run.ID, 26, true)
 		d.Feed = chat.NewFeed(d.Store)
 		d.wantFrom("in the next process", run.ID, 26, true)

@@ -20,7 +20,7 @@ func wantOver(t *testing.T, what string, err error, want chat.LimitName) *chat.O
 	return over
 }
 
-// inParallel calls do 50 times at once and returns how often it succeeded. Other errors than those of a limit fail
+// inParallel calls do 50 times concurrently and returns its number of successes. Errors other than a limit's fail
 // the test.
 func inParallel(t *testing.T, do func() error) int {
 	t.Helper()
@@ -33,7 +33,7 @@ func inParallel(t *testing.T, do func() error) int {
 	})
 }
 
-// sumParallel calls do so many times at once and returns the sum of its numbers. An error fails the test.
+// sumParallel calls do concurrently and returns the sum of its results. An error fails the test.
 func sumParallel(t *testing.T, times int, do func() (int, error)) int {
 	t.Helper()
 	var group sync.WaitGroup

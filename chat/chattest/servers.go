@@ -155,7 +155,7 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 			d.Wake(run.ID)
 			more(2*n+2, false)
 		}
-		d.Wake(run.ID) // for nothing
+		d.Wake(run.ID) // spurious
 		more(10, false)
 		if late := d.read(run.ID, 3); len(late.Entries) != 7 {
 			t.Errorf("a reader who joins gets %d entries, want 7", len(late.Entries))

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// oneHook is the address of webhooks that the local user set.
+// oneHook is the address of the local user's webhooks.
 const oneHook = "https://one.example/in"
 
 // webhook sets a user's webhook at a time.
@@ -39,7 +39,7 @@ func (b bench) changed(s chat.Scope, at time.Time, changes ...string) chat.Stand
 	return kept
 }
 
-// claim claims the first notice of each user that is due.
+// claim claims the first due notice of each user.
 func (b bench) claim(now time.Time) (list []chat.Notice) {
 	b.t.Helper()
 	users, err := b.DueNotices(b.t.Context(), now)
@@ -195,7 +195,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("claimed %+v a minute later, want one of each", again)
 		}
 		for _, n := range again {
-			n.DueAt = n.DueAt.Add(-time.Minute) // as who claimed it first holds it
+			n.DueAt = n.DueAt.Add(-time.Minute) // the expired claim of the first holder
 			if b.settle(n, chat.Delivery{At: later}) {
 				t.Errorf("%s was settled by who had lost it", n.ID)
 			}

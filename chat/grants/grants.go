@@ -31,37 +31,37 @@ type Kind string
 const (
 	KindClient  Kind = "client"  // no owner: ""
 	KindGrant   Kind = "grant"   // owned by its user
-	KindCode    Kind = "code"    // owned by its grant, as the rest
+	KindCode    Kind = "code"    // owned by its grant, as are the following
 	KindAccess  Kind = "access"  //
 	KindRefresh Kind = "refresh" //
-	KindConsent Kind = "consent" // owned by its client: a user is asked about it
+	KindConsent Kind = "consent" // owned by its client: its consent page is open
 )
 
-// Record is what is kept of a client, a grant or a secret.
+// Record is the stored form of a client, a grant or a secret.
 type Record struct {
 	Kind    Kind
 	ID      string // of a secret: its SHA-256 in hex
 	Owner   string
-	Used    bool // a secret was used up; a client has a grant
+	Used    bool // the secret was used; the client has a grant
 	Made    time.Time
 	Expires time.Time
 	Body    []byte // JSON
 }
 
-// Store keeps records. Times are UTC in whole microseconds. It is safe for concurrent use.
+// Store stores records. Times are UTC in whole microseconds. It is safe for concurrent use.
 type Store interface {
-	// Put stores a new record and drops the oldest of the same kind and owner beyond most, of clients only those that
-	// were never used and have no record of KindConsent.
+	// Put stores a new record and evicts the oldest of the same kind and owner beyond most. Of clients it evicts
+	// only those that were never used and have no record of KindConsent.
 	Put(ctx context.Context, r Record, most int) error
-	// Get returns a record, whether it expired or not. It fails with chat.CodeNotFound.
+	// Get returns a record, even if expired. It fails with chat.CodeNotFound.
 	Get(ctx context.Context, kind Kind, id string) (Record, error)
-	// Use marks a record as used; first is true for one caller alone. It fails with chat.CodeNotFound.
+	// Use marks a record as used; first is true for exactly one caller. It fails with chat.CodeNotFound.
 	Use(ctx context.Context, kind Kind, id string) (r Record, first bool, err error)
-	// Drop removes a record; one that is not there is a no-op.
+	// Drop deletes a record; a missing one is a no-op.
 	Drop(ctx context.Context, kind Kind, id string) error
 	// List returns the records of an owner, oldest first.
 	List(ctx context.Context, kind Kind, owner string) ([]Record, error)
-	// Sweep removes what expired before now.
+	// Sweep deletes records that expired before now.
 	Sweep(ctx context.Context, now time.Time) error
 }
 
@@ -95,7 +95,7 @@ type Book struct {
 	Now   func() time.Time // nil: time.Now
 }
 
-// now is the time in UTC, by the clock or the test's.
+// now returns the time in UTC, from the clock or the test's.
 func (b *Book) now() time.Time {
 	if b.Now != nil {
 		return b.Now().UTC()
@@ -120,20 +120,20 @@ type Grant struct {
 	User     string    `json:"user"`
 	Key      string    `json:"key"` // SHA-256 of the key that the user was signed in with, in hex
 	Client   string    `json:"client"`
-	Name     string    `json:"name"` // as the client calls itself
+	Name     string    `json:"name"` // the client's own name
 	Resource string    `json:"resource"`
 }
 
-// Tokens are what a client gets.
+// Tokens are the tokens issued to a client.
 type Tokens struct {
 	Access, Refresh string
-	Seconds         int // that Access lives
+	Seconds         int // lifetime of Access
 }
 
 // Error is an OAuth error.
 type Error struct{ Code, Message string }
 
-// Error is for logs.
+// Error returns the message for logs.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 // invalidGrant returns the error for an invalid code or token (RFC 6749, section 5.2).
@@ -152,7 +152,7 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// put stores a value as a record.
+// put encodes a value and stores it as a record.
 func (b *Book) put(ctx context.Context, r Record, value any, most int) error {
 	body, err := json.Marshal(value)
 	if err != nil {

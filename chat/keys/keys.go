@@ -53,7 +53,7 @@ type File struct {
 	read  os.FileInfo // the last file read; nil: none
 	found bool        // there is, or was, a file: from then on a key is required
 	users map[[sha256.Size]byte]holder
-	lost  map[string]bool // users who had a key since the file was opened, and have none now
+	lost  map[string]bool // users whose last key was revoked since the file was opened
 }
 
 // holder is the user of a key, while it is valid.
@@ -72,8 +72,8 @@ func Open(path string, required bool) (*File, error) {
 	return f, f.refreshKeys()
 }
 
-// Needed reports whether a key is needed: always if required, else once there was a file, even if all keys in it are
-// revoked.
+// Needed reports whether a key is needed: always if required, else once the file has existed, even if all its keys
+// are revoked.
 func (f *File) Needed() (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -240,7 +240,7 @@ func New(path, name string) (key string, err error) {
 	return key, replaceFile(path, append(raw, name+" "+hex.EncodeToString(sum[:])+"\n"...))
 }
 
-// List returns the name of each key, in the order in which they were made.
+// List returns the name of each key, in order of creation.
 func List(path string) ([]string, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -261,7 +261,7 @@ func List(path string) ([]string, error) {
 	return names, nil
 }
 
-// Revoke removes all keys of a user and returns how many there were.
+// Revoke removes all keys of a user and returns their number.
 func Revoke(path, name string) (int, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -22,15 +22,15 @@ import (
 	"github.com/footnote/footnote/chat/keys"
 )
 
-// TestStore checks each promise in grants.Store's comments. open returns an empty store, once per subtest. Times are in
-// whole microseconds, as stores keep them.
+// TestStore checks each guarantee in grants.Store's comments. open returns an empty store, once per subtest. Times
+// are in whole microseconds, as stores keep them.
 //
-// It tests a store by itself first, and at the end what package grants makes of it. A store that counts a use twice,
-// or that keeps what expired, would let a stolen code or token work.
+// It tests a store by itself first, and at the end through package grants. A store that accepts a second use, or
+// returns expired records, would make a stolen code or token valid.
 func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	// A code is used once: of several that use it at one moment, only the first gets true. If two did, two programs
-	// would have a token for one consent.
+	// A code is single-use: of several concurrent uses only the first gets true. Otherwise two programs would have
+	// tokens for one consent.
 	t.Run("what is put is read, used once and dropped", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		want := grants.Record{
@@ -49,7 +49,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 		if _, err := store.Get(ctx, grants.KindAccess, "a"); chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("of another kind: %v, want %s", err, chat.CodeNotFound)
 		}
-		// Of eight that use one record at the same moment one is first.
+		// Of eight concurrent uses of a record one is first.
 		var firsts atomic.Int32
 		var wg sync.WaitGroup
 		for range 8 {
@@ -92,7 +92,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 				switch n {
 				case 0:
 					_, _, err = store.Use(ctx, kind, id)
-				case 1: // a user is asked about this client
+				case 1: // the client's consent page is open
 					err = store.Put(ctx, grants.Record{
 						Kind: grants.KindConsent, ID: "of " + string(kind), Owner: id, Made: now,
 						Expires: now.Add(time.Hour),
@@ -130,7 +130,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	t.Run("a book of grants", func(t *testing.T) { testBook(t, open(t)) })
 }
 
-// ids are those of a kind's records without an owner, in the store's order.
+// ids returns the ids of a kind's records without an owner, in the store's order.
 func ids(t *testing.T, store grants.Store, kind grants.Kind) string {
 	t.Helper()
 	list, err := store.List(t.Context(), kind, "")
@@ -144,7 +144,7 @@ func ids(t *testing.T, store grants.Store, kind grants.Kind) string {
 	return strings.Join(names, " ")
 }
 
-// The verifier has 43 characters, the fewest that RFC 7636 (PKCE) allows.
+// The verifier has 43 characters, the minimum in RFC 7636 (PKCE).
 const (
 	resource = "https://f.example/mcp"
 	verifier = "0123456789012345678901234567890123456789012"
@@ -177,7 +177,7 @@ func testBook(t *testing.T, store grants.Store) {
 		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]), "code_challenge_method": "S256",
 		"resource": resource, "scope": "mcp", "state": "s",
 	}
-	// connect does what a program and its user do to get tokens: ask, allow, exchange.
+	// connect runs the authorisation flow: request, consent, exchange.
 	connect := func() (string, grants.Tokens) {
 		t.Helper()
 		c, q, err := book.Check(ctx, func(name string) string { return asked[name] }, resource)
@@ -194,7 +194,7 @@ func testBook(t *testing.T, store grants.Store) {
 		}
 		return code, got
 	}
-	// holds checks whether a token works now.
+	// holds checks whether a token is valid.
 	holds := func(token string, want bool) {
 		t.Helper()
 		user, _, err := book.User(ctx, token, resource)
@@ -202,8 +202,7 @@ func testBook(t *testing.T, store grants.Store) {
 			t.Errorf("the token is of %q, %v; want it to hold: %v", user, err, want)
 		}
 	}
-	// Each of these asks for something that may not be granted. None gives a Request: nothing may be sent to the
-	// address.
+	// Invalid requests. None returns a Request, since there must be no redirect to the address.
 	for _, wrong := range []map[string]string{
 		{"redirect_uri": "http://127.0.0.1:4711/other"}, {"redirect_uri": "https://evil.example/back"},
 		{"redirect_uri": ""}, {"client_id": "x"}, {"response_type": "token"}, {"code_challenge_method": "plain"},
@@ -227,7 +226,7 @@ func testBook(t *testing.T, store grants.Store) {
 	) != chat.CodeUnauthorized {
 		t.Errorf("for another resource: %v, want %s", err, chat.CodeUnauthorized)
 	}
-	// After the second use of a refresh token neither it nor its successor works: one of both is a thief's.
+	// A reused refresh token and its successor are both revoked: one of them is a thief's.
 	second, err := book.Refresh(ctx, first.Refresh, client.ID, "")
 	if err != nil {
 		t.Fatal(err)
@@ -268,9 +267,9 @@ func testBook(t *testing.T, store grants.Store) {
 	}
 }
 
-// testEnds ends grants as their users, their programs and time do.
+// testEnds revokes grants by their users, their programs and expiry.
 //
-// Of each way to end it, the access token has to stop working at once, and not only when it expires.
+// In each case the access token must be invalid at once, and not only when it expires.
 func testEnds(
 	t *testing.T, book *grants.Book, connect func() (string, grants.Tokens), holds func(string, bool), now *time.Time,
 ) {
