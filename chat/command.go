@@ -16,21 +16,21 @@ const (
 	CommandDeny      CommandKind = "deny"    // a pending call must not run
 )
 
-// Command is what a user wants of a running run, whichever server works on it.
+// Command is a user's instruction to a running run, on any server.
 type Command struct {
 	RunID  string
 	Kind   CommandKind
-	CallID string          // of the call that waits; empty unless Kind is CommandApprove or CommandDeny
-	Input  json.RawMessage // of CommandApprove: an object instead of the model's input; nil: as it is
+	CallID string          // of the pending call; empty unless Kind is CommandApprove or CommandDeny
+	Input  json.RawMessage // of CommandApprove: an object that replaces the model's input; nil: unchanged
 }
 
-// Decides reports whether the command approves or denies a call. Such a command has a CallID; the others are about the
-// run as a whole.
+// Decides reports whether the command approves or denies a call. Such a command has a CallID; others concern the
+// whole run.
 func (c Command) Decides() bool { return c.Kind == CommandApprove || c.Kind == CommandDeny }
 
-// About is the subject of a command: a run has at most one command for each. A call is one subject, whatever is
-// decided. Stores keep it beside the run's id under a unique key, which settles two decisions about one call that reach
-// two servers at once: the later insert fails.
+// About returns the subject of a command: a run has at most one command per subject. A call is one subject for both
+// decisions. Stores keep it with the run's id under a unique key: of two concurrent decisions about one call, the
+// later insert fails.
 func (c Command) About() string {
 	if c.Decides() {
 		return "call " + c.CallID

@@ -14,18 +14,18 @@ type Code string
 
 // The codes of an Error, with their API descriptions. ModelFailed and Timeout end runs and steps.
 const (
-	CodeInvalid      Code = "invalid"      // The request can't be used as it is.
-	CodeUnauthorized Code = "unauthorized" // No key, a wrong one or a revoked one.
-	CodeForbidden    Code = "forbidden"    // Another site's page asked, or the server is not known under that name.
+	CodeInvalid      Code = "invalid"      // The request is invalid.
+	CodeUnauthorized Code = "unauthorized" // The key is missing, invalid or revoked.
+	CodeForbidden    Code = "forbidden"    // The request comes from another site's page, or for an unknown host name.
 	CodeNotFound     Code = "not_found"    // It does not exist, or is not yours: the two look the same.
 	CodeConflict     Code = "conflict"     // Its state does not allow it.
 	// The conversation has reached its maximum of questions: leave session_id out to continue in a new one.
 	CodeTurnLimit   Code = "turn_limit"
 	CodeTooLarge    Code = "too_large"   // Over a limit on size.
-	CodeUnsupported Code = "unsupported" // A kind of body that is not understood.
+	CodeUnsupported Code = "unsupported" // The media type of the body is not supported.
 	CodeGuardrail   Code = "guardrail"   // A guardrail refused the question or the answer.
-	CodeUndrawable  Code = "undrawable"  // No picture can be made of the page: it is too complex, or damaged.
-	CodeKeyReused   Code = "key_reused"  // The Idempotency-Key came before with another body.
+	CodeUndrawable  Code = "undrawable"  // The page can't be rendered: it is too complex, or damaged.
+	CodeKeyReused   Code = "key_reused"  // The Idempotency-Key was used with another body.
 	// Too many requests, or over a limit of the user: retry after Retry-After.
 	CodeTooMany  Code = "too_many"
 	CodeDiskFull Code = "disk_full" // The disk or the user's share of it is full.
@@ -33,7 +33,7 @@ const (
 	CodeUnavailable Code = "unavailable"
 	CodeModelFailed Code = "model_failed" // The model's server failed.
 	CodeTimeout     Code = "timeout"      // A timeout expired.
-	CodeInternal    Code = "internal"     // Something went wrong on the server.
+	CodeInternal    Code = "internal"     // An internal error of the server.
 )
 
 // Error is a failure whose Message may be shown to the user: one sentence with the next action. Hint is an optional
@@ -66,8 +66,8 @@ func (e *Error) Advice() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf returns the first Code in the chain of a non-nil err, or CodeInternal: unknown means ours. A code that a
-// wrapping Error gives outranks that of its cause, since the chain is searched from the outside in.
+// CodeOf returns the first Code in the chain of a non-nil err, or CodeInternal for an unknown error. The chain is
+// searched from the outside in, so the code of a wrapping Error takes precedence.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
@@ -75,8 +75,8 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// MessageOf returns the sentence of the first Error in the chain, or one that gives nothing internal away. An error
-// that is no *Error may hold paths, addresses or statements of SQL, so nothing of its text is used.
+// MessageOf returns the message of the first Error in the chain, or a generic one. The text of any other error may
+// contain paths, addresses or SQL, so it is not used.
 func MessageOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Message

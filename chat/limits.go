@@ -8,10 +8,10 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// LimitName names a limit. Names are stable: they are in the API, and in the settings with "limits." before them.
+// LimitName names a limit. Names are stable: they are in the API, and in the settings with the prefix "limits.".
 type LimitName string
 
-// The limits of each user. The local user has none of them, whom everybody is while there are no keys.
+// The limits of each user. They do not apply to the local user, the only one while there are no keys.
 const (
 	RunsAtOnce         LimitName = "runs_at_once"
 	QuestionsPerMinute LimitName = "questions_per_minute"
@@ -24,11 +24,11 @@ const (
 	StreamsAtOnce      LimitName = "streams_at_once"
 	KeptQuestions      LimitName = "kept_questions"
 
-	// DiskReserveMiB is a limit of the server: everybody's uploads are refused while less of the disk is free.
+	// DiskReserveMiB is a limit of the server: all uploads are refused while less of the disk is free.
 	DiskReserveMiB LimitName = "disk_reserve_mib"
 )
 
-// Resource is what a user spends and gets back after a limit's Span. Its names are in databases.
+// Resource is spent by a user and becomes available again after a limit's Span. Its names are in databases.
 type Resource string
 
 // The resources that users spend.
@@ -63,8 +63,8 @@ type Limit struct {
 	again   string        // the sentence after it about a retry; %s, if any, is a time
 }
 
-// Its order is the order in `--help`, in the API and in the handbook, and SpendLimits relies on shorter spans standing
-// before longer ones of the same resource. The defaults are settings' defaults; docs/settings.md lists them.
+// The order is that of `--help`, of the API and of the handbook. SpendLimits requires that shorter spans precede
+// longer ones of the same resource. The defaults are the settings' defaults; docs/settings.md lists them.
 var limitTable = []Limit{
 	{
 		Name: RunsAtOnce, About: "questions of a user that are answered at once", Default: 4,
@@ -135,8 +135,8 @@ var limitTable = []Limit{
 // AllLimits returns the table in display order. Callers must not modify it.
 func AllLimits() []Limit { return limitTable }
 
-// LimitOf returns the row of a limit, which must be in the table. It panics for any other name: names are constants, so
-// that is a mistake in the program.
+// LimitOf returns the row of a limit, which must be in the table. It panics for an unknown name: names are
+// constants.
 func LimitOf(name LimitName) Limit {
 	for _, l := range limitTable {
 		if l.Name == name {
@@ -214,7 +214,7 @@ type OverLimit struct {
 	Wait  time.Duration // from now until then, or until a retry is worthwhile
 }
 
-// Error names the limit.
+// Error returns the limit's name, for logs.
 func (e *OverLimit) Error() string { return "over the limit " + string(e.Limit) }
 
 // Over returns the error for a user over a limit, who can retry at until; zero: not known. A limit on current usage
@@ -274,6 +274,6 @@ type LimitStore interface {
 	// Charge counts n, which was already spent, regardless of the limit.
 	Charge(ctx context.Context, user string, what Resource, n int64) error
 
-	// Room reports, as Spend does, whether 1 more would fit, and records nothing.
+	// Room checks as Spend does whether 1 more fits, and counts nothing.
 	Room(ctx context.Context, user string, what Resource) error
 }

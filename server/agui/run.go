@@ -59,7 +59,7 @@ type Options struct {
 // MaxRunID is the maximum length of a run id in bytes: it is part of an Idempotency-Key.
 const MaxRunID = 100
 
-// Run answers POST /ag-ui. A runId that was there before in the thread, with the same question, gives that run again.
+// Run handles POST /ag-ui. A runId that was there before in the thread, with the same question, gives that run again.
 func (h *Handlers) Run(c httpio.Context) error {
 	var in Input
 	if err := h.Bodies.ReadOpenJSON(c, &in); err != nil {

@@ -62,7 +62,7 @@ type Part struct {
 // regenerates is the trigger of a question that is asked again.
 const regenerates = "regenerate-message"
 
-// Chat answers POST /ui/chat.
+// Chat handles POST /ui/chat.
 func (h *Handlers) Chat(c httpio.Context) error {
 	var body Question
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
@@ -114,7 +114,7 @@ func (body Question) conversation() ([]ask.Said, error) {
 	return said, nil
 }
 
-// Resume answers GET /ui/chat/{id}/stream: with the run that is under way, from its beginning, or 204 without one. A
+// Resume handles GET /ui/chat/{id}/stream: with the run that is under way, from its beginning, or 204 without one. A
 // client that names the last number it has seen gets what follows of the last run, even if that is over.
 func (h *Handlers) Resume(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
@@ -149,7 +149,7 @@ func (h *Handlers) Resume(c httpio.Context) error {
 	return h.stream(c, run, 0)
 }
 
-// Stop answers POST /ui/chat/{id}/stop: it stops the run that is under way, if there is one.
+// Stop handles POST /ui/chat/{id}/stop: it stops the run that is under way, if there is one.
 func (h *Handlers) Stop(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := h.Store.Session(ctx, scope, c.Param("id"))

@@ -52,7 +52,7 @@ type GroundedResponse struct {
 	Error         *chat.StepError `json:"error,omitempty"`
 }
 
-// AgentChat answers POST /agent/chat: it asks a question and returns the answer with its citations.
+// AgentChat handles POST /agent/chat: it asks a question and returns the answer with its citations.
 //
 // Only programs call it. The status is 200, also for an answer that the documents hold nothing, or 422 when a guardrail
 // held the answer back; a run that failed is a problem with the run's id. With Accept: text/event-stream the events of

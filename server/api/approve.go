@@ -19,7 +19,7 @@ type Approval struct {
 // ApproveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with
 // the body's input.
 //
-// It answers POST /agent/runs/{id}/steps/{call}/approve, for the run's user: 202 to programs, 204 to the page's script,
+// It handles POST /agent/runs/{id}/steps/{call}/approve, for the run's user: 202 to programs, 204 to the page's script,
 // 303 to a form. It fails as Runs.Approve does, and with 400 for an input that is no object.
 func (a *Handlers) ApproveStep(c httpio.Context) error {
 	var input json.RawMessage
@@ -39,7 +39,7 @@ func (a *Handlers) ApproveStep(c httpio.Context) error {
 
 // DenyStep keeps a call that waits from running.
 //
-// It answers POST /agent/runs/{id}/steps/{call}/deny, in the same ways.
+// It handles POST /agent/runs/{id}/steps/{call}/deny, in the same ways.
 func (a *Handlers) DenyStep(c httpio.Context) error {
 	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
 		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {

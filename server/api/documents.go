@@ -91,7 +91,7 @@ func documentFilter(c httpio.Context) (corpus.Filter, error) {
 	return f, nil
 }
 
-// ListDocuments answers GET /documents: a page of the user's documents.
+// ListDocuments handles GET /documents: a page of the user's documents.
 //
 // Programs get it here; a browser gets a page from package page at the same address. The list is not stored by caches,
 // since documents change by themselves while they are read in.
@@ -115,7 +115,7 @@ func (a *Handlers) ListDocuments(c httpio.Context) error {
 	return c.JSON(http.StatusOK, DocumentList{list, next})
 }
 
-// GetDocument answers GET /documents/{id}: a document's state and metadata.
+// GetDocument handles GET /documents/{id}: a document's state and metadata.
 //
 // 404 for a document that is not there or another user's: the two look the same.
 func (a *Handlers) GetDocument(c httpio.Context) error {
@@ -127,7 +127,7 @@ func (a *Handlers) GetDocument(c httpio.Context) error {
 	return c.JSON(http.StatusOK, newDocumentInfo(d))
 }
 
-// DeleteDocument answers DELETE /documents/{id}: the document can be restored for a minute.
+// DeleteDocument handles DELETE /documents/{id}: the document can be restored for a minute.
 //
 // 204, or 404. POST /documents/{id}/delete is the same for forms.
 func (a *Handlers) DeleteDocument(c httpio.Context) error {
@@ -137,7 +137,7 @@ func (a *Handlers) DeleteDocument(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// RestoreDocument answers POST /documents/{id}/restore: it undoes a deletion.
+// RestoreDocument handles POST /documents/{id}/restore: it undoes a deletion.
 //
 // 200 with the document, 303 to a form, and an error once it is gone for good.
 func (a *Handlers) RestoreDocument(c httpio.Context) error {
@@ -147,7 +147,7 @@ func (a *Handlers) RestoreDocument(c httpio.Context) error {
 	return a.answerChanged(c)
 }
 
-// CancelDocument answers POST /documents/{id}/cancel: it stops the reading of a document.
+// CancelDocument handles POST /documents/{id}/cancel: it stops the reading of a document.
 //
 // 409 when nothing is being done for it.
 func (a *Handlers) CancelDocument(c httpio.Context) error {
@@ -157,7 +157,7 @@ func (a *Handlers) CancelDocument(c httpio.Context) error {
 	return a.answerChanged(c)
 }
 
-// RetryDocument answers POST /documents/{id}/retry: it has a document read in again.
+// RetryDocument handles POST /documents/{id}/retry: it has a document read in again.
 //
 // 409 when there is nothing to try again.
 func (a *Handlers) RetryDocument(c httpio.Context) error {
@@ -245,7 +245,7 @@ const (
 	MaxPageWidth = 4000
 )
 
-// PageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With
+// PageImage handles GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With
 // ?v= set to the beginning of the document's sha256 it may be kept for ever.
 //
 // The ETag names all that decides the picture: the file, the page, the width and how the page is turned. no-cache lets
@@ -326,7 +326,7 @@ func backToList(c httpio.Context, deleted string) string {
 	return "/documents?" + query.Encode()
 }
 
-// DeleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
+// DeleteDocumentForm handles POST /documents/{id}/delete, for forms, which know no DELETE.
 //
 // The address that it leads to names the document, so that the page can offer to bring it back.
 func (a *Handlers) DeleteDocumentForm(c httpio.Context) error {
@@ -343,7 +343,7 @@ func (a *Handlers) DeleteDocumentForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, backToList(c, id))
 }
 
-// DocumentEvents answers GET /documents/{id}/events: a "document" event with the document as JSON at each change of
+// DocumentEvents handles GET /documents/{id}/events: a "document" event with the document as JSON at each change of
 // its state or progress, and a "document_done" event, the last, when it is ready, failed or cancelled. A reader that
 // comes back gets the present state first.
 //

@@ -101,7 +101,7 @@ func (a *Handlers) answerFeedback(c httpio.Context, run chat.Run, f *chat.Feedba
 	return c.JSON(http.StatusOK, f)
 }
 
-// DropFeedback answers DELETE /agent/runs/{id}/feedback: it forgets what the reader thought of an answer.
+// DropFeedback handles DELETE /agent/runs/{id}/feedback: it forgets what the reader thought of an answer.
 //
 // 204, also when nothing was said.
 func (a *Handlers) DropFeedback(c httpio.Context) error {

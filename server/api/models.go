@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 )
 
-// FindModels answers GET /model: which model answers, and which others there are.
+// FindModels handles GET /model: which model answers, and which others there are.
 //
 // It is for programs. Who may not choose gets 200 with the reason, and no model of this machine.
 func (a *Handlers) FindModels(c httpio.Context) error {
@@ -15,7 +15,7 @@ func (a *Handlers) FindModels(c httpio.Context) error {
 	return c.JSON(http.StatusOK, a.Models.Look(c, a.Guard, a.Questions.Models()[0]))
 }
 
-// ChooseModel answers PUT /model.
+// ChooseModel handles PUT /model.
 //
 // Only the local user or an operator may; see modelchoice.Desk. The model is tried first, so the answer takes as long
 // as that.

@@ -167,7 +167,7 @@ func sendPlace(c httpio.Context, status int, p placestore.Place, err error) erro
 	return c.JSON(status, tellPlace(p))
 }
 
-// ListPlaces answers GET /places.
+// ListPlaces handles GET /places.
 //
 // Only the user's own are listed, by name.
 func (a *Handlers) ListPlaces(c httpio.Context) error {
@@ -183,7 +183,7 @@ func (a *Handlers) ListPlaces(c httpio.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-// ListPlaceKinds answers GET /places/kinds.
+// ListPlaceKinds handles GET /places/kinds.
 //
 // Titles and help are in the reader's language, names are not.
 func (a *Handlers) ListPlaceKinds(c httpio.Context) error {
@@ -218,7 +218,7 @@ func (a *Handlers) AddPlace(c httpio.Context) error {
 	return sendPlace(c, http.StatusCreated, p, err)
 }
 
-// GetPlace answers GET /places/{id}.
+// GetPlace handles GET /places/{id}.
 // 404 for a place that the user does not have; so it is with all of them.
 func (a *Handlers) GetPlace(c httpio.Context) error {
 	p, err := a.Places.Store.Place(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
@@ -238,7 +238,7 @@ func (a *Handlers) ChangePlace(c httpio.Context) error {
 	return sendPlace(c, http.StatusOK, p, err)
 }
 
-// RemovePlace answers DELETE /places/{id}.
+// RemovePlace handles DELETE /places/{id}.
 //
 // 204: it goes in the background. Without ?documents= its documents are kept, which loses nothing.
 func (a *Handlers) RemovePlace(c httpio.Context) error {
@@ -256,7 +256,7 @@ func (a *Handlers) RemovePlace(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// LookAtPlace answers POST /places/{id}/look.
+// LookAtPlace handles POST /places/{id}/look.
 //
 // 202: a worker looks as soon as one is free. 409 for a place that is paused.
 func (a *Handlers) LookAtPlace(c httpio.Context) error {
@@ -268,7 +268,7 @@ func (a *Handlers) LookAtPlace(c httpio.Context) error {
 // The list of documents has the same bound.
 const maxPlaceItems = 1000
 
-// ListPlaceItems answers GET /places/{id}/items.
+// ListPlaceItems handles GET /places/{id}/items.
 //
 // One item more than asked for is read, to know whether there is another page. The cursor is the last key in base64,
 // which clients are to pass on as it is.

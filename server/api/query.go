@@ -74,7 +74,7 @@ type queryCitation struct {
 	Added          bool    `json:"added,omitempty"`
 }
 
-// AgentQuery answers POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
+// AgentQuery handles POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
 //
 // It is for programs that keep the conversation themselves: history comes with the question. The status is as with POST
 // /agent/chat. A stream ends with the whole response behind run_done.

@@ -36,7 +36,7 @@ type SendNow struct {
 	Finish string `json:"finish" api:"values=cancel|answer_now,initial=cancel"` // How the run under way ends.
 }
 
-// GetQueue answers GET /sessions/{id}/queue: the questions that wait, in the order in which they will be sent.
+// GetQueue handles GET /sessions/{id}/queue: the questions that wait, in the order in which they will be sent.
 //
 // For a conversation that is not there the queue is empty or 404, as the store has it; nothing is made by looking.
 func (a *Handlers) GetQueue(c httpio.Context) error {
@@ -122,7 +122,7 @@ func (a *Handlers) EditQueued(c httpio.Context) error {
 	})
 }
 
-// DropQueued answers DELETE /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/delete for the page: it removes
+// DropQueued handles DELETE /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/delete for the page: it removes
 // a waiting question.
 func (a *Handlers) DropQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// GetRun answers GET /agent/runs/{id}: a run as it is now, with its answer if it has one.
+// GetRun handles GET /agent/runs/{id}: a run as it is now, with its answer if it has one.
 //
 // For the run's user, at any time: 200, 404 for a run that is not there or another's. It is not stored by caches, since
 // it grows.
@@ -29,7 +29,7 @@ func (a *Handlers) GetRun(c httpio.Context) error {
 	return c.JSON(http.StatusOK, t)
 }
 
-// CancelRun answers POST /agent/runs/{id}/cancel: it stops a run.
+// CancelRun handles POST /agent/runs/{id}/cancel: it stops a run.
 //
 // 202 to programs, 204 to the page's script, 303 to a form; 409 for a run that is over.
 func (a *Handlers) CancelRun(c httpio.Context) error { return a.steerRun(c, a.Runs.Cancel) }
@@ -62,7 +62,7 @@ func (a *Handlers) steerRun(c httpio.Context, how func(context.Context, chat.Sco
 	})
 }
 
-// GetStepOutput answers GET /agent/runs/{id}/steps/{call}/output: the whole output of a tool call.
+// GetStepOutput handles GET /agent/runs/{id}/steps/{call}/output: the whole output of a tool call.
 //
 // 404 for a step that has none, or none yet.
 func (a *Handlers) GetStepOutput(c httpio.Context) error {

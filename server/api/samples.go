@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// AddSamples answers POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
+// AddSamples handles POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
 // language has files for its readers, in the place of those of their names.
 //
 // 202 to programs and the page's script, with the documents; 303 to a form; 404 when the server comes without samples.

@@ -201,7 +201,7 @@ func (a *Handlers) readTraces(
 	return traces, lost, nil
 }
 
-// ListSessions answers GET /sessions: a page of the user's sessions.
+// ListSessions handles GET /sessions: a page of the user's sessions.
 //
 // Without ?limit= a page has as many as the store gives.
 func (a *Handlers) ListSessions(c httpio.Context) error {
@@ -225,7 +225,7 @@ func (a *Handlers) ListSessions(c httpio.Context) error {
 	return c.JSON(http.StatusOK, SessionList{list, next})
 }
 
-// RenameSession answers PATCH /sessions/{id}: it gives a session another title.
+// RenameSession handles PATCH /sessions/{id}: it gives a session another title.
 //
 // 204. White space in the title becomes single spaces; 400 for one that is empty or too long.
 func (a *Handlers) RenameSession(c httpio.Context) error {
@@ -247,7 +247,7 @@ func (a *Handlers) RenameSession(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// DeleteSession answers DELETE /sessions/{id} and DELETE /agent/session/{id}.
+// DeleteSession handles DELETE /sessions/{id} and DELETE /agent/session/{id}.
 //
 // 204. It is gone at once, and can be brought back for a while with RestoreSession.
 func (a *Handlers) DeleteSession(c httpio.Context) error {
@@ -261,7 +261,7 @@ func (a *Handlers) DeleteSession(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// RestoreSession answers POST /sessions/{id}/restore: it undoes a deletion.
+// RestoreSession handles POST /sessions/{id}/restore: it undoes a deletion.
 //
 // 204; 404 once it is gone for good.
 func (a *Handlers) RestoreSession(c httpio.Context) error {
@@ -275,7 +275,7 @@ func (a *Handlers) RestoreSession(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// SetHead answers POST /sessions/{id}/head: it chooses the version of an answer that a session shows.
+// SetHead handles POST /sessions/{id}/head: it chooses the version of an answer that a session shows.
 //
 // 204; pages that show the conversation elsewhere learn of it by the feed. 404 for a run of another conversation.
 func (a *Handlers) SetHead(c httpio.Context) error {

@@ -106,7 +106,7 @@ func (a *Handlers) ShareRun(c httpio.Context) error {
 	return c.JSON(http.StatusCreated, made)
 }
 
-// ListShares answers GET /shares: the user's links, the latest first.
+// ListShares handles GET /shares: the user's links, the latest first.
 func (a *Handlers) ListShares(c httpio.Context) error {
 	found, err := a.Store.Shares(c.Request().Context(), httpio.Scope(c), time.Now())
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *Handlers) ListShares(c httpio.Context) error {
 	return c.JSON(http.StatusOK, shares.ShareList{Shares: httpio.NotNil(found)})
 }
 
-// EndShare answers DELETE /shares/{id}: from then on the link opens nothing.
+// EndShare handles DELETE /shares/{id}: from then on the link opens nothing.
 //
 // 204, or 404 for a link that the user does not have.
 func (a *Handlers) EndShare(c httpio.Context) error {

@@ -94,7 +94,7 @@ func keptQuestion(s chat.Standing) KeptQuestion {
 	return q
 }
 
-// ListStanding answers GET /standing.
+// ListStanding handles GET /standing.
 //
 // It is for programs. Other than the page it does not mark what changed as seen.
 func (a *Handlers) ListStanding(c httpio.Context) error {
@@ -110,7 +110,7 @@ func (a *Handlers) ListStanding(c httpio.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-// KeepStanding answers POST /standing. A form names a run; one that is kept already leads to where it is.
+// KeepStanding handles POST /standing. A form names a run; one that is kept already leads to where it is.
 //
 // Programs get 201, or 409 for a question that is kept already; a form gets 303 to it in both cases. A question that
 // was not asked yet is asked at once.
@@ -152,7 +152,7 @@ func (a *Handlers) KeepStanding(c httpio.Context) error {
 	return c.JSON(http.StatusCreated, keptQuestion(kept))
 }
 
-// GetStanding answers GET /standing/{id}.
+// GetStanding handles GET /standing/{id}.
 func (a *Handlers) GetStanding(c httpio.Context) error {
 	kept, err := a.Store.Standing(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -162,7 +162,7 @@ func (a *Handlers) GetStanding(c httpio.Context) error {
 	return c.JSON(http.StatusOK, keptQuestion(kept))
 }
 
-// ChangeStanding answers PATCH /standing/{id}.
+// ChangeStanding handles PATCH /standing/{id}.
 //
 // 200 with the question as it is then. seen: false changes nothing.
 func (a *Handlers) ChangeStanding(c httpio.Context) error {
@@ -184,7 +184,7 @@ func (a *Handlers) ChangeStanding(c httpio.Context) error {
 	return a.GetStanding(c)
 }
 
-// DropStanding answers DELETE /standing/{id}.
+// DropStanding handles DELETE /standing/{id}.
 func (a *Handlers) DropStanding(c httpio.Context) error {
 	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (a *Handlers) DropStanding(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// AskStanding answers POST /standing/{id}/ask.
+// AskStanding handles POST /standing/{id}/ask.
 //
 // 202, or 303 to a form; 409 while it is paused, 429 when it was asked too often.
 func (a *Handlers) AskStanding(c httpio.Context) error {
@@ -206,7 +206,7 @@ func (a *Handlers) AskStanding(c httpio.Context) error {
 	return c.JSON(http.StatusAccepted, keptQuestion(kept))
 }
 
-// PauseStandingForm answers POST /standing/{id}/pause: a form that pauses a question, or resumes it.
+// PauseStandingForm handles POST /standing/{id}/pause: a form that pauses a question, or resumes it.
 func (a *Handlers) PauseStandingForm(c httpio.Context) error {
 	if err := a.Bodies.ReadForm(c); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (a *Handlers) PauseStandingForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/standing#kept-"+c.Param("id"))
 }
 
-// DropStandingForm answers POST /standing/{id}/delete.
+// DropStandingForm handles POST /standing/{id}/delete.
 func (a *Handlers) DropStandingForm(c httpio.Context) error {
 	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -320,7 +320,7 @@ func entryOf(c httpio.Context, kept chat.Standing, change chat.Change) atomEntry
 	}
 }
 
-// DropFeed answers DELETE /standing/feed: no address shows the user's changes any more.
+// DropFeed handles DELETE /standing/feed: no address shows the user's changes any more.
 func (a *Handlers) DropFeed(c httpio.Context) error {
 	if err := a.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err

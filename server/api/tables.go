@@ -112,7 +112,7 @@ func (a *Handlers) MakeTable(c httpio.Context) error {
 	return c.JSON(http.StatusCreated, tellTable(g, nil))
 }
 
-// ListTables answers GET /tables.
+// ListTables handles GET /tables.
 func (a *Handlers) ListTables(c httpio.Context) error {
 	all, err := a.Store.Grids(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *Handlers) ListTables(c httpio.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-// GetTable answers GET /tables/{id}.
+// GetTable handles GET /tables/{id}.
 func (a *Handlers) GetTable(c httpio.Context) error {
 	g, cells, err := a.wholeTable(c)
 	if err != nil {
@@ -153,7 +153,7 @@ func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridC
 	return g, httpio.NotNil(cells), nil
 }
 
-// DropTable answers DELETE /tables/{id}.
+// DropTable handles DELETE /tables/{id}.
 // 204, or 404 for a table that the user does not have, as with all of these.
 func (a *Handlers) DropTable(c httpio.Context) error {
 	if err := a.Tables.Drop(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
@@ -162,10 +162,10 @@ func (a *Handlers) DropTable(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// StopTable answers POST /tables/{id}/stop.
+// StopTable handles POST /tables/{id}/stop.
 func (a *Handlers) StopTable(c httpio.Context) error { return a.steerTable(c, a.Tables.Stop) }
 
-// ResumeTable answers POST /tables/{id}/resume.
+// ResumeTable handles POST /tables/{id}/resume.
 func (a *Handlers) ResumeTable(c httpio.Context) error { return a.steerTable(c, a.Tables.Resume) }
 
 func (a *Handlers) steerTable(
@@ -195,7 +195,7 @@ func (a *Handlers) EditCell(c httpio.Context) error {
 	return c.JSON(http.StatusOK, cell)
 }
 
-// AskCell answers POST /tables/{id}/cells/{row}/{column}/ask.
+// AskCell handles POST /tables/{id}/cells/{row}/{column}/ask.
 func (a *Handlers) AskCell(c httpio.Context) error {
 	row, column, err := httpio.CellPlace(c)
 	if err != nil {
@@ -208,7 +208,7 @@ func (a *Handlers) AskCell(c httpio.Context) error {
 	return c.JSON(http.StatusAccepted, tellTable(g, nil))
 }
 
-// ExportTable answers GET /tables/{id}/export: the table as it is now, as a file.
+// ExportTable handles GET /tables/{id}/export: the table as it is now, as a file.
 //
 // Without ?format= it is a workbook. The file is made before anything is sent.
 func (a *Handlers) ExportTable(c httpio.Context) error {

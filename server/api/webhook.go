@@ -36,7 +36,7 @@ type WebhookState struct {
 	Lost     int        `json:"lost"`              // Changes whose delivery was given up since the address was set.
 }
 
-// GetWebhook answers GET /standing/webhook.
+// GetWebhook handles GET /standing/webhook.
 // 404 while no address is set. The secret is never in it.
 func (a *Handlers) GetWebhook(c httpio.Context) error { return a.sendWebhook(c, "") }
 

@@ -83,7 +83,7 @@ func (m *Metrics) observeRequest(method, route string, status int, took time.Dur
 	m.latency.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// Handler answers GET /metrics.
+// Handler handles GET /metrics.
 func (m *Metrics) Handler() Handler {
 	return echo.WrapHandler(promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
 }

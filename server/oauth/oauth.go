@@ -35,7 +35,7 @@ func (h *Handlers) needed() error {
 	return httpio.StatusError(http.StatusNotFound)
 }
 
-// Resource answers GET /.well-known/oauth-protected-resource.
+// Resource handles GET /.well-known/oauth-protected-resource.
 func (h *Handlers) Resource(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (h *Handlers) Resource(c httpio.Context) error {
 	})
 }
 
-// Server answers GET /.well-known/oauth-authorization-server.
+// Server handles GET /.well-known/oauth-authorization-server.
 func (h *Handlers) Server(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (h *Handlers) form(c httpio.Context) (url.Values, error) {
 	return values, nil
 }
 
-// Token answers POST /oauth/token.
+// Token handles POST /oauth/token.
 func (h *Handlers) Token(c httpio.Context) error {
 	form, err := h.form(c)
 	if err != nil {
@@ -151,7 +151,7 @@ func (h *Handlers) Token(c httpio.Context) error {
 	})
 }
 
-// Revoke answers POST /oauth/revoke: a program gives a token back, and its connection ends.
+// Revoke handles POST /oauth/revoke: a program gives a token back, and its connection ends.
 func (h *Handlers) Revoke(c httpio.Context) error {
 	form, err := h.form(c)
 	if err == nil {

@@ -52,9 +52,9 @@ func (h *Handlers) Documents(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	// On this page ?deleted= names a document and not a conversation.
+	// On this page ?deleted= is a document id and not a conversation's.
 	page.Place, page.Deleted = "documents", ""
-	// Without scripts the page loads itself again while documents are read in.
+	// Without scripts the page reloads while documents are processed.
 	page.Running = counts.Working > 0
 	list.Deleted = deletedSession(c)
 	return h.showPage(c, http.StatusOK, page, views.Documents(list), nil)
@@ -82,13 +82,13 @@ func (h *Handlers) DocumentStates(c httpio.Context) error {
 	return httpio.Show(c, http.StatusOK, views.DocumentStates(docs))
 }
 
-// maxListed is how many documents the page lists at most; a search finds the rest.
+// maxListed is the maximum number of documents on the page; a search finds the rest.
 const maxListed = 1000
 
 var workingStates = []corpus.State{corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing}
 
-// documentsQuery reads ?q=&kind=&state=&namespace=&sort=&limit= of the page. Beside the states of the API it knows
-// "working".
+// documentsQuery parses ?q=&kind=&state=&namespace=&sort=&limit= of the page. Besides the states of the API it
+// accepts "working".
 func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, error) {
 	q := views.DocumentsQuery{
 		Text: strings.TrimSpace(httpio.CleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"),
@@ -106,7 +106,7 @@ func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, erro
 	if !slices.Contains([]string{"", "newest", "oldest", "title"}, q.Sort) {
 		return q, f, httpio.Invalid("sort must be newest, oldest or title.")
 	}
-	// The usual order has one address only, which is the one without it.
+	// The default order has a single address, without the parameter.
 	if q.Sort == "newest" {
 		q.Sort = ""
 	}

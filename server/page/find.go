@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// How many conversations, documents and passages each a search lists.
+// Maximum numbers of conversations, documents and passages in a search.
 const (
 	// Maximum number of results.
 	foundShown = 6  // in the palette
@@ -38,7 +38,7 @@ func (h *Handlers) Find(c httpio.Context) error {
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.FoundList(f))
 	}
-	f.More = false // there is no other page
+	f.More = false // the page is the last one
 	page, err := h.pageFrame(c, views.SearchTitle.In(c.Request().Context()))
 	if err != nil {
 		return err
@@ -46,9 +46,9 @@ func (h *Handlers) Find(c httpio.Context) error {
 	return h.showPage(c, http.StatusOK, page, views.Find(f), nil)
 }
 
-// findAll looks for a text in everything of a scope. An empty text finds the newest conversations and documents.
+// findAll searches everything in a scope. An empty text lists the newest conversations and documents.
 //
-// It looks at names first, which costs nothing of a limit, and then at passages.
+// It searches names first, which is not limited, and then passages.
 func (h *Handlers) findAll(ctx context.Context, scope chat.Scope, text string, limit int) (views.Found, error) {
 	f := views.Found{Query: text, Now: time.Now()}
 	sessions, moreSessions, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Text: text, Limit: limit})

@@ -10,17 +10,16 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// ShowFolders answers GET /folders: the folders of this machine, for the local user, who chooses one to be followed.
+// ShowFolders handles GET /folders: the folders of this machine, for the local user to choose from.
 //
-// ?at= is a folder's path. It is refused for everybody but the local user, by Folders: others must not see what is on
-// this machine.
+// ?at= is a folder's path. Folders refuses other users, who must not see the machine's folders.
 func (h *Handlers) ShowFolders(c httpio.Context) error {
 	return h.foldersPage(c, c.QueryParam("at"), nil)
 }
 
-// FollowFolder answers POST /folders: a form that has a folder followed.
+// FollowFolder handles POST /folders: a form that starts to follow a folder.
 //
-// 303 to the documents, or the page again with 400 for a folder that can't be followed.
+// It answers 303 to the documents, or the page with 400 for a folder that can't be followed.
 func (h *Handlers) FollowFolder(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

@@ -30,7 +30,7 @@ type fragments struct {
 	runs map[drawnKey]*drawnRun
 }
 
-// drawnKey names what is drawn once: a run in a language.
+// drawnKey identifies a cache of frames: a run in a language.
 type drawnKey struct {
 	run      string
 	language *locale.Language
@@ -48,15 +48,16 @@ type drawnRun struct {
 	frames [][]byte
 }
 
-// newFragments draws runs for all their readers: each event once, however many watch.
+// newFragments returns fragments, which render each event once for all readers.
 func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), models func() []string) *fragments {
 	return &fragments{feed: feed, md: md, models: models, onPage: onPage, runs: map[drawnKey]*drawnRun{}}
 }
 
-// joinRun returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
+// joinRun returns a function that renders a run's entries for one reader. leave must be called when the reader
+// disconnects.
 //
-// frame is called by one reader at a time, in the order of the log; several readers may call theirs at the same time. A
-// reader who comes late shares what was drawn before.
+// Each reader calls frame sequentially, in the order of the log; readers call theirs concurrently. A late reader
+// uses the cached frames.
 func (f *fragments) joinRun(
 	ctx context.Context, s chat.Scope, run string,
 ) (frame func([]byte, *chat.Entry) ([]byte, error), leave func()) {
@@ -65,7 +66,7 @@ func (f *fragments) joinRun(
 	key := drawnKey{run, locale.Of(ctx)}
 	d := f.runs[key]
 	if d == nil {
-		// Other readers get the frames, too: the one who leaves must not end their drawing.
+		// Other readers get the frames, too: a disconnected reader must not cancel the rendering.
 		d = &drawnRun{said: locale.With(context.Background(), key.language), md: f.md.In(ctx)}
 		f.runs[key] = d
 	}
@@ -116,10 +117,10 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 		}
 		d.fold, d.frames = nil, d.frames[:0:0] // a reader starts earlier: render again from there
 	}
-	// A drawing begins with the first reader's first event, or anew after one who reads from earlier on.
+	// The fold starts with the first reader's first event, or again after a reader from an earlier position.
 	if d.fold == nil {
 		d.fold = newFold(entry.RunID, d.md)
-		// Which models are offered may change while a run goes on; readers of one drawing see the same.
+		// The available models may change during a run; readers of one cache see the same.
 		d.fold.turn.Offered = f.models()
 		d.fold.turn.Usual = d.fold.turn.Offered[0]
 	}
@@ -156,9 +157,9 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 	return frame, nil
 }
 
-// drawPart is what an event of a kind redraws.
+// drawPart renders the change of an event.
 //
-// The templates know the ids of the elements that they replace: a fragment that comes twice changes nothing.
+// The templates contain the ids of the elements that they replace: a duplicate fragment is idempotent.
 func drawPart(t *views.Turn, kind chat.Kind, c change) templ.Component {
 	switch kind {
 	case chat.KindRunStarted:
@@ -175,19 +176,19 @@ func drawPart(t *views.Turn, kind chat.Kind, c change) templ.Component {
 		return views.AnswerFragment(t)
 	case chat.KindRunDone:
 		return views.DoneFragment(t, c.ended)
-	default: // a kind of a later version draws nothing
+	default: // unknown kinds of later versions render nothing
 		return templ.NopComponent
 	}
 }
 
-// fold is a run's log turned into what the page shows. It is a pure function of the events applied, in order.
+// fold folds a run's log into the page's state. It is a pure function of the events applied, in order.
 //
-// The same events give the same elements with the same ids, whether they are folded for a whole page or drawn one by
-// one: a page that was loaded can go on with a stream. It is not safe for concurrent use.
+// The same events give the same elements with the same ids, for a whole page or one by one: a loaded page can
+// continue with a stream. It is not safe for concurrent use.
 type fold struct {
 	log   chat.Transcript
 	turn  *views.Turn
-	md    *views.Markdown // nil: the answer's text is gathered, not drawn
+	md    *views.Markdown // nil: the answer's text is collected, not rendered
 	draft *views.Draft    // the answer since the last reset
 	calls map[string]*views.Step
 	kids  map[string]string // call id → parent's
@@ -208,7 +209,7 @@ type change struct {
 	cite   chat.Citation
 }
 
-// newFold begins with an empty turn.
+// newFold returns a fold with an empty turn.
 func newFold(run string, md *views.Markdown) *fold {
 	f := &fold{
 		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
@@ -218,9 +219,9 @@ func newFold(run string, md *views.Markdown) *fold {
 	return f
 }
 
-// foldRun applies a whole log and draws the answer once, as it is at the end.
+// foldRun applies a whole log and renders the answer once, at the end.
 //
-// It fails with chat.ErrDamaged for a log that can't be read.
+// It fails with chat.ErrDamaged for a damaged log.
 func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn, error) {
 	f := newFold(run, nil)
 	for _, entry := range entries {
@@ -229,11 +230,11 @@ func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn
 		}
 	}
 	switch t := f.turn; {
-	// A run that was answered is drawn from its answer, with the sentences that are unsupported.
+	// A finished answer is rendered from the answer event, with the unsupported sentences.
 	case t.Final != nil:
 		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.findCitation)
 	case !f.draft.Empty():
-		// It is drawn as the stream would have drawn it, so that the next delta fits what the page has.
+		// It is rendered as in a stream, so that the next delta fits the page.
 		whole := views.NewDraft(md, f.findCitation)
 		whole.Add(f.draft.Text())
 		if t.Blocks = whole.Blocks(); !t.Running() {
@@ -243,7 +244,7 @@ func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn
 	return f.turn, nil
 }
 
-// applyEvent adds the next event. Events that were applied before change nothing.
+// applyEvent applies the next event. Events applied before are ignored.
 func (f *fold) applyEvent(ev chat.Event) (change, error) {
 	payload, err := f.log.Apply(ev)
 	if err != nil || payload == nil {
@@ -288,7 +289,7 @@ func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	} else if s.Grouping { // children came before it
 		s.Started = at
 	}
-	// These are the page's own; all else comes with the event.
+	// These are the page's own; the event has all other fields.
 	children, n, started := s.Children, s.N, s.Started
 	*s = views.Step{
 		Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started)),
@@ -315,9 +316,9 @@ func (f *fold) newStep(call string, at time.Time) *views.Step {
 	return s
 }
 
-// adoptStep puts a new step under its parent, which is made up if it has no event of its own yet.
+// adoptStep adds a new step to its parent, creating a parent without an event.
 //
-// fresh means that the parent was made up just now, so all of it is to be drawn.
+// fresh means that the parent was just created, so it is rendered completely.
 func (f *fold) adoptStep(s *views.Step, p chat.Step, at time.Time) (parent *views.Step, fresh bool) {
 	if p.ParentID == "" || p.ParentID == p.CallID {
 		f.turn.Steps = append(f.turn.Steps, s)
@@ -334,9 +335,9 @@ func (f *fold) adoptStep(s *views.Step, p chat.Step, at time.Time) (parent *view
 	return parent, !known
 }
 
-// groupState gives a made-up parent the state of its children and reports whether that changed it.
+// groupState derives a created parent's state from its children and reports whether it changed.
 //
-// It runs while one child does, and failed only if all did.
+// It is running while a child is, and failed only if all failed.
 func (f *fold) groupState(parent *views.Step, at time.Time) bool {
 	if parent == nil || !parent.Grouping {
 		return false
@@ -368,7 +369,7 @@ func (f *fold) applyDelta(p chat.AnswerDelta) change {
 	return change{blocks: blocks, all: all, head: first}
 }
 
-// applyReset draws the text so far as the thought that it was.
+// applyReset renders the text so far as a thought.
 func (f *fold) applyReset(p chat.AnswerReset) change {
 	s := f.calls[p.CallID]
 	if step, known := f.log.Step(p.CallID); known {
@@ -378,7 +379,7 @@ func (f *fold) applyReset(p chat.AnswerReset) change {
 	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
 }
 
-// findCitation returns the citation with a number, as far as it has come.
+// findCitation returns the citation with a number, if it has arrived.
 func (f *fold) findCitation(n int) (chat.Citation, bool) {
 	for _, c := range f.turn.Citations {
 		if c.Number == n {
@@ -388,7 +389,7 @@ func (f *fold) findCitation(n int) (chat.Citation, bool) {
 	return chat.Citation{}, false
 }
 
-// applyAnswer draws the answer as a whole: now it is known which sentences are unsupported.
+// applyAnswer renders the complete answer: the unsupported sentences are now known.
 func (f *fold) applyAnswer(p chat.Answer) {
 	f.turn.Final = &p
 	if f.turn.Worked == 0 {
@@ -399,20 +400,20 @@ func (f *fold) applyAnswer(p chat.Answer) {
 	}
 }
 
-// endRun ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it
-// ended.
+// endRun ends the run and all its running steps, so that no progress indicator remains. It returns the ended
+// top-level steps.
 func (f *fold) endRun(p chat.RunDone) []*views.Step {
 	f.turn.Status, f.turn.Error = p.Status, p.Error
 	if f.turn.Final == nil {
 		f.turn.Blocks = f.draft.Close()
 	}
-	// Only rows at the top are returned: to draw one again draws its children as well.
+	// Only top-level rows are returned: rendering one includes its children.
 	var ended []*views.Step
 	for _, s := range f.turn.All {
 		if s.Status != chat.StatusRunning && s.Status != chat.StatusPending {
 			continue
 		}
-		// A parent that was made up was no call, so nothing was cancelled.
+		// A created parent is no call, so nothing was cancelled.
 		if s.Grouping {
 			s.Status = chat.StatusComplete
 		} else {
@@ -461,7 +462,7 @@ func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved
 		}
 	}
 	moved = append(moved, rows[first:last]...)
-	// No call has such an id, since a colon and a call's own id follow the word.
+	// The id can't collide with a call's, since it contains the prefix and a colon.
 	parent = f.newStep("repeat:"+moved[0].CallID, moved[0].Started)
 	parent.Grouping, parent.Repeat = true, true
 	f.turn.Steps = append(rows[:first:first], parent)

@@ -54,26 +54,26 @@ type Handlers struct {
 	Library   *corpus.Library
 	Logs      *runlog.Reader
 	Questions *ask.Questions
-	Keys      *keys.File   // who may use it; nil: everybody is the local user
+	Keys      *keys.File   // the users; nil: every user is the local user
 	Grants    *grants.Book // the users' grants to programs; nil: none
 	Bodies    httpio.Bodies
 	Streams   *httpio.Streams
 	Guard     *httpio.Guard
 	Log       *slog.Logger
 
-	Models     func() []string  // those that a question may name now, the usual one first; it is never without one
-	Desk       modelchoice.Desk // finds others
+	Models     func() []string  // the available models, the default first; never empty
+	Desk       modelchoice.Desk // discovers other models
 	Places     *follow.Follower // follows places
-	PutPage    PutPage          // adds a page of the web
+	PutPage    PutPage          // imports a web page
 	Folders    folders.Desk     // follows folders that are chosen
-	Webhooks   Webhooks         // sends what changed in kept questions
-	Tabler     *grid.Filler     // makes tables over many documents and fills them
-	Shares     *shares.Desk     // makes links to answers and opens them
+	Webhooks   Webhooks         // sends changes of kept questions
+	Tabler     *grid.Filler     // creates and fills tables over documents
+	Shares     *shares.Desk     // creates and opens links to answers
 	Toolsets   []string         // likewise
 	HasSamples bool             // POST /documents/samples adds documents
-	MaxFile    int64            // bytes that a file of an upload may have
-	KeepDays   int              // a session is kept so many days after its last question; 0: for ever
-	Build      string           // which program this is, for the foot of the menu
+	MaxFile    int64            // bytes, limit of an uploaded file
+	KeepDays   int              // days that a session is kept after its last question; 0: for ever
+	Build      string           // the version, for the foot of the menu
 
 	md           *views.Markdown
 	drawn        *fragments
@@ -82,9 +82,9 @@ type Handlers struct {
 	version      string // of the static files
 }
 
-// Prepare makes what the pages share.
+// Prepare builds the state that all pages share.
 //
-// It fails only if the files of the page that the program holds are broken.
+// It fails only if the embedded static files are broken.
 func (h *Handlers) Prepare() error {
 	version, err := static.Version()
 	if err != nil {
@@ -124,7 +124,7 @@ func (h *Handlers) StaticFile(c httpio.Context) error {
 	}
 	// no-cache revalidates each time, immutable never (RFC 8246): the version in the address changes with any file.
 	keep := "no-cache"
-	// Only then is it sure that this address always has these bytes.
+	// Only with the current version the content of this address is fixed.
 	if c.Param("version") == h.version {
 		keep = "public, max-age=31536000, immutable"
 	}
@@ -143,7 +143,7 @@ func (h *Handlers) StaticFile(c httpio.Context) error {
 	return c.Blob(http.StatusOK, kind, body)
 }
 
-// acceptsGzip reports whether an Accept-Encoding names gzip, and not with a weight of 0, which forbids it.
+// acceptsGzip reports whether an Accept-Encoding allows gzip; a weight of 0 forbids it.
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(part, ";")
@@ -155,7 +155,7 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// staticType is the content type of a file of ours, by its extension.
+// staticType returns the content type of a static file, by extension.
 func staticType(name string) string {
 	switch name[strings.LastIndexByte(name, '.')+1:] {
 	case "css":
@@ -173,10 +173,10 @@ func staticType(name string) string {
 	}
 }
 
-// pageFrame collects what every page shows around its own part. title is the document's.
+// pageFrame returns the frame of a page. title is the document's.
 //
-// It reads the store a few times, so it comes after what may refuse the request. The user is named only where keys are
-// used and one was sent.
+// It queries the store several times, so call it after all checks that may refuse the request. The user is set only
+// if a key was sent.
 func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	sessions, _, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
@@ -215,7 +215,7 @@ func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error)
 	}, nil
 }
 
-// hereAgain is the address that shows the page again.
+// hereAgain returns the address that shows the page again.
 func hereAgain(r *http.Request) string {
 	if r.Method != http.MethodGet {
 		return "/"
@@ -223,7 +223,7 @@ func hereAgain(r *http.Request) string {
 	return r.URL.RequestURI()
 }
 
-// deletedSession is the conversation that was just deleted, so that the page can offer to bring it back.
+// deletedSession returns the conversation that was just deleted, for the page's offer to restore it.
 func deletedSession(c httpio.Context) string {
 	id := c.QueryParam("deleted")
 	if chat.CheckSessionID(id) != nil {
@@ -232,14 +232,14 @@ func deletedSession(c httpio.Context) string {
 	return id
 }
 
-// showPage answers with a whole page. source fills the panel, nil leaves it empty.
+// showPage sends a whole page. source fills the panel; nil leaves it empty.
 func (h *Handlers) showPage(c httpio.Context, status int, p views.Page, main, source templ.Component) error {
 	return httpio.Show(c, status, views.Layout(p, main, source))
 }
 
-// ErrorFragment answers an htmx request that failed.
+// ErrorFragment sends the error of an htmx request.
 //
-// It keeps the status of the problem. A reader who has to sign in gets a link that leads back to the page that asked.
+// The status is that of the problem. A reader who has to sign in gets a link that leads back to the requesting page.
 func (h *Handlers) ErrorFragment(c httpio.Context, p httpio.Problem) error {
 	no := views.Refusal{Detail: p.Detail, Code: p.Code}
 	if p.Status == http.StatusUnauthorized && h.Guard.SignedOut(c) {

@@ -15,7 +15,7 @@ import (
 // libraryNews is the data of a "library" event.
 type libraryNews struct {
 	Seen      string `json:"seen"`      // for ?seen= of the next stream
-	Documents string `json:"documents"` // how many there are, in digits as the menu shows them
+	Documents string `json:"documents"` // their number, formatted for the menu
 }
 
 // LibraryEvents handles GET /documents/events. It streams a "library" event when the pages' view of the user's
@@ -63,9 +63,9 @@ func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	}
 }
 
-// seeLibrary counts a user's documents. seen is another word whenever something else is to be shown of them.
+// seeLibrary counts a user's documents. seen is a hash that changes with every displayed change of them.
 //
-// Nobody reads the word: it is only compared.
+// It is opaque and only compared.
 func (h *Handlers) seeLibrary(ctx context.Context, scope chat.Scope) (counts corpus.Counts, seen string, err error) {
 	version, err := h.Library.KnownVersion(ctx, scope)
 	if err != nil {

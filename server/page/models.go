@@ -45,7 +45,7 @@ func (h *Handlers) ChooseModel(c httpio.Context) error {
 			return err
 		}
 		p := views.ModelsPage{Said: chat.MessageOf(err), Failed: true, Service: choice.Service}
-		// A name that was typed for a service is put back; one of a server is chosen from a list.
+		// The typed model of a service is shown again; a server's model is chosen from a list.
 		if choice.Port == 0 {
 			p.Named = choice.Model
 		}
@@ -58,7 +58,7 @@ func (h *Handlers) ChooseModel(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/model?taken="+how)
 }
 
-// modelsPage draws the page.
+// modelsPage renders the page.
 func (h *Handlers) modelsPage(c httpio.Context, status int, p views.ModelsPage) error {
 	frame, err := h.pageFrame(c, views.ModelsTitle.In(c.Request().Context()))
 	if err != nil {

@@ -49,7 +49,7 @@ func (h *Handlers) NextTurns(c httpio.Context) error {
 		if err != nil {
 			return err
 		}
-		// The box needs another key now, or the next question would be taken for the one before.
+		// A new Idempotency-Key, or the next question would be treated as a retry of the last one.
 		box := views.Composer{SessionID: id, Key: chat.NewID()}
 		for _, t := range turns {
 			parts = append(parts, views.TurnArticle(t))
@@ -62,7 +62,7 @@ func (h *Handlers) NextTurns(c httpio.Context) error {
 	return httpio.Show(c, http.StatusOK, templ.Join(parts...))
 }
 
-// sharedRuns returns how many runs two branches have in common, from the first question on.
+// sharedRuns returns the length of the common prefix of two branches.
 func sharedRuns(a, b []chat.Run) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n].ID == b[n].ID {

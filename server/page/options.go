@@ -22,14 +22,14 @@ func (h *Handlers) questionOptions(ctx context.Context, scope chat.Scope, as ask
 	}, err
 }
 
-// questionOf is what was asked with a request.
+// questionOf returns the question of a request.
 func questionOf(req chat.RunRequest) ask.Question {
 	return ask.Question{
 		DocumentIDs: req.DocumentIDs, Toolset: req.Toolset, Namespace: req.Namespace, Config: req.Config,
 	}
 }
 
-// refused is a question of a form that was not taken, and why.
+// refused is a form's refused question, with the reason.
 type refused struct {
 	ask.Question
 	why httpio.Problem
@@ -50,9 +50,9 @@ func (h *Handlers) refusedPage(c httpio.Context, p httpio.Problem, q ask.Questio
 	return h.showStart(c, p.Status, no)
 }
 
-// showRefused reports whether a request was such a form and its page was drawn.
+// showRefused renders the page of a refused question and reports whether the request was one.
 //
-// A form without a key is not one of these: signing in comes first, and keptFields carries the question.
+// A form without a key is excluded: signing in is first, and keptFields carries the question.
 func (h *Handlers) showRefused(c httpio.Context, p httpio.Problem) bool {
 	q, ok := ask.StashedQuestion(c)
 	if !ok || p.Status == http.StatusUnauthorized {
@@ -62,7 +62,7 @@ func (h *Handlers) showRefused(c httpio.Context, p httpio.Problem) bool {
 	return err == nil || httpio.Committed(c)
 }
 
-// fillComposer puts a refused question back into its box.
+// fillComposer sets a refused question in its box.
 func (no *refused) fillComposer(box *views.Composer) {
 	if no != nil {
 		box.Draft, box.Asked, box.Refused = no.Message, true, views.Refusal{Detail: no.why.Detail, Code: no.why.Code}

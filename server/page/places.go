@@ -24,7 +24,7 @@ func (h *Handlers) ShowPlaces(c httpio.Context) error {
 	return h.placesPage(c, http.StatusOK, views.PlacesPage{}, nil)
 }
 
-// placesPage answers with the places. wrong has the form of a place, by its id, whose new credentials were refused.
+// placesPage sends the page of places. wrong has the form of a place, by id, whose new credentials were refused.
 func (h *Handlers) placesPage(
 	c httpio.Context, status int, p views.PlacesPage, wrong map[string]*views.PlaceForm,
 ) error {
@@ -41,7 +41,7 @@ func (h *Handlers) placesPage(
 			Refused: place.Counts.Refused,
 			Added:   place.Report.Added, Changed: place.Report.Changed, Removed: place.Report.Removed, Note: place.Note,
 		}
-		// A place of a kind that this program does not know any more is still shown, under the kind's name.
+		// A place of an unknown kind is still shown, under the kind's name.
 		kind, known := h.kindOf(place.Kind)
 		if known {
 			row.Kind = kind.Title.In(ctx)
@@ -50,7 +50,7 @@ func (h *Handlers) placesPage(
 			row.State = "waiting" // the last sync's problems may be fixed
 		} else if failure := place.Trouble(); failure != nil {
 			row.Failure = failure.Message
-			// The local user can give a place its reach, which is not kept of places from earlier versions.
+			// The local user can set a place's network reach, which is not stored for places of earlier versions.
 			mends := failure.Code == chat.CodeUnauthorized || failure.Code == chat.CodeForbidden &&
 				!place.Local && h.Guard.ByLocalUser(c.Request())
 			if known && row.State == "failed" && mends {
@@ -97,9 +97,9 @@ func (h *Handlers) kindOf(name string) (sources.Kind, bool) {
 	return sources.Kind{}, false
 }
 
-// NewPlace answers GET /places/new: the form of a kind of place.
+// NewPlace handles GET /places/new: the form of a kind of place.
 //
-// ?kind= names the kind; for one that is not known the list is shown.
+// ?kind= is the kind; for an unknown one the list is shown.
 func (h *Handlers) NewPlace(c httpio.Context) error {
 	kind, ok := h.kindOf(c.QueryParam("kind"))
 	if !ok {
@@ -123,7 +123,7 @@ func (h *Handlers) AddPlace(c httpio.Context) error {
 			c, http.StatusBadRequest, views.PlacesPage{Said: "There is no such kind of place."}, nil,
 		)
 	}
-	// Only fields of the kind are taken, whatever else the form has.
+	// Other fields than the kind's are ignored.
 	given := map[string]string{}
 	for _, field := range kind.Fields {
 		given[field.Name] = form.Get("set." + field.Name)
@@ -160,7 +160,7 @@ func (h *Handlers) placeForm(
 			Name: field.Name, Title: field.Title.In(ctx), Help: field.Help.In(ctx), Example: field.Example,
 			Required: field.Required, Secret: field.Secret, Lines: field.Lines,
 		}
-		// A page may be kept by a browser, so no secret is ever written into one.
+		// A browser may cache a page, so it never contains a secret.
 		if !field.Secret {
 			shown.Value = given[field.Name]
 		}
@@ -174,10 +174,10 @@ func (h *Handlers) placeForm(
 	return h.showPage(c, status, frame, views.NewPlace(frame, f), nil)
 }
 
-// ActOnPlace answers POST /places/{id}/act: a button of a place.
+// ActOnPlace handles POST /places/{id}/act: a button of a place.
 //
-// 303 to the list; 409 draws the list with the reason; 404 for a place that the user does not have. Settings can't be
-// changed by it, so it need not know whether the user is the local one.
+// It answers 303 to the list; 409 renders the list with the reason; 404 for a place that the user does not have. It
+// can't change settings, so it does not check for the local user.
 func (h *Handlers) ActOnPlace(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -213,10 +213,10 @@ func (h *Handlers) ActOnPlace(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/places")
 }
 
-// mendForm is the form for a kind's credentials. Secrets stay empty, whatever values has; those that are
-// stored must be entered.
+// mendForm returns the form for a kind's credentials. Secrets stay empty, regardless of values; stored ones must be
+// entered.
 //
-// It is nil for a kind without any such field.
+// It is nil for a kind without credentials.
 func mendForm(c httpio.Context, kind sources.Kind, values map[string]string, stored []string) *views.PlaceForm {
 	ctx, form := c.Request().Context(), &views.PlaceForm{}
 	for _, field := range kind.Fields {

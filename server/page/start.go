@@ -13,13 +13,13 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Start answers GET /: a question box, or a way to begin while there are no documents. The page's script gets the part
-// that depends on the documents.
+// Start handles GET /: a question box, or an introduction while there are no documents. The page's script gets only
+// the part that depends on the documents.
 //
-// ?q= puts a draft into the box. Nothing is asked before the user sends it.
+// ?q= sets a draft in the box. Nothing is asked before the user submits it.
 func (h *Handlers) Start(c httpio.Context) error { return h.showStart(c, http.StatusOK, nil) }
 
-// showStart draws it, with a question that was not taken if there is one.
+// showStart renders the start page, with a refused question if there is one.
 func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, err := h.pageFrame(c, "")
@@ -39,7 +39,7 @@ func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	if no != nil {
 		as = no.Question
 	}
-	// A question that was refused goes before a draft from the address.
+	// A refused question takes precedence over a draft in the address.
 	no.fillComposer(&start.Composer)
 	if start.Composer.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]vi
 	cache := &h.starterCache
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
-	// An empty list is kept like another one: documents that make no question are not tried again each time.
+	// An empty list is cached as well, to avoid repeated attempts.
 	if cache.made != nil && cache.user == scope.User && cache.version == version {
 		return cache.made, nil
 	}
@@ -108,12 +108,12 @@ func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]vi
 	return made, nil
 }
 
-// startersOf makes up to maxStarters questions, one of each document in turn.
+// startersOf returns up to maxStarters questions, one of each document in turn.
 func (h *Handlers) startersOf(ctx context.Context, scope chat.Scope, docs []corpus.Document) ([]views.Starter, error) {
 	made := []views.Starter{}
 	nexts := make([]func() (string, error, bool), len(docs))
 	for i, d := range docs {
-		// Questions are made only as far as they are needed: each takes a search.
+		// The questions are computed lazily: each costs a search.
 		next, stop := iter.Pull2(h.Library.Suggestions(ctx, scope, d))
 		defer stop()
 		nexts[i] = next

@@ -25,8 +25,8 @@ const (
 	maxOutline  = 200
 	insideShown = 20 // files inside a document with links to their documents
 
-	// maxShownText is how many runes of text are shown at once, but for a block or a page that has more alone. Each
-	// word of a page has a box in memory.
+	// maxShownText is the maximum number of runes shown at once; a single block or page may exceed it. Each word of
+	// a page has a box in memory.
 	maxShownText = 400_000
 )
 
@@ -82,9 +82,9 @@ func isAside(c httpio.Context) bool {
 	return httpio.ByHTMX(c) || c.QueryParam("panel") == "1"
 }
 
-// viewing makes a Viewer for one request.
+// viewing builds a Viewer for one request.
 //
-// It lives as long as the request. All places in the text are offsets in runes.
+// All positions in the text are offsets in runes.
 type viewing struct {
 	*Handlers
 	ctx    context.Context
@@ -93,7 +93,7 @@ type viewing struct {
 	text   string
 	blocks []corpus.Block
 	sizes  [][2]float64
-	drawn  *corpus.Drawn // the document as it is printed, if that is to be shown; nil: its text or its own pages
+	drawn  *corpus.Drawn // the document as printed pages, if requested; nil: its text or its own pages
 	link   chat.Link     // the requested link
 }
 
@@ -120,8 +120,8 @@ func (p *viewing) loadContent() (err error) {
 	}
 	slices.Reverse(p.v.Inside) // in the order of the file
 	p.v.MoreInside = count - len(p.v.Inside)
-	// markLink and drawPages may put a notice about the link in its place, which matters more to a reader who followed
-	// one.
+	// markLink and drawPages may replace it by a notice about the link, which is more relevant to a reader who
+	// followed one.
 	p.v.Notice = stateNotice(p.ctx, p.v.Document, len(p.blocks) == 0)
 	return nil
 }
@@ -152,13 +152,13 @@ func stateNotice(ctx context.Context, d corpus.Document, empty bool) string {
 	return views.ReadingNow.In(ctx)
 }
 
-// place is where in a document a request points: the index of a block, and a page from 1.
+// place is a position in a document: the index of a block, and a page from 1.
 type place struct {
 	block, page int
 }
 
-// findPlace returns the place that the request names, else that of the marked words. A page that is named goes before
-// the page of a block.
+// findPlace returns the requested place, else that of the marked words. A requested page takes precedence over a
+// block's.
 func (p *viewing) findPlace() (at place, err error) {
 	last := p.lastPage()
 	if p.link.At != "" {
@@ -185,7 +185,7 @@ func (p *viewing) findPlace() (at place, err error) {
 	return at, nil
 }
 
-// lastPage is the number of the document's last page as it is shown.
+// lastPage returns the number of the last shown page.
 func (p *viewing) lastPage() int {
 	if p.drawn != nil {
 		return max(len(p.drawn.Sizes), 1)
@@ -193,7 +193,7 @@ func (p *viewing) lastPage() int {
 	return max(len(p.sizes), 1)
 }
 
-// markedSpan is the marked quote, else the marked passage; empty without any.
+// markedSpan returns the marked quote, else the marked passage; empty without a mark.
 func (p *viewing) markedSpan() views.Span {
 	if p.v.Quote.End > p.v.Quote.Start {
 		return p.v.Quote
@@ -201,7 +201,7 @@ func (p *viewing) markedSpan() views.Span {
 	return p.v.Passage
 }
 
-// blockAtOrBefore is the index of the last block that starts at or before a place.
+// blockAtOrBefore returns the index of the last block that starts at or before an offset.
 func (p *viewing) blockAtOrBefore(at int) int {
 	low, high := 0, len(p.blocks)
 	for low < high {
@@ -214,9 +214,9 @@ func (p *viewing) blockAtOrBefore(at int) int {
 	return max(low-1, 0)
 }
 
-// runeSlice returns [start, end), rune offsets, of a text.
+// runeSlice returns a copy of text[start:end], in runes.
 //
-// The copy keeps the whole text from staying in memory with a part of it. Offsets beyond the end are those of the end.
+// The copy avoids keeping the whole text in memory. Offsets beyond the end are clamped.
 func runeSlice(text string, start, end int) []rune {
 	n, from, to := 0, len(text), len(text)
 	for i := range text {
@@ -232,11 +232,11 @@ func runeSlice(text string, start, end int) []rune {
 	return []rune(strings.Clone(text[min(from, to):to]))
 }
 
-// showSheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can
-// be drawn.
+// showSheets shows the pages around one. Their number is reduced if they have more text or more nodes than the
+// limits.
 //
-// Texts are counted first, since lines are read only for pages that are shown, and nodes after that, since they are
-// counted by the lines. The page that was asked for is always among those shown.
+// Text is counted first, since lines are read only for shown pages, and then the nodes, which depend on the lines.
+// The requested page is always included.
 func (p *viewing) showSheets(page int) error {
 	all := len(p.sizes)
 	size := sheetsWhole
@@ -261,7 +261,7 @@ func (p *viewing) showSheets(page int) error {
 	from, to = itemsAround(page, from, to, views.MaxBlockNodes, func(n int) int { return sheets[n-first].Nodes() })
 	sheets, texts = sheets[from-first:to-first+1], p.textsOf(from, to)
 	for i := range sheets {
-		// The picture that the reader came for is loaded at once, the others as they come into view.
+		// The requested page's image loads at once, the others lazily.
 		sheets[i].Eager, sheets[i].Text = sheets[i].Page == page, texts[i]
 		sheets[i].Undrawn = p.Library.Undrawable(p.v.Document, sheets[i].Page, views.ImageWidth)
 	}
@@ -277,7 +277,7 @@ func (p *viewing) showSheets(page int) error {
 	return p.markSheets(from, to)
 }
 
-// textsOf returns which part of the text each of some pages has; an empty one of a page without text.
+// textsOf returns the range of the text on each page; empty for a page without text.
 func (p *viewing) textsOf(from, to int) []views.Span {
 	texts := make([]views.Span, to-from+1)
 	for _, b := range p.blocks {
@@ -293,7 +293,7 @@ func (p *viewing) textsOf(from, to int) []views.Span {
 	return texts
 }
 
-// spanOf is from the first text to the last one.
+// spanOf returns the range from the first text to the last one.
 func spanOf(texts []views.Span) (all views.Span) {
 	for _, text := range texts {
 		if text.End == 0 {
@@ -307,7 +307,7 @@ func spanOf(texts []views.Span) (all views.Span) {
 	return all
 }
 
-// withCarried widens the text of pages from one on to the block before, which may end on that page.
+// withCarried extends the text of pages by the preceding block, which may end on the first page.
 func (p *viewing) withCarried(from int, span views.Span) views.Span {
 	last := views.Span{}
 	for _, b := range p.blocks {
@@ -349,10 +349,10 @@ func (p *viewing) linesOf(from, to int, texts []views.Span) ([]views.Sheet, erro
 	return sheets, nil
 }
 
-// drawPages has an Office file drawn as it is printed, if that view is asked for. One that can't be drawn is shown as
-// its text, with a notice.
+// drawPages converts an Office file to its printed pages, if that view is requested. On chat.CodeUndrawable the text
+// is shown with a notice; other errors are returned.
 //
-// Drawing takes seconds the first time, within ctx. Any other failure than chat.CodeUndrawable is returned.
+// The first conversion takes seconds, limited by ctx.
 func (p *viewing) drawPages(view string) error {
 	if !p.Library.DrawsOffice(p.v.Document) {
 		return nil
@@ -392,7 +392,7 @@ func (p *viewing) showDrawn() {
 		p.v.Notice = views.NotOnPages.In(p.ctx)
 		return
 	}
-	// Offsets in the document's text mean nothing in the text of the pages.
+	// Offsets in the document's text are invalid in the text of the pages.
 	p.v.Passage, p.v.Quote, p.v.Also = views.Span{}, views.Span{}, nil
 	if len(pieces) > 0 {
 		p.v.Quote, p.v.Also = pieces[0], pieces[1:]
@@ -401,7 +401,7 @@ func (p *viewing) showDrawn() {
 	p.link.At, p.v.Drawn = "", true
 }
 
-// viewURL is the address of another view of this document, with the same mark.
+// viewURL returns the address of another view of this document, with the same mark.
 func (p *viewing) viewURL(view string) string {
 	link := p.link
 	link.View, link.Page, link.At, link.Fragment = view, 0, "", ""
@@ -411,13 +411,13 @@ func (p *viewing) viewURL(view string) string {
 	return link.String()
 }
 
-// boxes are the rectangles of a part of the text on the pages that are shown, one for each line.
+// boxes returns the boxes of a part of the text on the shown pages, one for each line.
 func (p *viewing) boxes(s views.Span) ([]chat.Box, error) {
 	lines, err := p.lines(s)
 	return corpus.BoxesOf(lines), err
 }
 
-// lines are those of a part of the text on the pages that are shown.
+// lines returns the lines of a part of the text on the shown pages.
 func (p *viewing) lines(s views.Span) ([]corpus.Line, error) {
 	if p.drawn != nil {
 		return p.drawn.Lines(s.Start, s.End), nil
@@ -425,7 +425,7 @@ func (p *viewing) lines(s views.Span) ([]corpus.Line, error) {
 	return p.Library.Lines(p.ctx, p.scope, p.v.Document.ID, s.Start, s.End)
 }
 
-// cutPart fills in the part of the document around a place.
+// cutPart selects the part of the document around a place.
 func (p *viewing) cutPart(at place) error {
 	if len(p.sizes) > 0 {
 		if err := p.showSheets(at.page); err != nil {
@@ -455,11 +455,11 @@ func (p *viewing) showPart(block int) {
 	end := p.blocks[to-1].End
 	if to < len(p.blocks) {
 		p.v.Next = p.blocks[to].Start
-		// The text up to the next block comes along, for a quote that goes on over the gap.
+		// The text up to the next block is included, for a quote that spans the gap.
 		end = p.v.Next
 		at := min(to+size/3, len(p.blocks)-1)
 		if first, _ := p.blockWindow(at, size); first > to {
-			at = to // the window around the farther block would leave blocks out
+			at = to // centring on the farther block would leave blocks out
 		}
 		p.v.Later = p.atBlock(p.blocks[at].ID, p.blocks[to].ID)
 	}
@@ -473,12 +473,12 @@ func (p *viewing) showPart(block int) {
 	p.v.Text = runeSlice(p.text, p.v.Offset, end)
 }
 
-// blockWindow returns the range of blocks to draw around one: at most size of them, and fewer if they have more than
-// MaxBlockNodes nodes or more than maxShownText. It always holds the block itself.
+// blockWindow returns the range of blocks to render around one: at most size, and fewer if they exceed MaxBlockNodes
+// nodes or maxShownText. It always includes the block itself.
 func (p *viewing) blockWindow(block, size int) (from, to int) {
 	from = max(min(block-size/3, len(p.blocks)-size), 0)
 	to = min(from+size, len(p.blocks)) - 1
-	// Two bounds hold one after the other: a part may have few words in many nodes, or the other way round.
+	// Both limits apply in turn: a part may have few words in many nodes, or the reverse.
 	from, to = itemsAround(block, from, to, maxShownText, func(i int) int {
 		return p.blocks[i].End - p.blocks[i].Start
 	})
@@ -510,7 +510,7 @@ func itemsAround(one, from, to, most int, cost func(int) int) (int, int) {
 	return from, to
 }
 
-// markSheets puts the boxes of passage and quote on the pages shown.
+// markSheets sets the boxes of passage and quote on the shown pages.
 func (p *viewing) markSheets(from, to int) error {
 	passage, err := p.boxes(p.v.Passage)
 	if err != nil {
@@ -552,9 +552,9 @@ func (p *viewing) markSheets(from, to int) error {
 	return nil
 }
 
-// listHeadings lists the headings, the deepest left out when there are too many.
+// listHeadings lists the headings and omits the deepest levels if there are too many.
 //
-// At most maxOutline are listed; Current is the last one before what is marked.
+// At most maxOutline are listed; Current is the last one before the mark.
 func (p *viewing) listHeadings(at place) {
 	if p.v.Panel {
 		return
@@ -593,7 +593,7 @@ func (p *viewing) countHeadings(deepest int) int {
 	return n
 }
 
-// headingURL leads to a heading on this page, or to the part that it is in.
+// headingURL returns the address of a heading on this page, or of the part that contains it.
 func (p *viewing) headingURL(b corpus.Block, shown bool) string {
 	if len(p.sizes) > 0 {
 		if b.Page >= p.v.Pages.From && b.Page <= p.v.Pages.To {

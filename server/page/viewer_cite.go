@@ -14,10 +14,10 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// markCitation finds the citation {run}.{number} and its words in the document as it is now. Words that are not there
-// are never marked, nor is anything near them.
+// markCitation resolves the citation {run}.{number} and marks its words in the current document. Missing words are
+// not marked, nor are any nearby.
 //
-// An answer that is gone, or another user's, is a notice and no failure.
+// A deleted answer, or another user's, adds a notice and is no error.
 func (p *viewing) markCitation(name string) error {
 	run, number, ok := strings.Cut(name, ".")
 	n, err := strconv.Atoi(number)
@@ -39,7 +39,7 @@ func (p *viewing) markCitation(name string) error {
 		return nil
 	}
 	p.v.Cited = cited
-	// A citation without a hash can't be compared, so nothing is said of a change.
+	// A citation without a hash can't be compared, so a change is not reported.
 	cited.Changed = cited.SHA256 != "" && cited.SHA256 != p.v.Document.SHA256
 	if err := p.markQuote(cited); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (p *viewing) markCitation(name string) error {
 	return nil
 }
 
-// findCitation returns a citation with its neighbours, nil if the answer has no such one of this document.
+// findCitation returns a citation with its neighbours, nil if the answer has none with that number in this document.
 func findCitation(answer *runlog.Trace, number int, document string) *views.Cited {
 	var found *views.Cited
 	for i, c := range answer.Citations {
@@ -94,7 +94,7 @@ func (p *viewing) markQuote(c *views.Cited) error {
 		}
 		span = views.Span{Start: start, End: end}
 	}
-	// The passage is only the quieter mark around the quote: one that is not there any more, or elsewhere, is left out.
+	// The passage is only a secondary mark around the quote: a missing or moved one is left out.
 	p.v.Quote, c.Marked = span, true
 	found, err := p.Library.Passages(p.ctx, p.scope, []string{c.ChunkID})
 	if err != nil {
@@ -142,9 +142,9 @@ func (p *viewing) citedMap(c *views.Cited) []views.MapCell {
 	return strip
 }
 
-// readLink reads what chat.Link writes. The pages must be known.
+// readLink parses the parameters of a chat.Link. The pages must be known.
 //
-// It fails with chat.CodeInvalid for numbers out of their range and for ranges that can't be read.
+// It fails with chat.CodeInvalid for numbers out of range and for invalid ranges.
 func (p *viewing) readLink(c httpio.Context) (err error) {
 	p.link = chat.Link{
 		Document: p.v.Document.ID, Citation: c.QueryParam("c"), Passage: c.QueryParam("p"), Block: c.QueryParam("b"),
@@ -153,7 +153,7 @@ func (p *viewing) readLink(c httpio.Context) (err error) {
 	if p.drawn != nil {
 		p.link.View = chat.ViewPages
 	}
-	// A page is checked against the last one that is shown; offsets are checked when they are marked.
+	// A page is checked against the last shown page; offsets are checked when they are marked.
 	for _, number := range []struct {
 		name      string
 		low, high int
@@ -231,14 +231,14 @@ func (p *viewing) markWords(start, end int) (found bool) {
 	return true
 }
 
-// atBlock is the address of the part of this document around a block, with the same mark.
+// atBlock returns the address of the part of this document around a block, with the same mark.
 func (p *viewing) atBlock(id, fragment string) string {
 	link := p.link
 	link.At, link.Page, link.Fragment = id, 0, fragment
 	return link.String()
 }
 
-// atPage is the address of the part of this document around a page, with the same mark.
+// atPage returns the address of the part of this document around a page, with the same mark.
 func (p *viewing) atPage(page int) string {
 	link := p.link
 	link.At, link.Page, link.Fragment = "", page, "p"+strconv.Itoa(page)

@@ -147,12 +147,12 @@ func footnoteModel() ModelInfo {
 	return ModelInfo{ID: ModelName, Object: "model", Created: modelCreated, OwnedBy: "footnote"}
 }
 
-// Models answers GET /v1/models.
+// Models handles GET /v1/models.
 func (h *Handlers) Models(c httpio.Context) error {
 	return c.JSON(http.StatusOK, ModelList{Object: "list", Data: []ModelInfo{footnoteModel()}})
 }
 
-// Model answers GET /v1/models/{model}.
+// Model handles GET /v1/models/{model}.
 func (h *Handlers) Model(c httpio.Context) error {
 	if c.Param("model") != ModelName {
 		return noSuchModel()
@@ -163,7 +163,7 @@ func (h *Handlers) Model(c httpio.Context) error {
 // noSuchModel is the error for every other model's name.
 func noSuchModel() error { return httpio.NotFound(`There is no such model here. Use "footnote".`) }
 
-// Chat answers POST /v1/chat/completions.
+// Chat handles POST /v1/chat/completions.
 func (h *Handlers) Chat(c httpio.Context) error {
 	var body Question
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {

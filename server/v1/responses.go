@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Respond answers POST /v1/responses. A question for the background is answered at once, with a response that is under
+// Respond handles POST /v1/responses. A question for the background is answered at once, with a response that is under
 // way.
 func (h *Handlers) Respond(c httpio.Context) error {
 	var body ResponseQuestion
@@ -47,7 +47,7 @@ func (h *Handlers) Respond(c httpio.Context) error {
 	return c.JSON(http.StatusOK, w.response)
 }
 
-// GetResponse answers GET /v1/responses/{id}: with the response as it is, or with its stream from an event on.
+// GetResponse handles GET /v1/responses/{id}: with the response as it is, or with its stream from an event on.
 func (h *Handlers) GetResponse(c httpio.Context) error {
 	stream, err := httpio.QueryFlag(c, "stream")
 	if err != nil {
