@@ -37,13 +37,13 @@ func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	case page:
 		return s.page.ErrorPage(c, p)
 	}
-	// c.JSON keeps a type that is set: this one is that of RFC 9457.
+	// c.JSON keeps an existing content type: this one is that of RFC 9457.
 	c.Response().Header().Set("Content-Type", "application/problem+json")
 	p.Detail = httpio.Said(c, p.Detail)
 	return c.JSON(p.Status, p)
 }
 
-// isBelow reports whether a path is that of a room, or below it.
+// isBelow reports whether a path is a room's or below it.
 func isBelow(path, room string) bool {
 	rest, ok := strings.CutPrefix(path, room)
 	return ok && (rest == "" || rest[0] == '/')

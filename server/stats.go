@@ -80,7 +80,7 @@ func (c statsCollector) Collect(out chan<- prometheus.Metric) {
 	count(modelCost, t.Cost)
 }
 
-// watchStats adds the gauges that read the server's own state.
+// watchStats registers the gauges of the server's own state.
 func (s *Server) watchStats(stats func() chat.RunStats) {
 	if stats != nil {
 		s.metrics.Registry.MustRegister(statsCollector{stats})

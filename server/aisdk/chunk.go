@@ -7,13 +7,13 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Chunk is one message of the stream: which fields it has depends on its type.
+// Chunk is one message of the stream; its fields depend on its type.
 type Chunk struct {
 	Type string `json:"type"` // The type of the chunk; the SDK's documentation lists them.
-	// Of a text or thought.
+	// The id of a text or thought.
 	ID    string `json:"id,omitempty"`
 	Delta string `json:"delta,omitempty"`
-	// The message's id, which is the run's: cancel, feedback and export take it.
+	// The message's id, which is the run's: use it for cancel, feedback and export.
 	MessageID string `json:"messageId,omitempty"`
 	// Metadata of the answer; most of it in the chunk finish.
 	MessageMetadata *Metadata       `json:"messageMetadata,omitempty"`
@@ -25,7 +25,7 @@ type Chunk struct {
 	// Always true for tools: the client need not define them.
 	Dynamic          bool          `json:"dynamic,omitempty"`
 	ProviderExecuted bool          `json:"providerExecuted,omitempty"` // Always true for tools: the server calls them.
-	ToolMetadata     *ToolMetadata `json:"toolMetadata,omitempty"`     // The call in words.
+	ToolMetadata     *ToolMetadata `json:"toolMetadata,omitempty"`     // The call as text.
 	// The error, as a sentence.
 	ErrorText        string          `json:"errorText,omitempty"`
 	SourceID         string          `json:"sourceId,omitempty"`         // The footnote's number in the text.
@@ -56,6 +56,6 @@ type ToolMetadata struct {
 
 // SourceMetadata links a source to the words of a document.
 type SourceMetadata struct {
-	// The footnote: document, place, quote, and how the quote was checked.
+	// The footnote: document, place, quote, and the result of the quote check.
 	Footnote runlog.GroundedSource `json:"footnote"`
 }

@@ -14,45 +14,46 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Questions reads what is asked, checks it and starts the runs that answer it. It is safe for concurrent use.
+// Questions parses and validates questions and starts their runs. It is safe for concurrent use.
 type Questions struct {
 	Store   chat.Store
 	Runs    Starter
 	Bodies  httpio.Bodies
 	Streams *httpio.Streams
 	Metrics *httpio.Metrics
-	Models  func() []string // those that a question may name now
+	Models  func() []string // the available models
 }
 
-// Starter starts the work on a question.
+// Starter starts runs.
 type Starter interface {
-	// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the
-	// request's IdempotencyKey named an earlier run.
+	// Start stores a run and processes it independently of ctx, which limits only the storing. fresh is false if an
+	// earlier run has the request's IdempotencyKey.
 	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
 }
 
 // Question is the body of POST /chat. A form has the same fields, and idempotency_key.
 type Question struct {
 	Message string `json:"message" api:"need,filled,max=chat.MaxQuestion"` // The question.
-	// The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.
+	// The conversation to continue; an unknown id starts a new one, and without an id one is generated. Ids are
+	// unique per user.
 	SessionID string `json:"session_id" api:"form=maybe"`
-	// Answer from this text alone: nothing is searched. The context of POST /agent/query is another thing: text besides
+	// Answer from this text alone: nothing is searched. The context of POST /agent/query differs: it adds text to
 	// the documents.
 	ContextText *string `json:"context_text" api:"filled,max=chat.MaxContext"`
-	// Only documents of this namespace; none: of all. One without documents is refused with 404.
+	// Restricts the search to this namespace; without it, all. A namespace without documents is refused with 404.
 	Namespace string `json:"namespace" api:"form=namespace,shared"`
-	// Only these documents. One that is not there is refused with 404.
+	// Restricts the search to these documents. A missing one is refused with 404.
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs,shared"`
-	// The set of tools that the model has; none: the server's own.
+	// The set of the model's tools; without it, the server's default.
 	Toolset string         `json:"toolset"`
-	Config  chat.RunConfig `json:"config" api:"shared"` // Settings for this run alone.
-	// The run whose place the new one shares: to ask again, or in other words.
+	Config  chat.RunConfig `json:"config" api:"shared"` // Options of this run only.
+	// The run that this one is a sibling of: to ask again, or with another message.
 	Sibling string `json:"sibling"`
 
 	// Fields that the rooms add to the request.
 	AddedContext *string     `json:"-"` // text to answer from besides the documents
 	Thorough     bool        `json:"-"` // turns omitted query decomposition and self-evaluation on
-	History      [][2]string `json:"-"` // earlier turns from outside, as [question, answer]
+	History      [][2]string `json:"-"` // earlier external turns, as [question, answer]
 	Stream       bool        `json:"-"` // the answer is streamed, regardless of the headers
 	Instructions string      `json:"-"` // for the model, besides its rules
 	Style        string      `json:"-"` // the format of footnotes
@@ -102,7 +103,7 @@ func (qs *Questions) Start(c httpio.Context, q Question) (chat.Run, error) {
 	return qs.StartFor(c.Request().Context(), httpio.Scope(c), c.Path(), cmp.Or(httpio.IdempotencyKey(c), q.Key), q)
 }
 
-// StartFor is Start for a question that came by any route.
+// StartFor is Start for a question on any route.
 func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key string, q Question) (chat.Run, error) {
 	if qs.Streams.IsDraining() {
 		return chat.Run{}, &chat.Error{
@@ -123,7 +124,7 @@ func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key 
 	return run, nil
 }
 
-// Request checks a question and makes the request of a run from it.
+// Request validates a question and returns its run's request.
 func (qs *Questions) Request(c httpio.Context, q Question) (chat.RunRequest, error) {
 	return qs.checkQuestion(httpio.IdempotencyKey(c), q)
 }

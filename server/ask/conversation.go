@@ -102,12 +102,12 @@ func (qs *Questions) Join(c httpio.Context, q *Question, thread string, said []S
 	}
 	switch first := slices.IndexFunc(said, isOurs); {
 	case first >= 0:
-		for first > 0 && said[first].Role != "user" { // the question that it answers is ours, too
+		for first > 0 && said[first].Role != "user" { // the question before the answer is ours, too
 			first--
 		}
 		q.History = questionPairs(said[:first])
 	case len(runs) > 0 && !slices.Equal(q.History, runs[0].Request.History):
-		q.History = nil // the client gave our answers ids of its own
+		q.History = nil // the client assigned its own ids to our answers
 	}
 	before := lastAnswer(said)
 	if !again || before != "" && before == session.HeadID {
@@ -115,13 +115,13 @@ func (qs *Questions) Join(c httpio.Context, q *Question, thread string, said []S
 	}
 	for _, run := range runs {
 		if run.ParentID == before {
-			q.Sibling = run.ID // the newest: all of them share the place
+			q.Sibling = run.ID // the newest: all of them are siblings
 		}
 	}
 	return nil
 }
 
-// lastAnswer is the id of the last answer in a conversation, empty if it has none.
+// lastAnswer returns the id of the last answer in a conversation, empty if it has none.
 func lastAnswer(said []Said) string {
 	for _, m := range slices.Backward(said) {
 		if m.Role == "assistant" {
@@ -131,8 +131,8 @@ func lastAnswer(said []Said) string {
 	return ""
 }
 
-// Follow makes a question the next one after a run, in its session. A run that others follow gets another one that
-// does.
+// Follow makes a question the next one after a run, in its session. If the run already has a follower, the question
+// becomes its sibling.
 func (qs *Questions) Follow(c httpio.Context, q *Question, before chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := qs.Store.Session(ctx, scope, before.SessionID)
@@ -149,7 +149,7 @@ func (qs *Questions) Follow(c httpio.Context, q *Question, before chat.Run) erro
 	}
 	for _, run := range runs {
 		if run.ParentID == before.ID {
-			q.Sibling = run.ID // the newest: all of them share the place
+			q.Sibling = run.ID // the newest: all of them are siblings
 		}
 	}
 	if q.Sibling == "" { // the end of a branch that is not shown
@@ -193,7 +193,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &parts) != nil {
 		return bad
 	}
-	// the walk over the whole body does not know this type's fields
+	// CheckStrict on the whole body does not know this type's fields
 	if err := httpio.CheckStrict(data, reflect.TypeFor[[]part]()); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (qs *Questions) inheritOptions(c httpio.Context, form url.Values, q *Questi
 	}
 	if q.Sibling == "" {
 		if !form.Has("model") && !slices.Contains(qs.Models(), q.Config.Model) {
-			q.Config.Model = "" // the earlier model is no longer offered; the question box shows the usual one
+			q.Config.Model = "" // the earlier model is no longer available; the question box shows the default
 		}
 		return
 	}

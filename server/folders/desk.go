@@ -1,5 +1,5 @@
-// Package folders shows the local user the folders of the server's machine, and lets them choose some that the server
-// follows.
+// Package folders lists the folders of the server's machine for the local user, who can choose some for the server
+// to follow.
 package folders
 
 import (
@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// MaxFollowed is how many folders can be chosen.
+	// MaxFollowed is the maximum number of chosen folders.
 	MaxFollowed = 20
-	// maxPath is how many characters a path has at most.
+	// maxPath is the maximum length of a path in characters.
 	maxPath = 4096
 )
 
@@ -30,7 +30,7 @@ type Desk struct {
 	Follow func(dir string) error
 	// Stop stops following a folder. The documents stay.
 	Stop func(ctx context.Context, dir string) error
-	// Followed lists the folders that this server follows, by path.
+	// Followed returns the followed folders, sorted by path.
 	Followed func() []Followed
 	// Own are files and folders of this program, as paths without links: they are neither shown nor followed.
 	Own []string
@@ -87,7 +87,7 @@ func (d Desk) Check(c httpio.Context, guard *httpio.Guard) error {
 	return nil
 }
 
-// List lists the folders for a request; see Listing. Without a path it begins at home.
+// List lists the folders for a request; see Listing. Without a path it starts at the home folder.
 func (d Desk) List(c httpio.Context, guard *httpio.Guard, typed string) (Listing, error) {
 	if err := d.Check(c, guard); err != nil {
 		return Listing{}, err
@@ -101,7 +101,7 @@ func (d Desk) List(c httpio.Context, guard *httpio.Guard, typed string) (Listing
 	return d.list(dir), nil
 }
 
-// Choose follows a folder for a request.
+// Choose starts to follow a folder for a request.
 func (d Desk) Choose(c httpio.Context, guard *httpio.Guard, typed string) error {
 	if err := d.Check(c, guard); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (d Desk) End(c httpio.Context, guard *httpio.Guard, dir string) error {
 	return httpio.NotFound("This folder is not watched.")
 }
 
-// refuses fails for a folder that can be read, but can't be followed.
+// refuses returns the error for a readable folder that can't be followed.
 func (d Desk) refuses(dir string) error {
 	if filepath.Dir(dir) == dir {
 		return httpio.Invalid("This is the whole disk. Choose a folder in it.")
@@ -149,7 +149,7 @@ func (d Desk) refuses(dir string) error {
 	return Free(dir, d.Followed())
 }
 
-// Free fails when a folder can't be followed beside those that are.
+// Free fails if a folder overlaps the followed ones.
 func Free(dir string, followed []Followed) error {
 	chosen := 0
 	for _, f := range followed {
@@ -171,7 +171,7 @@ func Free(dir string, followed []Followed) error {
 	return nil
 }
 
-// within reports whether a path is that of dir or lies in it.
+// within reports whether a path is dir or below it.
 func within(path, dir string) bool {
 	below, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(below)

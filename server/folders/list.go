@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// MaxListed is how many folders are listed of one.
+	// MaxListed is the maximum number of listed subfolders.
 	MaxListed = 500
-	// maxLooked is how many entries of a folder are looked at.
+	// maxLooked is the maximum number of entries read from a folder.
 	maxLooked = 20_000
 )
 
-// Listing is what the page shows of a folder: the folders in it, without hidden ones and links.
+// Listing is the content of a folder on the page: its subfolders, without hidden ones and links.
 type Listing struct {
 	Dir     string
-	Above   []Place // from the top of the disk, without itself
-	Folders []Place // the usual ones of a home first, then by name
+	Above   []Place // from the root of the disk, without the folder itself
+	Folders []Place // the usual ones of a home folder first, then by name
 	More    bool    // there are further ones
-	Trouble string  // why something else is shown than was asked for, or nothing
+	Trouble string  // why another folder than the requested one is shown, or none
 	Refused string  // why this folder can't be followed; empty: it can
 }
 
@@ -69,14 +69,14 @@ func (d Desk) list(dir string) Listing {
 	return l
 }
 
-// above are the folders that a folder lies in.
+// above returns the ancestors of a folder.
 func above(dir string) (places []Place) {
 	for up := filepath.Dir(dir); up != dir; dir, up = up, filepath.Dir(up) {
 		places = append(places, Place{filepath.Base(up), up})
 	}
 	slices.Reverse(places)
 	if len(places) > 0 {
-		places[0].Name = places[0].Path // the disk
+		places[0].Name = places[0].Path // the root of the disk
 	}
 	return places
 }
@@ -112,7 +112,7 @@ func subfolders(dir string, own []string) (names []string, more bool, err error)
 // userDirs matches the names that desktops give the usual home folders, in the user's language.
 var userDirs = regexp.MustCompile(`(?m)^XDG_(DOCUMENTS|DOWNLOAD|DESKTOP)_DIR="\$HOME/([^"/]+)"`)
 
-// usual are the names of the folders of a home that most people look for.
+// usual returns the names of a home's usual folders.
 func usual(home string) []string {
 	names := map[string]string{"DOCUMENTS": "Documents", "DOWNLOAD": "Downloads", "DESKTOP": "Desktop"}
 	if f, err := os.Open(filepath.Join(home, ".config", "user-dirs.dirs")); err == nil {

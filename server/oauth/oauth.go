@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Handlers answers programs.
+// Handlers serves the OAuth routes.
 type Handlers struct {
 	Book *grants.Book
 	Log  *slog.Logger
@@ -24,10 +24,10 @@ type Handlers struct {
 	made registrations
 }
 
-// maxBody is how large what a program sends may be, in bytes.
+// maxBody is the maximum size of a request body in bytes.
 const maxBody = 64 << 10
 
-// needed hides everything while no keys are needed.
+// needed fails with 404 while no keys are needed.
 func (h *Handlers) needed() error {
 	if h.Book.Needed() {
 		return nil
@@ -100,7 +100,7 @@ func (h *Handlers) Register(c httpio.Context) error {
 	})
 }
 
-// form reads what a program posted, each field once.
+// form parses a posted form and refuses duplicate fields.
 func (h *Handlers) form(c httpio.Context) (url.Values, error) {
 	if err := h.needed(); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (h *Handlers) Token(c httpio.Context) error {
 	})
 }
 
-// Revoke handles POST /oauth/revoke: a program gives a token back, and its connection ends.
+// Revoke handles POST /oauth/revoke: it revokes a token and with it the grant.
 func (h *Handlers) Revoke(c httpio.Context) error {
 	form, err := h.form(c)
 	if err == nil {
@@ -163,7 +163,7 @@ func (h *Handlers) Revoke(c httpio.Context) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// refuse answers in OAuth's form what it has words for.
+// refuse sends an OAuth error in OAuth's form; others are returned.
 func (h *Handlers) refuse(c httpio.Context, err error) error {
 	known, ok := errors.AsType[*grants.Error](err)
 	if !ok {

@@ -23,7 +23,7 @@ func (r *Reader) ReadableRuns(
 	return nil, max(1, session.TurnCount), nil
 }
 
-// Readable leaves out the runs whose requests are damaged, and counts them.
+// Readable filters out runs with damaged requests, and counts them.
 func Readable(branch []chat.Run) (runs []chat.Run, lost int) {
 	runs = slices.DeleteFunc(slices.Clone(branch), func(r chat.Run) bool { return r.Unreadable })
 	return runs, len(branch) - len(runs)
@@ -31,8 +31,8 @@ func Readable(branch []chat.Run) (runs []chat.Run, lost int) {
 
 // BranchTo returns the runs from the first question to head.
 //
-// It is oldest first, and empty for a head that is not among runs. A ring of parents, which only damage can make, ends
-// after as many runs as there are.
+// They are oldest first; the result is empty for an unknown head. A cycle of parents, which only damage can cause,
+// ends after as many runs as there are.
 func BranchTo(runs []chat.Run, head string) []chat.Run {
 	byID := make(map[string]chat.Run, len(runs))
 	for _, run := range runs {

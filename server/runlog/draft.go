@@ -21,7 +21,7 @@ type Told struct {
 	Text      string // continues the answer
 }
 
-// Add takes the payload of a run's next event.
+// Add applies the payload of a run's next event.
 func (d *Draft) Add(p chat.Payload) Told {
 	switch p := p.(type) {
 	case chat.AnswerDelta:

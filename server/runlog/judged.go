@@ -29,8 +29,8 @@ func (t *Trace) Judged() Judged {
 	return out
 }
 
-// FinishReason returns why the answer's text ends, in the words of OpenAI's API: length if the model's reply was cut at
-// its token limit, else stop.
+// FinishReason returns the finish reason in OpenAI's API: length if the model's reply was truncated at its token
+// limit, else stop.
 func (t *Trace) FinishReason() string {
 	if t.Answer != nil && t.Answer.StopReason == chat.StopLength {
 		return "length"

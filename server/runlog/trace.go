@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Reader reads runs: whole, to their end, or as a stream that follows them. It is safe for concurrent use.
+// Reader reads runs: their current state, at their end, or as a stream. It is safe for concurrent use.
 type Reader struct {
 	Store   chat.Store
 	Feed    *chat.Feed
@@ -44,13 +44,13 @@ type Trace struct {
 	Toolset   string          `json:"toolset"`
 	Budget    chat.Budget     `json:"budget"` // The run's budget.
 	Steps     []chat.Step     `json:"steps"`  // The last state of each step, in the order they began.
-	Text      string          `json:"text"`   // The answer as far as it is written.
-	Answer    *chat.Answer    `json:"answer"` // The whole answer; null until there is one.
+	Text      string          `json:"text"`   // The answer so far.
+	Answer    *chat.Answer    `json:"answer"` // The complete answer; null before.
 	Citations []chat.Citation `json:"citations"`
-	Tokens    chat.Tokens     `json:"tokens"` // Tokens of the model, of all steps and the answer.
+	Tokens    chat.Tokens     `json:"tokens"` // The model's tokens, of all steps and the answer.
 	// The cost of all tokens, in the currency of the prices; left out when the model has no price.
 	Cost *float64 `json:"cost,omitempty"`
-	// How long the run took, or has taken so far, in milliseconds.
+	// The run's duration so far, in milliseconds.
 	LatencyMS int64           `json:"latency_ms"`
 	Error     *chat.StepError `json:"error,omitempty"`
 	LastSeq   int64           `json:"last_seq"` // The sequence number of the last event included.
@@ -83,9 +83,9 @@ func NewTrace(run chat.Run) *Trace {
 	return t
 }
 
-// Add folds one event in. Events come in order.
+// Add applies an event. Events must be in order.
 //
-// It fails for an event that can't be read. One that was folded in before changes nothing, and a gap is not noticed.
+// It fails for an event that can't be decoded. An event applied before is ignored, and a gap is not detected.
 func (t *Trace) Add(ev chat.Event) error {
 	p, err := t.Log.Apply(ev)
 	if err != nil {
@@ -125,7 +125,7 @@ func (t *Trace) sumSteps() {
 	}
 }
 
-// StepsUsed returns how many turns of the model the run had, 0 while it is under way.
+// StepsUsed returns the run's number of model turns, 0 while it is under way.
 func (t *Trace) StepsUsed() int {
 	switch {
 	case t.Answer != nil:
@@ -136,8 +136,8 @@ func (t *Trace) StepsUsed() int {
 	return 0
 }
 
-// RetrievalCalls counts the tool calls that searched or read, without those that were not made. The end of a run
-// knows how many were charged.
+// RetrievalCalls returns the number of tool calls that searched or read, without those not made. The end of a run
+// has the number charged.
 func (t *Trace) RetrievalCalls() int {
 	if done := t.Log.Done; done != nil && done.RetrievalCalls > 0 {
 		return done.RetrievalCalls
@@ -151,7 +151,7 @@ func (t *Trace) RetrievalCalls() int {
 	return n
 }
 
-// Run returns the run that a request's address names.
+// Run returns the run in a request's address.
 func (r *Reader) Run(c httpio.Context) (chat.Run, error) {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -160,9 +160,10 @@ func (r *Reader) Run(c httpio.Context) (chat.Run, error) {
 	return r.Store.Run(c.Request().Context(), httpio.Scope(c), id)
 }
 
-// Trace reads a run and its log as far as it goes now.
+// Trace returns a run with its log up to now.
 //
-// chat.CodeNotFound for a run that is not there or another user's, chat.ErrDamaged for a log that can't be read.
+// It fails with chat.CodeNotFound for a run that is missing or another user's, and chat.ErrDamaged for a damaged
+// log.
 func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Trace, error) {
 	run, err := r.Store.Run(ctx, scope, runID)
 	if err != nil {
@@ -206,16 +207,16 @@ func (t *Trace) see(ev chat.Event, see func(*Trace, chat.Payload) error) error {
 	return see(t, p)
 }
 
-// Await follows a run to its end and returns its trace. The run goes on when the client leaves.
+// Await follows a run to its end and returns its trace. The run continues if the client disconnects.
 //
-// It fails with ctx's error when that ends first, and with chat.CodeUnavailable when the server drains. A run that
-// failed is no error here: see FailureOf.
+// It fails with ctx's error if ctx ends first, and with chat.CodeUnavailable if the server drains. A failed run is
+// no error here: see FailureOf.
 func (r *Reader) Await(ctx context.Context, scope chat.Scope, run chat.Run) (*Trace, error) {
 	return r.Watch(ctx, scope, run, nil, nil)
 }
 
-// Watch is Walk to the run's end. It calls idle, if there is one, while nothing happens. It returns the trace even if
-// it fails.
+// Watch is Walk to the run's end. It calls idle, if not nil, at each heartbeat without events. It returns the trace
+// even if it fails.
 func (r *Reader) Watch(
 	ctx context.Context, scope chat.Scope, run chat.Run, see func(*Trace, chat.Payload) error, idle func() error,
 ) (*Trace, error) {
@@ -225,11 +226,11 @@ func (r *Reader) Watch(
 	return t, err
 }
 
-// Listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing
-// happens.
+// Listen calls add for each event of a run, in order, until the run is over, and idle, if not nil, at each heartbeat
+// without events.
 //
-// The watch begins before the first read, so that no event falls between the two. idle is called at a beat of
-// Streams.Heartbeat without news; an error of add or idle ends it and is returned as it is.
+// The watch starts before the first read, so that no event is missed. The interval of idle is Streams.Heartbeat. An
+// error of add or idle ends it and is returned unchanged.
 func (r *Reader) Listen(
 	ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error,
 ) error {
@@ -278,9 +279,9 @@ func (r *Reader) Listen(
 	}
 }
 
-// Output is a step's whole output: the stored one when the event holds only its beginning.
+// Output returns a step's complete output: the stored one if the event is truncated.
 //
-// chat.CodeNotFound for a step that has none, or none yet.
+// It fails with chat.CodeNotFound for a step without output so far.
 func (r *Reader) Output(ctx context.Context, scope chat.Scope, runID, callID string) (json.RawMessage, error) {
 	full, err := r.Store.StepOutput(ctx, scope, runID, callID)
 	if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
@@ -325,10 +326,10 @@ func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Tell
 	if after > page.Last {
 		after = 0
 	}
-	page.Entries = nil // a waiting reader holds nothing of the log
+	page.Entries = nil // a waiting reader keeps no entries in memory
 	out, leave, err := r.Streams.Open(c)
 	if out == nil {
-		return err // or the reader has left
+		return err // or the reader has disconnected
 	}
 	defer leave()
 	t := NewTrace(run)
@@ -366,7 +367,7 @@ func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Tell
 	return out.Send(httpio.AppendFrame(nil, 0, "", []byte(close)))
 }
 
-// sendMessages sends messages as JSON, the last one under a number.
+// sendMessages sends messages as JSON; the last one has the number as its id.
 func (r *Reader) sendMessages(out *httpio.EventStream, seq int64, messages []any) error {
 	if len(messages) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Completion is an answer in OpenAI's shape. Its id is "chatcmpl-" and the run's id.
+// Completion is an answer in OpenAI's schema. Its id is "chatcmpl-" and the run's id.
 type Completion struct {
 	ID string `json:"id"` // "chatcmpl-" and the run's id.
 	// The type of the object.
@@ -26,7 +26,7 @@ type Completion struct {
 type Choice struct {
 	Index        int       `json:"index"`                                  // Always 0.
 	Message      Reply     `json:"message"`                                // The answer.
-	FinishReason string    `json:"finish_reason" api:"values=stop|length"` // Why the text ends; length: the model's token limit cut it.
+	FinishReason string    `json:"finish_reason" api:"values=stop|length"` // stop, or length if the model's token limit truncated the text.
 	Logprobs     *struct{} `json:"logprobs" api:"shared"`                  // Always null.
 }
 
@@ -34,12 +34,12 @@ type Choice struct {
 type Reply struct {
 	Role    string `json:"role" api:"values=assistant"`
 	Content string `json:"content"` // The answer, in Markdown with footnotes [N].
-	// Always null: that the documents hold no answer is an answer.
+	// Always null: a statement that the documents have no answer is an answer.
 	Refusal     *string      `json:"refusal"`                  // always null: "not in your documents" is an answer
 	Annotations []Annotation `json:"annotations" api:"shared"` // The footnotes of the content, in order.
 }
 
-// Annotation ties a footnote of the content to its source.
+// Annotation links a footnote of the content to its source.
 type Annotation struct {
 	// The type of the annotation.
 	Type        string   `json:"type" api:"values=url_citation,shared"`
@@ -59,24 +59,24 @@ type Citation struct {
 
 // Usage counts the tokens of a run.
 type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`     // Tokens that went to the model.
-	CompletionTokens int `json:"completion_tokens"` // Tokens that came from the model.
+	PromptTokens     int `json:"prompt_tokens"`     // Input tokens of the model.
+	CompletionTokens int `json:"completion_tokens"` // Output tokens of the model.
 	TotalTokens      int `json:"total_tokens"`      // All tokens.
 
-	// Tokens that were not read anew.
+	// Cached tokens.
 	PromptDetails     InputDetails  `json:"prompt_tokens_details"`
-	CompletionDetails OutputDetails `json:"completion_tokens_details"` // Tokens of thoughts.
+	CompletionDetails OutputDetails `json:"completion_tokens_details"` // Reasoning tokens.
 }
 
-// newUsage counts tokens in the names of OpenAI's API.
+// newUsage converts token counts to OpenAI's names.
 func newUsage(t chat.Tokens) Usage {
 	return Usage{PromptTokens: t.In, CompletionTokens: t.Out, TotalTokens: t.In + t.Out}
 }
 
-// completionID is the id of a completion; the run's id is behind its prefix.
+// completionID returns the id of a run's completion.
 func completionID(runID string) string { return "chatcmpl-" + runID }
 
-// newCompletion is a run's answer as one completion.
+// newCompletion converts a run's answer to a completion.
 func newCompletion(t *runlog.Trace, base string) Completion {
 	return Completion{
 		ID: completionID(t.RunID), Object: "chat.completion", Created: t.CreatedAt.Unix(), Model: ModelName,
@@ -90,8 +90,8 @@ func newCompletion(t *runlog.Trace, base string) Completion {
 	}
 }
 
-// findAnnotations finds the footnotes of citations in a text. offset is how many characters of the content come before
-// it.
+// findAnnotations returns the footnotes of citations in a text. offset is the number of characters of the content
+// before it.
 func findAnnotations(markdown string, citations []chat.Citation, base string, offset int) []Annotation {
 	list := []Annotation{}
 	for _, found := range placeCitations(markdown, citations, base, offset) {

@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// ModelName is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
+// ModelName is the only model of the OpenAI-compatible API, whichever model Footnote uses.
 const ModelName = "footnote"
 
 // modelCreated is the model's fixed creation time in Unix seconds, which clients require.
@@ -32,39 +32,39 @@ type Handlers struct {
 	Streams   *httpio.Streams
 }
 
-// Canceller stops runs.
+// Canceller cancels runs.
 type Canceller interface {
 	Cancel(ctx context.Context, scope chat.Scope, runID string) error
 }
 
-// Question is the body of POST /v1/chat/completions. Clients send more than this: the rest is let in and has no effect.
-// MaxTokens and MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
+// Question is the body of POST /v1/chat/completions. Other fields of clients are accepted and have no effect.
+// MaxTokens and MaxCompletionTokens have no effect either: a truncated answer would lose its sources.
 type Question struct {
 	Model string `json:"model" api:"need,values=ModelName"` // The model to ask: footnote.
-	// The conversation; the last message is the question, those before it are turns.
+	// The conversation; the last message is the question, the earlier ones are turns.
 	Messages []Message `json:"messages" api:"need,min=1"`
-	// Answer with chunks as server-sent events, ended by [DONE].
+	// Stream chunks as server-sent events, ended by [DONE].
 	Stream        bool     `json:"stream" api:"initial=false"`
-	StreamOptions *Stream  `json:"stream_options"` // Settings of the stream.
+	StreamOptions *Stream  `json:"stream_options"` // Options of the stream.
 	Temperature   *float64 `json:"temperature" api:"min=0,max=2"`
 	Seed          *int64   `json:"seed"`
-	N             *int     `json:"n" api:"min=1,max=1"` // How many answers: 1.
-	// Only text: another form is refused with 400, since answers are Markdown with footnotes.
+	N             *int     `json:"n" api:"min=1,max=1"` // The number of answers: 1.
+	// Only text: other formats are refused with 400, since answers are Markdown with footnotes.
 	ResponseFormat *Format `json:"response_format"`
-	// auto, none, or allowed_tools with the mode auto, which are the same here. To demand a call is refused with 400:
-	// no tool of the client can be called.
+	// auto, none, or allowed_tools with the mode auto, which are equivalent here. A required call is refused with
+	// 400: the client's tools can't be called.
 	ToolChoice ToolUse `json:"tool_choice" api:"shared"`
-	// auto, none, or allowed_tools with the mode auto, which are the same here. To demand a call is refused with 400:
-	// no tool of the client can be called.
+	// auto, none, or allowed_tools with the mode auto, which are equivalent here. A required call is refused with
+	// 400: the client's tools can't be called.
 	FunctionCall ToolUse `json:"function_call"`
-	// Only false: an answer has no probabilities of tokens.
+	// Only false: an answer has no token probabilities.
 	Logprobs    *bool    `json:"logprobs" api:"only=false"`
 	TopLogprobs *int     `json:"top_logprobs" api:"min=0,max=0"` // Only 0, as logprobs.
 	Modalities  []string `json:"modalities" api:"values=text"`   // Only text: answers are not spoken.
-	MaxTokens   *int     `json:"max_tokens" api:"min=1"`         // No effect: answers are as long as they need to be.
-	// No effect: answers are as long as they need to be.
+	MaxTokens   *int     `json:"max_tokens" api:"min=1"`         // No effect: the length of answers is not limited.
+	// No effect: the length of answers is not limited.
 	MaxCompletion *int `json:"max_completion_tokens" api:"min=1"`
-	// Go on with this conversation of the server; then only the last message is used. Without it each request is a
+	// Continue this conversation of the server; then only the last message is used. Without it each request is a
 	// conversation.
 	SessionID   string   `json:"session_id" api:"form=maybe"`
 	Namespace   string   `json:"namespace" api:"form=namespace"`
@@ -81,31 +81,31 @@ type Question struct {
 	Functions any `json:"functions"`
 	// No effect: the server sets the sampling parameters, except temperature and seed.
 	TopP any `json:"top_p"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	FrequencyPenalty any `json:"frequency_penalty"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	PresencePenalty any `json:"presence_penalty"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	LogitBias any `json:"logit_bias"`
-	Stop      any `json:"stop"` // No effect: an answer that is cut would lose its sources.
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	Stop      any `json:"stop"` // No effect: a truncated answer would lose its sources.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	ReasoningEffort any `json:"reasoning_effort"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	Verbosity any `json:"verbosity"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	Prediction       any `json:"prediction"`
 	Audio            any `json:"audio"`                   // No effect: answers are not spoken.
-	WebSearchOptions any `json:"web_search_options"`      // No effect: where it looks is the server's matter.
+	WebSearchOptions any `json:"web_search_options"`      // No effect: the server decides where to search.
 	Moderation       any `json:"moderation" api:"shared"` // No effect: nothing is sent to a service for moderation.
-	User             any `json:"user"`                    // No effect: who asks follows from the key.
-	SafetyIdentifier any `json:"safety_identifier"`       // No effect: who asks follows from the key.
-	Metadata         any `json:"metadata"`                // No effect: it is not kept.
-	// No effect: the server keeps each conversation until it is deleted.
+	User             any `json:"user"`                    // No effect: the key identifies the user.
+	SafetyIdentifier any `json:"safety_identifier"`       // No effect: the key identifies the user.
+	Metadata         any `json:"metadata"`                // No effect: it is not stored.
+	// No effect: the server stores each conversation until it is deleted.
 	Store                any `json:"store"`
 	ServiceTier          any `json:"service_tier"`           // No effect: there is one tier.
-	PromptCacheKey       any `json:"prompt_cache_key"`       // No effect: the server keeps no prompts.
-	PromptCacheRetention any `json:"prompt_cache_retention"` // No effect: the server keeps no prompts.
-	PromptCacheOptions   any `json:"prompt_cache_options"`   // No effect: the server keeps no prompts.
+	PromptCacheKey       any `json:"prompt_cache_key"`       // No effect: the server caches no prompts.
+	PromptCacheRetention any `json:"prompt_cache_retention"` // No effect: the server caches no prompts.
+	PromptCacheOptions   any `json:"prompt_cache_options"`   // No effect: the server caches no prompts.
 }
 
 // Message is one message of a conversation.
@@ -160,7 +160,7 @@ func (h *Handlers) Model(c httpio.Context) error {
 	return c.JSON(http.StatusOK, footnoteModel())
 }
 
-// noSuchModel is the error for every other model's name.
+// noSuchModel returns the error for any other model.
 func noSuchModel() error { return httpio.NotFound(`There is no such model here. Use "footnote".`) }
 
 // Chat handles POST /v1/chat/completions.
@@ -192,8 +192,8 @@ func (h *Handlers) Chat(c httpio.Context) error {
 	return c.JSON(http.StatusOK, newCompletion(t, httpio.Origin(c)))
 }
 
-// toQuestion checks a body and makes a question of it: the last message is what is asked, those before it are the
-// conversation.
+// toQuestion validates a body and converts it to a question: the last message is the question, and the earlier ones
+// are the conversation.
 func (body Question) toQuestion() (ask.Question, error) {
 	q := ask.Question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
 	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed

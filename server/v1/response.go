@@ -9,18 +9,18 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Response is a run in the shape of OpenAI's Responses API. Its id is "resp_" and the run's id.
+// Response is a run in the schema of OpenAI's Responses API. Its id is "resp_" and the run's id.
 type Response struct {
 	ID                string         `json:"id"` // "resp_" and the run's id.
 	Object            string         `json:"object" api:"values=response"`
 	CreatedAt         int64          `json:"created_at"`
 	Status            string         `json:"status" api:"values=in_progress|completed|incomplete|failed|cancelled"`
-	CompletedAt       *int64         `json:"completed_at"` // When the answer was whole, in Unix seconds.
-	Background        bool           `json:"background"`   // Always false: each run goes on when its reader leaves.
+	CompletedAt       *int64         `json:"completed_at"` // When the answer was complete, in Unix seconds.
+	Background        bool           `json:"background"`   // Always false: each run continues without a reader.
 	Error             *ResponseError `json:"error"`
-	IncompleteDetails *Incomplete    `json:"incomplete_details"` // Why an answer is cut.
+	IncompleteDetails *Incomplete    `json:"incomplete_details"` // Why an answer is truncated.
 	Instructions      *string        `json:"instructions"`       // The instructions added to the model's rules.
-	MaxOutputTokens   *int           `json:"max_output_tokens"`  // Always null: answers are as long as they need to be.
+	MaxOutputTokens   *int           `json:"max_output_tokens"`  // Always null: the length of answers is not limited.
 	Model             string         `json:"model"`
 	// The run's items in order: V1FileSearchItem, V1WebSearchItem and V1ReasoningItem, and the answer as
 	// V1MessageItem.
@@ -42,7 +42,7 @@ type Response struct {
 	User       *string           `json:"user"`       // Always null.
 	Metadata   map[string]string `json:"metadata"`   // Always empty.
 
-	Footnote *runlog.Judged `json:"footnote,omitempty"` // once there is an answer
+	Footnote *runlog.Judged `json:"footnote,omitempty"` // after the answer
 }
 
 // ConversationNamed is the conversation of a response: the server's session.
@@ -50,7 +50,7 @@ type ConversationNamed struct {
 	ID string `json:"id"`
 }
 
-// ReasoningWish is what was asked for of a model's thoughts: nothing.
+// ReasoningWish holds the reasoning options: always empty.
 type ReasoningWish struct {
 	Effort  *string `json:"effort"`  // Always null.
 	Summary *string `json:"summary"` // Always null.
@@ -75,20 +75,20 @@ type ResponseError struct {
 // ResponseUsage counts the tokens of a run. Cached tokens and reasoning tokens are not counted separately.
 type ResponseUsage struct {
 	InputTokens   int           `json:"input_tokens"`          // Input tokens of models.
-	InputDetails  InputDetails  `json:"input_tokens_details"`  // Tokens that were not read anew.
-	OutputTokens  int           `json:"output_tokens"`         // Tokens that came from models.
-	OutputDetails OutputDetails `json:"output_tokens_details"` // Tokens of thoughts.
+	InputDetails  InputDetails  `json:"input_tokens_details"`  // Cached tokens.
+	OutputTokens  int           `json:"output_tokens"`         // Output tokens of models.
+	OutputDetails OutputDetails `json:"output_tokens_details"` // Reasoning tokens.
 	TotalTokens   int           `json:"total_tokens"`          // All tokens.
 }
 
-// InputDetails counts tokens that were not read anew.
+// InputDetails counts cached tokens.
 type InputDetails struct {
-	CachedTokens int `json:"cached_tokens"` // Always 0: they are not counted apart.
+	CachedTokens int `json:"cached_tokens"` // Always 0: they are not counted separately.
 }
 
-// OutputDetails counts tokens of thoughts.
+// OutputDetails counts reasoning tokens.
 type OutputDetails struct {
-	ReasoningTokens int `json:"reasoning_tokens"` // Always 0: they are not counted apart.
+	ReasoningTokens int `json:"reasoning_tokens"` // Always 0: they are not counted separately.
 }
 
 // Incomplete is the reason for a truncated answer.
@@ -105,10 +105,10 @@ const (
 	cancelled  = "cancelled"
 )
 
-// responseID is the id of a run's response.
+// responseID returns the id of a run's response.
 func responseID(runID string) string { return "resp_" + runID }
 
-// newResponse is a run that is under way, without output.
+// newResponse returns the response of a running run, without output.
 func newResponse(run chat.Run) Response {
 	out := Response{
 		ID: responseID(run.ID), Object: "response", CreatedAt: run.CreatedAt.Unix(), Status: inProgress,
@@ -148,7 +148,7 @@ func (r Response) ended(t *runlog.Trace, failure error) Response {
 	return r
 }
 
-// newResponseError describes a failure with the codes that OpenAI has for responses.
+// newResponseError converts a failure to OpenAI's error codes.
 func newResponseError(err error) *ResponseError {
 	e := httpio.AsError(err)
 	out := &ResponseError{Code: "server_error", Message: e.Message}
@@ -198,14 +198,14 @@ type FileSearchItem struct {
 	Results []SearchResult `json:"results"` // The results; empty until it is over.
 }
 
-// SearchResult is a place that a search has found.
+// SearchResult is a passage in the results.
 type SearchResult struct {
-	// The document's id; empty for a page of the web that was not kept.
+	// The document's id; empty for a web page that was not stored.
 	FileID   string  `json:"file_id"`
 	Filename string  `json:"filename"`
-	Score    float64 `json:"score"` // 0 where the search has none
+	Score    float64 `json:"score"` // 0 if the search has none
 	Text     string  `json:"text"`  // The beginning of the passage.
-	// Where they are known: title, section, page, url, source_url.
+	// The known ones of: title, section, page, url, source_url.
 	Attributes map[string]string `json:"attributes"`
 }
 
@@ -230,7 +230,7 @@ type WebSource struct {
 	URL  string `json:"url"`
 }
 
-// ReasoningItem is another step of the run in words.
+// ReasoningItem is another step of the run, as text.
 type ReasoningItem struct {
 	Type    string        `json:"type"` // reasoning
 	ID      string        `json:"id"`
@@ -244,21 +244,21 @@ type SummaryPart struct {
 	Text string `json:"text"`
 }
 
-// ResponseEvent is one event of a streamed response: which fields it has depends on its type.
+// ResponseEvent is one event of a streamed response; its fields depend on its type.
 type ResponseEvent struct {
 	Type string `json:"type"` // The type of the event; OpenAI's documentation lists them.
-	// The event's number in its response, from 0 without gaps.
+	// The event's sequence number in its response, from 0 without gaps.
 	SequenceNumber int64     `json:"sequence_number"`
-	Response       *Response `json:"response,omitempty"` // The response as it is now.
-	// The item's place among all that began, from 0.
+	Response       *Response `json:"response,omitempty"` // The current response.
+	// The item's index among all started ones, from 0.
 	OutputIndex  *int   `json:"output_index,omitempty"`
 	ItemID       string `json:"item_id,omitempty"`       // The item's id.
-	ContentIndex *int   `json:"content_index,omitempty"` // The place of the part in the message: 0.
-	// The place of a sentence about a step, from 0.
+	ContentIndex *int   `json:"content_index,omitempty"` // The index of the part in the message: 0.
+	// The index of a sentence about a step, from 0.
 	SummaryIndex    *int                `json:"summary_index,omitempty"`
-	AnnotationIndex *int                `json:"annotation_index,omitempty"` // Its place among the footnotes, from 0.
-	Item            any                 `json:"item,omitempty"`             // An item of the output as it is now.
-	Part            any                 `json:"part,omitempty"`             // A part of the item as it is now.
+	AnnotationIndex *int                `json:"annotation_index,omitempty"` // Its index among the footnotes, from 0.
+	Item            any                 `json:"item,omitempty"`             // The current item of the output.
+	Part            any                 `json:"part,omitempty"`             // The current part of the item.
 	Annotation      *ResponseAnnotation `json:"annotation,omitempty"`       // A footnote of the text.
 	Delta           *string             `json:"delta,omitempty"`
 	Text            *string             `json:"text,omitempty"`

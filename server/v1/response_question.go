@@ -9,21 +9,21 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// ResponseQuestion is the body of POST /v1/responses. Clients send more than this: the rest is let in and has no
-// effect. MaxOutputTokens has none either: an answer cut in its middle would lose its sources.
+// ResponseQuestion is the body of POST /v1/responses. Other fields of clients are accepted and have no effect.
+// MaxOutputTokens has no effect either: a truncated answer would lose its sources.
 type ResponseQuestion struct {
 	Model string `json:"model" api:"need,values=ModelName"` // The model to ask: footnote.
-	// The question, or a conversation as messages; the last one is the question. Items of other types before it are let
-	// in and have no effect.
+	// The question, or a conversation as messages; the last one is the question. Earlier items of other types are
+	// accepted and have no effect.
 	Input ResponseInput `json:"input" api:"need"`
-	// Told to the model besides its rules, 8,000 characters in all with messages of the roles system and developer.
-	// They are not carried on to the next response.
+	// Instructions added to the model's rules, 8,000 characters in all with messages of the roles system and
+	// developer. They do not apply to the next response.
 	Instructions string `json:"instructions" api:"max=8000"`
 	Previous     string `json:"previous_response_id"` // The response that this question follows.
-	// The conversation's id, or an object with it as id; it is made if it is not there. With it, or with
+	// The conversation's id, or an object with it as id; an unknown id starts a new one. With it, or with
 	// previous_response_id, only the last message of input is used.
 	Conversation ConversationRef `json:"conversation"`
-	Stream       bool            `json:"stream" api:"initial=false"` // Answer with events.
+	Stream       bool            `json:"stream" api:"initial=false"` // Stream the response as events.
 	// Respond at once: GET /v1/responses/{id} returns the result.
 	Background  bool     `json:"background" api:"initial=false"`
 	Temperature *float64 `json:"temperature" api:"min=0,max=2"`
@@ -34,7 +34,7 @@ type ResponseQuestion struct {
 	MaxOutputTokens *int `json:"max_output_tokens" api:"min=1"`
 	// Only 0: an answer has no token probabilities.
 	TopLogprobs *int      `json:"top_logprobs" api:"min=0,max=0"`
-	Prompt      PromptRef `json:"prompt"` // Not taken, and refused with 400: no prompts are kept here.
+	Prompt      PromptRef `json:"prompt"` // Not supported, and refused with 400: no prompts are stored here.
 	Namespace   string    `json:"namespace" api:"form=namespace"`
 	DocumentIDs []string  `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
 
@@ -65,10 +65,10 @@ type ResponseQuestion struct {
 	PromptCacheOptions   any `json:"prompt_cache_options"`   // No effect: the server keeps no prompts.
 }
 
-// TextWish is the request's text.
+// TextWish is the request's text options.
 type TextWish struct {
 	Format    *Format `json:"format"`    // The form of the answer.
-	Verbosity any     `json:"verbosity"` // No effect: how a model draws its words is the server's matter.
+	Verbosity any     `json:"verbosity"` // No effect: the server sets the sampling parameters.
 }
 
 // PromptRef refers to a prompt stored at OpenAI, which is not supported.
@@ -82,7 +82,7 @@ func (PromptRef) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ConversationRef names a conversation, by its id or as an object that has it.
+// ConversationRef is a conversation's id, or an object with it.
 type ConversationRef struct{ id string }
 
 // UnmarshalJSON decodes both forms. null is the empty reference.
@@ -133,7 +133,7 @@ func (h *Handlers) toQuestion(c httpio.Context, body ResponseQuestion) (ask.Ques
 	return q, h.Questions.Follow(c, &q, before)
 }
 
-// checkFields refuses what would make the answer another one than the client takes it for.
+// checkFields refuses options that change the meaning of the answer.
 func (body ResponseQuestion) checkFields() error {
 	switch body.Model {
 	case ModelName:
@@ -161,10 +161,10 @@ func (body ResponseQuestion) checkFields() error {
 	return nil
 }
 
-// ResponseInput is what is asked: a text, or a conversation as items.
+// ResponseInput is the question: a text, or a conversation as items.
 type ResponseInput struct{ items []inputItem }
 
-// inputItem is one item of an input. Of other kinds than messages nothing is read.
+// inputItem is one item of an input. Items other than messages are not decoded.
 type inputItem struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
@@ -172,7 +172,7 @@ type inputItem struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// UnmarshalJSON reads both forms.
+// UnmarshalJSON decodes both forms.
 func (in *ResponseInput) UnmarshalJSON(data []byte) error {
 	var text *string
 	if json.Unmarshal(data, &text) == nil {
@@ -187,7 +187,7 @@ func (in *ResponseInput) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// said is the conversation: the messages among the items.
+// said returns the conversation: the messages among the items.
 func (in ResponseInput) said() ([]ask.Said, error) {
 	if len(in.items) == 0 {
 		return nil, httpio.Invalid(`The field "input" is empty. Send the question as text, or at least one message.`)

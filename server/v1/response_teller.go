@@ -30,12 +30,12 @@ type openItem struct {
 	id     string
 	call   string // id of its step; empty for the answer
 	step   chat.Step
-	told   []SummaryPart // of a step that is no search
+	told   []SummaryPart // of a step other than a search
 	text   string        // of the answer
 	marks  []ResponseAnnotation
 	status string // of the answer's text when it is closed
 	closed bool
-	gone   bool // it is no part of the output any more
+	gone   bool // removed from the output
 }
 
 // tell sends an event under the next sequence number.
@@ -192,7 +192,7 @@ func (w *responseTeller) closeStep(i int) error {
 	return w.tell(ResponseEvent{Type: "response.output_item.done", OutputIndex: &i, Item: w.item(i)})
 }
 
-// item is one item of the output as it is now.
+// item returns the current state of an output item.
 func (w *responseTeller) item(i int) any {
 	item := w.items[i]
 	if item.call != "" {
@@ -204,17 +204,17 @@ func (w *responseTeller) item(i int) any {
 	}
 }
 
-// textPart is a text with its footnotes.
+// textPart returns a text part with its footnotes.
 func textPart(text string, marks []ResponseAnnotation) TextPart {
 	return TextPart{
 		Type: "output_text", Text: text, Annotations: append([]ResponseAnnotation{}, marks...), Logprobs: []any{},
 	}
 }
 
-// noLogprobs is what a text has of them.
+// noLogprobs is the empty list of log-probabilities.
 var noLogprobs = json.RawMessage("[]")
 
-// output is what of the items is the response's output.
+// output returns the items of the response's output.
 func (w *responseTeller) output() []any {
 	out := []any{}
 	for i, item := range w.items {

@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Chunk is one piece of a streamed answer.
+// Chunk is one chunk of a streamed answer.
 type Chunk struct {
 	ID      string  `json:"id"` // "chatcmpl-" and the run's id.
 	Object  string  `json:"object" api:"values=chat.completion.chunk"`
@@ -28,11 +28,11 @@ type Chunk struct {
 type Piece struct {
 	Index        int       `json:"index"`              // Always 0.
 	Delta        Delta     `json:"delta" api:"shared"` // The delta.
-	FinishReason *string   `json:"finish_reason"`      // Why the text ends: stop, or length if the model's token limit cut it.
+	FinishReason *string   `json:"finish_reason"`      // Why the text ends: stop, or length if the model's token limit truncated it.
 	Logprobs     *struct{} `json:"logprobs"`           // always null
 }
 
-// Delta is what a chunk adds to the message.
+// Delta is a chunk's addition to the message.
 type Delta struct {
 	Role    string  `json:"role,omitempty"`
 	Content *string `json:"content,omitempty"`
@@ -54,11 +54,11 @@ type writer struct {
 	tokens chat.Tokens
 }
 
-// streamChunks answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
+// streamChunks streams a run as chunks. A later failure is sent as an error in the stream.
 func (h *Handlers) streamChunks(c httpio.Context, run chat.Run, usage bool) error {
 	out, leave, err := h.Streams.Open(c)
 	if out == nil {
-		return err // or the reader has left; the run goes on
+		return err // or the reader has disconnected; the run continues
 	}
 	defer leave()
 	w := &writer{out: out, base: httpio.Origin(c), usage: usage, chunk: Chunk{
@@ -153,7 +153,7 @@ func (w *writer) sendEnd(t *runlog.Trace) error {
 	return w.out.Send([]byte("data: [DONE]\n\n"))
 }
 
-// sendFailure ends the stream with an error in it: its status is long sent.
+// sendFailure ends the stream with an error in it, since the status was already sent.
 func (w *writer) sendFailure(err error) error {
 	e := httpio.AsError(err)
 	return w.sendChunk(NewFailed(httpio.Status(e.Code), e.Code, e.Message))
@@ -166,7 +166,7 @@ func (w *writer) sendPiece(delta Delta, finish *string) error {
 	return w.sendChunk(chunk)
 }
 
-// sendChunk sends anything as JSON.
+// sendChunk sends a value as JSON.
 func (w *writer) sendChunk(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
