@@ -16,10 +16,10 @@ import (
 type directory struct {
 	programs []string        // routes for programs, such as "GET /v1/models/{model}", sorted by path
 	pages    map[string]bool // first path segments of pages
-	forms    map[string]bool // the paths to which browsers post forms
+	forms    map[string]bool // paths of forms
 }
 
-// newDirectory makes a directory of the routes for programs and those for the page.
+// newDirectory builds a directory from the routes for programs and those of the page.
 func newDirectory(programs, pages []httpio.Route) *directory {
 	d := &directory{pages: map[string]bool{}, forms: map[string]bool{}}
 	for _, r := range pages {
@@ -40,10 +40,10 @@ func newDirectory(programs, pages []httpio.Route) *directory {
 	return d
 }
 
-// pathParts are the parts of a path between its slashes; there is at least one.
+// pathParts splits a path at its slashes; the result has at least one part.
 func pathParts(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
-// isLost reports whether a request failed because no route fits its path, or none its method.
+// isLost reports whether a request failed because no route matches its path or its method.
 func isLost(c httpio.Context, p httpio.Problem) bool {
 	return p.Status == http.StatusNotFound && c.Path() == "" || p.Status == http.StatusMethodNotAllowed
 }
@@ -88,17 +88,17 @@ func (d *directory) tellRoutes(c httpio.Context, p *httpio.Problem) {
 	}
 }
 
-// at are the routes for programs at a path.
+// at returns the routes for programs at a path.
 func (d *directory) at(path string) []string {
 	return slices.DeleteFunc(slices.Clone(d.programs), func(route string) bool { return routePath(route) != path })
 }
 
-// nearest are the routes nearest to a path: those whose paths end as it does, which a wrong base address leads past,
-// and those whose paths begin as it does; without any all routes for programs.
+// nearest returns the routes nearest to a path: those with the longest common suffix, which a wrong base address
+// misses, and those with the same first part; without any, all routes for programs.
 func (d *directory) nearest(path string) []string {
 	asked := pathParts(path)
 	var alike, beside []string
-	// One part alone must be equal at least, so that a path with nothing in common has no routes that are alike.
+	// A single part must match at least, so that an unrelated path has no similar routes.
 	most := 1
 	for _, route := range d.programs {
 		parts := pathParts(routePath(route))
@@ -123,7 +123,7 @@ func (d *directory) nearest(path string) []string {
 	return alike
 }
 
-// equalAtEnd counts the parts at the end of two paths that are equal.
+// equalAtEnd returns the number of equal parts at the end of two paths.
 func equalAtEnd(a, b []string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {

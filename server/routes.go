@@ -142,15 +142,15 @@ func (s *Server) buildRoutes() *httpio.Router {
 	return e
 }
 
-// inAPI reports whether a method and the path of a route are one that programs call.
+// inAPI reports whether a method and a route's path are part of the API.
 func (s *Server) inAPI(method, path string) bool {
 	return slices.Contains(s.directory.programs, method+" "+openapi.TemplatePath(path))
 }
 
-// pageRoutes adds the routes of the page, and those of OAuth, which describe themselves.
+// pageRoutes adds the routes of the page, and those of OAuth, which have their own metadata.
 //
-// None of them is in GET /openapi.json. Forms know only GET and POST, so changes that programs make with PATCH or
-// DELETE have addresses of their own here, which end with the verb.
+// None of them is in GET /openapi.json. Forms support only GET and POST, so the page's equivalents of PATCH and
+// DELETE have paths that end with the verb.
 func (s *Server) pageRoutes(e *httpio.Router) {
 	e.GET("/", s.page.Start)
 	e.GET("/c/:id", s.page.Session)
@@ -215,10 +215,10 @@ func (s *Server) pageRoutes(e *httpio.Router) {
 	e.GET("/favicon.ico", s.page.Favicon)
 }
 
-// pageOrProgram answers an address that browsers and programs share: with a page for a browser and its script, else as
-// a program gets it.
+// pageOrProgram handles an address that browsers and programs share: with page for a browser and its script, else
+// with program.
 //
-// The header Vary (RFC 9110, section 12.5.5) keeps a cache from giving a browser the JSON, or a program the page.
+// The header Vary (RFC 9110, section 12.5.5) prevents a cache from mixing HTML and JSON.
 func pageOrProgram(page, program httpio.Handler) httpio.Handler {
 	return func(c httpio.Context) error {
 		c.Response().Header().Add("Vary", "Accept")
@@ -229,11 +229,10 @@ func pageOrProgram(page, program httpio.Handler) httpio.Handler {
 	}
 }
 
-// describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
+// describedRoutes adds GET /openapi.json and GET /docs. The description is generated once, on first use.
 //
-// Both answer any user alike. A failure to describe a type is a mistake in the program; it is kept and answered with
-// 500 each time. The description changes with the program and its settings, so it may be stored but is to be asked for
-// again (no-cache).
+// Both are equal for all users. A failure to describe a type is a bug; it is cached and answered with 500. The
+// description depends on the program and its settings, so caches must revalidate it (no-cache).
 func (s *Server) describedRoutes(e *httpio.Router) {
 	document := sync.OnceValues(func() (*openapi.Document, error) {
 		doc, err := openapi.Describe(s.userLimits, s.version)

@@ -10,17 +10,16 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as text.
+// Approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as JSON text.
 type Approval struct {
-	// Other arguments for the tool; as the model chose them if left out.
+	// Other arguments for the tool; left out, those of the model.
 	Input map[string]any `json:"input"`
 }
 
-// ApproveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with
-// the body's input.
+// ApproveStep approves a pending call: unchanged if the body is empty or has no input, else with the body's input.
 //
-// It handles POST /agent/runs/{id}/steps/{call}/approve, for the run's user: 202 to programs, 204 to the page's script,
-// 303 to a form. It fails as Runs.Approve does, and with 400 for an input that is no object.
+// It handles POST /agent/runs/{id}/steps/{call}/approve, for the run's user: 202 to programs, 204 to the page's
+// script, 303 to a form. It fails as Runs.Approve does, and with 400 for an input that is no object.
 func (a *Handlers) ApproveStep(c httpio.Context) error {
 	var input json.RawMessage
 	if c.Request().ContentLength != 0 {
@@ -37,9 +36,9 @@ func (a *Handlers) ApproveStep(c httpio.Context) error {
 	})
 }
 
-// DenyStep keeps a call that waits from running.
+// DenyStep denies a pending call.
 //
-// It handles POST /agent/runs/{id}/steps/{call}/deny, in the same ways.
+// It handles POST /agent/runs/{id}/steps/{call}/deny; the responses are those of ApproveStep.
 func (a *Handlers) DenyStep(c httpio.Context) error {
 	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
 		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
@@ -60,7 +59,7 @@ func (a *Handlers) awaitDecision(c httpio.Context, run string) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
 	defer cancel()
-	// The log is read from its beginning, so the call has to be seen waiting before it can be seen going on.
+	// The log is read from its start, so the call must first be seen waiting.
 	waited, goesOn := false, errors.New("the call goes on")
 	err := a.Logs.Listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
 		p, err := e.Payload()

@@ -8,11 +8,11 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Accepted is the answer to a question that is being worked on.
+// Accepted is the response for a question whose run has started.
 type Accepted struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
-	// The address of the run's events as pieces of the page.
+	// The address of the run's events as fragments of the page.
 	Stream string `json:"stream"`
 	Events string `json:"events"` // The address of the run's events as JSON.
 }

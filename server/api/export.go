@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// exportKinds are the media types of the formats of an answer's evidence, which can be verified.
+// exportKinds are the media types of the verifiable evidence formats.
 var exportKinds = map[string]string{
 	"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json",
 }
@@ -68,10 +68,9 @@ func (a *Handlers) ExportRun(c httpio.Context) error {
 	return c.Blob(http.StatusOK, kind, file)
 }
 
-// evidenceOf is the run as it is kept in a file.
+// evidenceOf converts a run to evidence.
 //
-// Times of steps are seconds since 1970 as a fraction in the log and are exact to a microsecond here. Lists are never
-// null.
+// Step times are fractional seconds since 1970 in the log and exact to a microsecond here. Lists are never null.
 func evidenceOf(t *runlog.Trace) chat.Evidence {
 	e := chat.Evidence{
 		RunID: t.RunID, Question: t.Question, Answer: t.Text, Model: t.Model, Status: t.Status, AskedAt: t.CreatedAt,
@@ -121,7 +120,7 @@ func fileName(question string) string {
 
 // EvidenceFile is the body of POST /evidence/verify.
 type EvidenceFile struct {
-	File string `json:"file" api:"need"` // The whole text of an exported file.
+	File string `json:"file" api:"need"` // The complete text of an exported file.
 }
 
 // VerifyEvidence checks an exported answer against the current documents.
@@ -153,9 +152,9 @@ func (a *Handlers) VerifyEvidence(c httpio.Context) error {
 	return c.JSON(http.StatusOK, e.Report(problems, results))
 }
 
-// readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an EvidenceFile.
+// readEvidence returns an exported file: the body itself if it is the JSON one, or the text in an EvidenceFile.
 //
-// A body with a field format is taken for the exported JSON file itself, which EvidenceFile does not have.
+// A body with a field format is the exported JSON file itself; EvidenceFile has no such field.
 func (a *Handlers) readEvidence(c httpio.Context) ([]byte, error) {
 	body, err := a.Bodies.ReadRaw(c)
 	if err != nil {
@@ -172,7 +171,7 @@ func (a *Handlers) readEvidence(c httpio.Context) ([]byte, error) {
 	return []byte(wrapped.File), err
 }
 
-// presentDocument is a document as it is now.
+// presentDocument is the current version of a document.
 type presentDocument struct {
 	found  bool
 	sha256 string
@@ -180,8 +179,7 @@ type presentDocument struct {
 	blocks []corpus.Block
 }
 
-// findDocument reads a document as it is now, to compare an answer's quotes with; one that is gone is not found, and no
-// error.
+// findDocument reads the current version of a document, for comparison with quotes; a missing one is no error.
 func (a *Handlers) findDocument(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
 	d, err := a.Library.Document(ctx, scope, id)
 	if err != nil {
@@ -269,7 +267,7 @@ func (a *Handlers) sendFile(c httpio.Context, format, title string, answers []ch
 	return c.Blob(http.StatusOK, fileKinds[format], file)
 }
 
-// docx, md and html need only the answers; the other formats list their sources, which are looked up.
+// docx, md and html need only the answers; the other formats need the sources' data.
 func (a *Handlers) exportFile(
 	ctx context.Context, scope chat.Scope, format, title string, answers []chat.Evidence,
 ) ([]byte, error) {

@@ -15,10 +15,11 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Judgement is the body of POST /agent/runs/{id}/feedback. A form has the same fields; its rating "none" withdraws.
+// Judgement is the body of POST /agent/runs/{id}/feedback. A form has the same fields; its rating "none" deletes the
+// feedback.
 type Judgement struct {
 	Rating chat.Rating `json:"rating" api:"need,values=chat.Rating"` // The reader's rating of the answer.
-	// With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, off_topic,
+	// For up: accurate, complete, well_sourced, clear; for down: wrong, incomplete, wrong_sources, off_topic,
 	// unclear.
 	Reason  string `json:"reason"`
 	Comment string `json:"comment" api:"max=chat.MaxComment"` // In the reader's own words.
@@ -72,7 +73,7 @@ func (a *Handlers) SetFeedback(c httpio.Context) error {
 	return a.answerFeedback(c, run, &stored)
 }
 
-// readJudgement reads a rating from JSON or from a form.
+// readJudgement decodes a rating from JSON or from a form.
 func (a *Handlers) readJudgement(c httpio.Context) (Judgement, error) {
 	var body Judgement
 	if httpio.MediaType(c) == httpio.TypeJSON {
@@ -88,7 +89,7 @@ func (a *Handlers) readJudgement(c httpio.Context) (Judgement, error) {
 	}, nil
 }
 
-// answerFeedback answers with the feedback as it is now, nil for none.
+// answerFeedback sends the current feedback, nil for none.
 func (a *Handlers) answerFeedback(c httpio.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
 	case httpio.ByHTMX(c):
@@ -101,9 +102,9 @@ func (a *Handlers) answerFeedback(c httpio.Context, run chat.Run, f *chat.Feedba
 	return c.JSON(http.StatusOK, f)
 }
 
-// DropFeedback handles DELETE /agent/runs/{id}/feedback: it forgets what the reader thought of an answer.
+// DropFeedback handles DELETE /agent/runs/{id}/feedback: it deletes the reader's feedback.
 //
-// 204, also when nothing was said.
+// It answers 204, even without feedback.
 func (a *Handlers) DropFeedback(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -176,7 +177,7 @@ func (a *Handlers) feedbackFile(
 	}
 }
 
-// newLinesFeedback writes feedback as JSON, one a line.
+// newLinesFeedback encodes feedback as JSON, one per line.
 func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
 	lines := json.NewEncoder(w)
 	return func(page []chat.Feedback) error {
@@ -189,7 +190,7 @@ func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
 	}
 }
 
-// newCSVFeedback writes feedback as a table. Its head goes out with the first page, so that an empty table has none.
+// newCSVFeedback encodes feedback as CSV. The header is sent with the first page, so an empty file has none.
 func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 	table := csv.NewWriter(w)
 	head := []string{"run_id", "session_id", "rating", "reason", "comment", "question", "created_at", "updated_at"}

@@ -69,7 +69,7 @@ func (a *Handlers) gatherResults(
 	), true, nil
 }
 
-// orNone makes CodeOf usable for no error.
+// orNone returns err, or an error without a code for nil, for CodeOf.
 func orNone(err error) error {
 	if err == nil {
 		return &chat.Error{}

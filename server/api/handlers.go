@@ -36,9 +36,9 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Handlers answers the API's own addresses. Browsers that post a form to one of them get a page or a piece of one.
+// Handlers serves the API's routes. Browsers that post a form to one of them get a page or a fragment.
 //
-// All fields are set once and then only read, so requests may be answered at the same time.
+// All fields are set once and then only read, so it is safe for concurrent use.
 type Handlers struct {
 	Store     chat.Store
 	Feed      *chat.Feed
@@ -47,26 +47,26 @@ type Handlers struct {
 	Logs      *runlog.Reader
 	Questions *ask.Questions
 	Searcher  *find.Searcher
-	Shares    *shares.Desk     // makes links to answers
+	Shares    *shares.Desk     // creates and opens links to answers
 	Places    *follow.Follower // follows places
-	Pages     *addpage.Adder   // adds pages of the web
-	Models    modelchoice.Desk // chooses which model answers
-	Keeper    Keeper           // keeps questions that are asked again
-	Webhooks  Webhooks         // sends what changed in them
-	Tables    *grid.Filler     // makes tables over many documents and fills them
+	Pages     *addpage.Adder   // imports web pages
+	Models    modelchoice.Desk // selects the answering model
+	Keeper    Keeper           // stores questions that are asked again
+	Webhooks  Webhooks         // sends their changes
+	Tables    *grid.Filler     // creates and fills tables over documents
 	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
-	// a plain search does not take the place of an agent that fails
+	// a failed agent has no plain search as fallback
 	GatherAlone bool
-	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gatherer.
+	// FallbackScore is the minimum similarity, 0–1, of the semantic search that is Gatherer's fallback.
 	FallbackScore float64
-	Checker       Checker // has a language model judge results of a search
+	Checker       Checker // lets a language model check search results
 	// returns the system message for a budget, for histories of sessions; nil: no system message
 	Rules   func(chat.Budget) string
 	Checks  []Check
 	Samples fs.FS // the documents that POST /documents/samples adds; nil: none
 	Version string
 	Commit  string // of the build
-	Date    string // of that commit
+	Date    string // of the commit
 
 	Bodies  httpio.Bodies
 	Streams *httpio.Streams
@@ -75,17 +75,17 @@ type Handlers struct {
 	Limits  httpio.Limits
 	Log     *slog.Logger
 
-	// AskedFragment answers the page's script with the turn of a new run.
+	// AskedFragment sends the turn of a new run to the page's script.
 	AskedFragment func(httpio.Context, chat.Run) error
-	// UploadRefused answers a form with the page of files that were not taken; taken is how many others were.
+	// UploadRefused sends the page of refused files to a form; taken is the number of accepted ones.
 	UploadRefused func(c httpio.Context, status, taken int, refused []views.RefusedFile) error
 }
 
-// Runs steers the work on questions.
+// Runs controls the runs.
 //
-// Its methods fail with chat.CodeNotFound for a run, or a waiting question, that the user does not have.
+// Its methods fail with chat.CodeNotFound for a run, or a queued question, that the user does not have.
 type Runs interface {
-	// Cancel stops a run; one that is over already fails with chat.CodeConflict.
+	// Cancel cancels a run; a finished one fails with chat.CodeConflict.
 	Cancel(ctx context.Context, s chat.Scope, runID string) error
 	// AnswerNow makes a run answer from its results so far; a finished run fails with chat.CodeConflict.
 	AnswerNow(ctx context.Context, s chat.Scope, runID string) error

@@ -21,29 +21,29 @@ const probeTime = 2 * time.Second
 type Check struct {
 	Name     string
 	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
-	Probe    func(ctx context.Context) error  // has 2 s; a chat.Error's message is shown, anything else is only logged
+	Probe    func(ctx context.Context) error  // timeout 2 s; a chat.Error's message is shown, other errors are only logged
 	Says     func(ctx context.Context) string // a detail while it is healthy; nil: none
-	Applies  func() bool                      // whether there is such a part now; nil: there is
+	Applies  func() bool                      // whether the dependency exists now; nil: it does
 }
 
-// CheckResult is what the check of one part found.
+// CheckResult is the result of one probe.
 type CheckResult struct {
 	Status string `json:"status" api:"values=ok|failed"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// HealthReport is the answer to GET /health.
+// HealthReport is the response of GET /health.
 type HealthReport struct {
 	Status  string `json:"status" api:"values=ok|degraded|down"`
 	Version string `json:"version,omitempty"` // The server's version.
-	// The commit that the server was built from; left out where not known.
+	// The commit of the build; left out if not known.
 	Commit string `json:"commit,omitempty"`
-	// When that was committed.
+	// The commit's date.
 	Date   string                 `json:"date,omitempty"`
 	Checks map[string]CheckResult `json:"checks"` // Each dependency by its name.
 }
 
-// Readiness is the answer to GET /readyz.
+// Readiness is the response of GET /readyz.
 type Readiness struct {
 	Status string `json:"status" api:"values=ready|draining"`
 }

@@ -48,25 +48,25 @@ type AgentResponse struct {
 	Answer    string          `json:"answer"`
 	Citations []queryCitation `json:"citations"`
 	Steps     []queryStep     `json:"steps"`
-	// How many steps there are, phases that call no tool included; steps_used is what max_steps limits.
+	// The number of steps, including phases without a tool; max_steps limits steps_used.
 	TotalSteps          int `json:"total_steps"`
-	StepsUsed           int `json:"steps_used"`            // rounds of the model, which max_steps limits
-	TotalRetrievalCalls int `json:"total_retrieval_calls"` // Calls of tools that searched or read.
+	StepsUsed           int `json:"steps_used"`            // model turns, limited by max_steps
+	TotalRetrievalCalls int `json:"total_retrieval_calls"` // Calls to search and read tools.
 	runlog.Judged
 	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
-	TotalLatencyMS int64           `json:"total_latency_ms"` // How long it took, in milliseconds.
-	LLMTokensUsed  int             `json:"llm_tokens_used"`  // Tokens that went to the model and came from it.
+	TotalLatencyMS int64           `json:"total_latency_ms"` // The run's duration, in milliseconds.
+	LLMTokensUsed  int             `json:"llm_tokens_used"`  // Input and output tokens of the model.
 	Cost           *float64        `json:"cost,omitempty"`
 	Error          *chat.StepError `json:"error,omitempty"`
 }
 
-// queryCitation is a citation under the names of this API, beside its number and link.
+// queryCitation is a citation under this API's names, with its number and link.
 type queryCitation struct {
 	Number         int     `json:"number"`
 	ChunkID        string  `json:"chunk_id"`
 	DocumentID     string  `json:"document_id"`
-	ContentSnippet string  `json:"content_snippet"` // The quoted words of the document.
-	Relevance      string  `json:"relevance"`       // How the quote supports the answer, in words.
+	ContentSnippet string  `json:"content_snippet"` // The cited words of the document.
+	Relevance      string  `json:"relevance"`       // A sentence about the quote's support for the answer.
 	Score          float64 `json:"score"`
 	Title          string  `json:"title"`
 	SourceURL      string  `json:"source_url,omitempty"`
@@ -76,8 +76,8 @@ type queryCitation struct {
 
 // AgentQuery handles POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
 //
-// It is for programs that keep the conversation themselves: history comes with the question. The status is as with POST
-// /agent/chat. A stream ends with the whole response behind run_done.
+// It is for programs that keep the conversation themselves: the request has the history. The status is that of POST
+// /agent/chat. A stream ends with the whole response after run_done.
 func (a *Handlers) AgentQuery(c httpio.Context) error {
 	var body AgentQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -111,7 +111,7 @@ func (a *Handlers) AgentQuery(c httpio.Context) error {
 	return c.JSON(answerStatus(t), newAgentResponse(t))
 }
 
-// newAgentResponse is a finished run under the names of this API.
+// newAgentResponse converts a finished run to this API's names.
 func newAgentResponse(t *runlog.Trace) AgentResponse {
 	text, citations := t.Spoken()
 	res := AgentResponse{
@@ -135,10 +135,10 @@ func newAgentResponse(t *runlog.Trace) AgentResponse {
 	return res
 }
 
-// questionPairs checks turns that came with a question: each is a question and its answer, neither of them empty.
+// questionPairs validates the turns of a request: each is a question and its answer, both not empty.
 //
-// Footnotes of earlier answers are dropped, since their numbers name other passages than those of the next one. 400
-// names the entry that is wrong, counted from 1.
+// Footnotes of earlier answers are removed, since their numbers would refer to other passages. The 400 error names
+// the invalid entry, counted from 1.
 func questionPairs(turns [][]string) ([][2]string, error) {
 	list := make([][2]string, 0, len(turns))
 	for i, turn := range turns {
@@ -165,14 +165,14 @@ func relevanceOf(cite chat.Citation) string {
 	return "Ascribed to " + where + ", but the words were not found there"
 }
 
-// RetrieveResponse is the answer to POST /agent/retrieve.
+// RetrieveResponse is the response of POST /agent/retrieve.
 type RetrieveResponse struct {
 	Query  string  `json:"query"`
 	Chunks []chunk `json:"chunks"` // The passages found, best first.
-	Total  int     `json:"total"`  // How many there are.
+	Total  int     `json:"total"`  // The number of passages.
 	// The search strategy: agentic (the steps have the tools), or hybrid, lexical, semantic for a plain search.
 	Strategy   string     `json:"strategy"`
-	AgentTrace agentTrace `json:"agent_trace"` // How the passages were found.
+	AgentTrace agentTrace `json:"agent_trace"` // The trace of the search.
 	Notes      []string   `json:"notes"`
 	LatencyMS  int64      `json:"latency_ms"`
 }
@@ -181,11 +181,11 @@ type RetrieveResponse struct {
 type chunk struct {
 	find.SearchResult
 	ChunkID    string     `json:"chunk_id"`
-	Strategy   string     `json:"strategy"`    // How it was searched.
-	AgentTrace chunkTrace `json:"agent_trace"` // How the passage was found.
+	Strategy   string     `json:"strategy"`    // The search strategy.
+	AgentTrace chunkTrace `json:"agent_trace"` // The trace of the passage.
 }
 
-// newRetrieveResponse describes passages that were found by a strategy in steps.
+// newRetrieveResponse returns the passages of a search with its strategy and steps.
 func newRetrieveResponse(
 	query string, found []find.SearchResult, strategy string, steps []chat.Step, spent chat.Spent, notes []string,
 	tookMS int64,
@@ -231,7 +231,7 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 		return c.JSON(http.StatusOK, res)
 	}
 	var found found
-	if res.Query != "" { // the agent was asked
+	if res.Query != "" { // the agent searched
 		found, err = a.fallBack(c, body)
 	} else {
 		found, err = a.runSearch(c, body, nil)
@@ -264,9 +264,9 @@ type queryStep struct {
 
 // queryAction is a step's action.
 type queryAction struct {
-	Tool      string          `json:"tool" api:"shared"` // The tool, or the phase of a step that calls none.
+	Tool      string          `json:"tool" api:"shared"` // The tool, or the phase of a step without one.
 	ToolInput json.RawMessage `json:"tool_input"`        // The tool's input.
-	Thought   string          `json:"thought"`           // Why the model does it.
+	Thought   string          `json:"thought"`           // The model's reason for the step.
 }
 
 // queryObservation is a step's result.
@@ -286,9 +286,9 @@ func querySteps(steps []chat.Step) []queryStep {
 	return out
 }
 
-// newQueryStep is one step; number counts from 1.
+// newQueryStep converts one step; number counts from 1.
 //
-// An input that is absent becomes an empty object, and an output that is absent null, so that clients find both fields.
+// An absent input becomes an empty object, and an absent output null, so that clients find both fields.
 func newQueryStep(s chat.Step, number int) queryStep {
 	q := queryStep{
 		Step: s, StepNumber: number,
@@ -311,8 +311,7 @@ func newQueryStep(s chat.Step, number int) queryStep {
 	return q
 }
 
-// responseEvent is the name of the last event in the stream of POST /agent/query. It is not in the run's log and has
-// no number.
+// responseEvent is the last event in the stream of POST /agent/query. It is not in the run's log and has no number.
 const responseEvent = "response"
 
 // queryFrame encodes a run's log for the stream of POST /agent/query: each step also has an action and an
@@ -343,13 +342,13 @@ func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID strin
 				return dst, err
 			}
 			return httpio.AppendFrame(dst, 0, responseEvent, body), nil
-		default: // framed as it is
+		default: // unchanged
 		}
 		return runlog.ProgramFrame(dst, entry)
 	}
 }
 
-// stepFrame is a step's event with the fields that POST /agent/query adds to steps.
+// stepFrame encodes a step's event with the additional fields of POST /agent/query.
 func stepFrame(t *runlog.Trace, dst []byte, entry *chat.Entry) ([]byte, error) {
 	p, err := entry.Event.Payload()
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// WaitingQuestion is a question that waits until the run of its conversation is over.
+// WaitingQuestion is a question in the queue of its conversation.
 type WaitingQuestion struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
 	Message   string `json:"message"` // The question.
-	// Why it could not be sent. It waits until it is changed or removed.
+	// Why sending failed. It stays queued until it is edited or removed.
 	Problem   string    `json:"problem,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// WaitingList is what waits, in the order in which it will be sent.
+// WaitingList is the queue, in send order.
 type WaitingList struct {
 	Queue []WaitingQuestion `json:"queue"` // The queued questions, in send order.
 }
@@ -36,9 +36,9 @@ type SendNow struct {
 	Finish string `json:"finish" api:"values=cancel|answer_now,initial=cancel"` // How the run under way ends.
 }
 
-// GetQueue handles GET /sessions/{id}/queue: the questions that wait, in the order in which they will be sent.
+// GetQueue handles GET /sessions/{id}/queue: the queued questions, in send order.
 //
-// For a conversation that is not there the queue is empty or 404, as the store has it; nothing is made by looking.
+// For a missing conversation the queue is empty or 404, as the store returns it; a read creates nothing.
 func (a *Handlers) GetQueue(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *Handlers) GetQueue(c httpio.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
-// waitingOf is a waiting question as programs see it.
+// waitingOf converts a queued question to its API form.
 func waitingOf(q chat.Queued) WaitingQuestion {
 	return WaitingQuestion{q.ID, q.SessionID, q.Request.Message, q.Problem, q.CreatedAt}
 }
@@ -122,8 +122,8 @@ func (a *Handlers) EditQueued(c httpio.Context) error {
 	})
 }
 
-// DropQueued handles DELETE /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/delete for the page: it removes
-// a waiting question.
+// DropQueued handles DELETE /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/delete for the page: it
+// removes a queued question.
 func (a *Handlers) DropQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		return a.Store.DropQueued(c.Request().Context(), httpio.Scope(c), id, item)

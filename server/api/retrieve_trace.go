@@ -9,36 +9,36 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// agentTrace is how an agent came to its passages.
+// agentTrace is the trace of an agent's search.
 type agentTrace struct {
 	Query       string       `json:"query"`          // The query.
-	Iterations  int          `json:"iterations"`     // Turns with calls; calls side by side are one.
+	Iterations  int          `json:"iterations"`     // Turns with calls; parallel calls are one.
 	ToolCalls   []tracedCall `json:"tool_calls"`     // The calls, in order.
-	ToolResults []tracedEnd  `json:"tool_results"`   // How each call ended, in the same order.
+	ToolResults []tracedEnd  `json:"tool_results"`   // The result of each call, in the same order.
 	Plan        tracedPlan   `json:"plan"`           // The reasoning before the first call.
-	Tokens      chat.Tokens  `json:"tokens"`         // that models took for it
-	Cost        *float64     `json:"cost,omitempty"` // of Tokens, when the models have a price
+	Tokens      chat.Tokens  `json:"tokens"`         // the models' tokens
+	Cost        *float64     `json:"cost,omitempty"` // of Tokens, if the models have a price
 	Steps       []chat.Step  `json:"steps"`
 }
 
-// chunkTrace is the part of an agentTrace that led to one passage.
+// chunkTrace is the part of an agentTrace for one passage.
 type chunkTrace struct {
 	Iterations int          `json:"iterations"` // Turns with calls of the whole search.
 	ToolCalls  []tracedCall `json:"tool_calls"` // The calls that found the passage.
 }
 
-// tracedCall is a call as it begins.
+// tracedCall is the start of a call.
 type tracedCall struct {
 	Tool       string          `json:"tool"`
 	Parameters json.RawMessage `json:"parameters"` // The call's arguments, an object.
-	Iteration  int             `json:"iteration"`  // The turn it belongs to, from 1: calls side by side are one.
+	Iteration  int             `json:"iteration"`  // The turn it belongs to, from 1: parallel calls are one.
 }
 
-// tracedEnd is what became of a call.
+// tracedEnd is the result of a call.
 type tracedEnd struct {
 	Tool          string  `json:"tool"`
-	Success       bool    `json:"success"`        // It ended, and without an error.
-	ExecutionTime float64 `json:"execution_time"` // How long it took, in seconds.
+	Success       bool    `json:"success"`        // Whether it ended without an error.
+	ExecutionTime float64 `json:"execution_time"` // Its duration, in seconds.
 	NumResults    int     `json:"num_results"`    // The number of passages or documents.
 }
 
@@ -114,7 +114,7 @@ func (t *agentTrace) addStep(s chat.Step) {
 	t.ToolResults = append(t.ToolResults, end)
 }
 
-// of returns the part of the trace that led to a passage.
+// of returns the part of the trace for one passage.
 func (t *agentTrace) of(chunkID string) chunkTrace {
 	part := chunkTrace{Iterations: t.Iterations, ToolCalls: []tracedCall{}}
 	call := 0

@@ -13,10 +13,10 @@ import (
 )
 
 // AddSamples handles POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
-// language has files for its readers, in the place of those of their names.
+// language has translations, which replace the files of the same name for its readers.
 //
-// 202 to programs and the page's script, with the documents; 303 to a form; 404 when the server comes without samples.
-// The language is the reader's.
+// It answers 202 to programs and the page's script, with the documents; 303 to a form; 404 if the server has no
+// samples. The language is the reader's.
 func (a *Handlers) AddSamples(c httpio.Context) error {
 	if a.Samples == nil {
 		return httpio.NotFound("This server comes without sample documents. Add your own.")
@@ -52,13 +52,13 @@ func (a *Handlers) AddSamples(c httpio.Context) error {
 	return c.JSON(http.StatusAccepted, res)
 }
 
-// translated reports whether there is a sample in a reader's language in the place of this one.
+// translated reports whether a sample has a translation in the reader's language.
 func (a *Handlers) translated(code, name string) bool {
 	_, err := fs.Stat(a.Samples, path.Join(code, name))
 	return err == nil
 }
 
-// addSample adds one of the documents that come with the program. Added again it is the same document.
+// addSample adds one of the program's sample documents. Adding it again returns the same document.
 func (a *Handlers) addSample(ctx context.Context, user, name string) (corpus.Document, bool, error) {
 	file, err := a.Samples.Open(name)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/footnote/footnote/server/shares"
 )
 
-// sharedFields are what the page's manifest calls the words that another program shares, in the order in which they
-// become a draft.
+// sharedFields are the manifest's names of shared text fields, in their order in a draft.
 var sharedFields = []string{"title", "text", "url"}
 
 // maxDraft is the maximum number of characters of shared text in a question's draft. It equals the limit of a link
@@ -51,9 +50,9 @@ func (a *Handlers) Share(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, to)
 }
 
-// takeWords reads a part into the words of a share, or reports that it holds none of them.
+// takeWords reads a part into the words of a share, or reports that it is none of them.
 //
-// A field that is too long or no text fails the whole request, as a file in its place would not be missed.
+// A field that is too long or not UTF-8 fails the whole request, since the page of refused files would not list it.
 func (a *Handlers) takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) {
 	name := part.FormName()
 	if words == nil || !slices.Contains(sharedFields, name) {
@@ -72,7 +71,7 @@ func (a *Handlers) takeWords(part *multipart.Part, words sharedWords) (taken boo
 	return true, nil
 }
 
-// draft joins the words, each once: many programs put a link or a title into the text as well.
+// draft joins the words without duplicates: many programs repeat a link or a title in the text.
 func (w sharedWords) draft() string {
 	var parts []string
 	for _, name := range sharedFields {
@@ -106,7 +105,7 @@ func (a *Handlers) ShareRun(c httpio.Context) error {
 	return c.JSON(http.StatusCreated, made)
 }
 
-// ListShares handles GET /shares: the user's links, the latest first.
+// ListShares handles GET /shares: the user's links, newest first.
 func (a *Handlers) ListShares(c httpio.Context) error {
 	found, err := a.Store.Shares(c.Request().Context(), httpio.Scope(c), time.Now())
 	if err != nil {
@@ -115,9 +114,9 @@ func (a *Handlers) ListShares(c httpio.Context) error {
 	return c.JSON(http.StatusOK, shares.ShareList{Shares: httpio.NotNil(found)})
 }
 
-// EndShare handles DELETE /shares/{id}: from then on the link opens nothing.
+// EndShare handles DELETE /shares/{id}: it ends a link.
 //
-// 204, or 404 for a link that the user does not have.
+// It answers 204, or 404 for a link that the user does not have.
 func (a *Handlers) EndShare(c httpio.Context) error {
 	if err := a.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err

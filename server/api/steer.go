@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// OtherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as text.
+// OtherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as JSON text.
 type OtherInput struct {
 	Input map[string]any `json:"input" api:"need"` // The tool's arguments.
 }
@@ -43,7 +43,7 @@ func (a *Handlers) RerunStep(c httpio.Context) error {
 	}
 	switch {
 	case httpio.ByHTMX(c):
-		// with a fragment the page would not be loaded again
+		// a fragment would not reload the page
 		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
 		return c.NoContent(http.StatusOK)
 	case httpio.WantsHTML(c):

@@ -15,7 +15,7 @@ import (
 
 // NewTable is the body of POST /agent/table.
 type NewTable struct {
-	Name string `json:"name" api:"max=chat.MaxGridName"` // The table's name; none: that of its columns.
+	Name string `json:"name" api:"max=chat.MaxGridName"` // The table's name; without it, derived from its columns.
 	// The questions about each document.
 	Columns   []NewColumn `json:"columns" api:"need,min=1,max=chat.MaxGridColumns"`
 	Namespace string      `json:"namespace" api:"form=namespace"`
@@ -42,15 +42,15 @@ type DocumentTable struct {
 	Model     string            `json:"model,omitempty"`
 	CreatedAt *time.Time        `json:"created_at,omitempty"`
 	Columns   []chat.GridColumn `json:"columns"`         // The questions about each document.
-	Rows      []chat.GridRow    `json:"rows"`            // The documents, as they were when the table was made.
-	Total     int               `json:"total"`           // How many cells it has.
-	Done      int               `json:"done"`            // Cells that were filled.
-	Tokens    int64             `json:"tokens_used"`     // Tokens of a model that filling took.
-	MaxTokens int64             `json:"max_tokens"`      // At which filling stops until it is resumed.
-	Cells     []chat.GridCell   `json:"cells,omitempty"` // The cells, row by row; those that are left out are waiting.
+	Rows      []chat.GridRow    `json:"rows"`            // The documents when the table was created.
+	Total     int               `json:"total"`           // The number of cells.
+	Done      int               `json:"done"`            // The number of filled cells.
+	Tokens    int64             `json:"tokens_used"`     // Model tokens used for filling.
+	MaxTokens int64             `json:"max_tokens"`      // The token limit, where filling stops until it is resumed.
+	Cells     []chat.GridCell   `json:"cells,omitempty"` // The cells, row by row; missing ones are waiting.
 }
 
-// TableList is the answer of GET /tables.
+// TableList is the response of GET /tables.
 type TableList struct {
 	Tables []DocumentTable `json:"tables"` // The tables.
 }
@@ -91,7 +91,7 @@ func (a *Handlers) MakeTable(c httpio.Context) error {
 		wanted.Columns = append(wanted.Columns, chat.GridColumn(column))
 	}
 	if body.MaxTokens != nil {
-		// 0 would mean no tokens here and the usual bound below, so it is refused.
+		// 0 would mean no tokens here and the default limit below, so it is refused.
 		if *body.MaxTokens < 1 {
 			return httpio.Invalid("max_tokens must be 1 or more.")
 		}
@@ -136,9 +136,9 @@ func (a *Handlers) GetTable(c httpio.Context) error {
 	return c.JSON(http.StatusOK, tellTable(g, cells))
 }
 
-// wholeTable reads the table that a request names, with its cells row by row.
+// wholeTable reads the requested table, with its cells row by row.
 //
-// The table is read before its cells, so that those of one that is done are all there.
+// The table is read before its cells: if it is done, its cells are complete.
 func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridCell, err error) {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	if g, err = a.Store.Grid(ctx, scope, id); err != nil {
@@ -153,8 +153,8 @@ func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridC
 	return g, httpio.NotNil(cells), nil
 }
 
-// DropTable handles DELETE /tables/{id}.
-// 204, or 404 for a table that the user does not have, as with all of these.
+// DropTable handles DELETE /tables/{id}. It answers 204, or 404 for a table that the user does not have, as do all
+// routes of tables.
 func (a *Handlers) DropTable(c httpio.Context) error {
 	if err := a.Tables.Drop(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -208,9 +208,9 @@ func (a *Handlers) AskCell(c httpio.Context) error {
 	return c.JSON(http.StatusAccepted, tellTable(g, nil))
 }
 
-// ExportTable handles GET /tables/{id}/export: the table as it is now, as a file.
+// ExportTable handles GET /tables/{id}/export: the current table as a file.
 //
-// Without ?format= it is a workbook. The file is made before anything is sent.
+// The default format is a workbook. The file is complete before anything is sent.
 func (a *Handlers) ExportTable(c httpio.Context) error {
 	format := c.QueryParam("format")
 	if format == "" {
@@ -271,9 +271,9 @@ func (a *Handlers) TableEvents(c httpio.Context) error {
 		return nil
 	}
 	for {
-		// The state is read before the cells: those of a table that is done are all there.
+		// The state is read before the cells: if the table is done, its cells are complete.
 		if g, err = a.Store.Grid(ctx, scope, id); err != nil {
-			return err // removed meanwhile: the stream just ends
+			return err // deleted meanwhile: the stream ends
 		}
 		cells, err := a.Store.GridCells(ctx, scope, id, after)
 		if err != nil {
@@ -290,7 +290,7 @@ func (a *Handlers) TableEvents(c httpio.Context) error {
 			after = cell.Seq
 		}
 		if g.State != chat.GridFilling {
-			_ = sendTable(out, "table_done", g) // best effort: the reader may have left
+			_ = sendTable(out, "table_done", g) // best effort: the reader may have disconnected
 			return nil
 		}
 		if !httpio.Await(a.Streams, c, out, time.After(tableLook)) {

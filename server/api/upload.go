@@ -38,16 +38,16 @@ type uploadedDocument struct {
 	ID          string       `json:"id"`
 	Filename    string       `json:"filename"`
 	State       corpus.State `json:"state"`
-	DuplicateOf string       `json:"duplicate_of,omitempty"` // The document that has the same bytes already.
-	// The name that the file came under, if it is kept under another one.
+	DuplicateOf string       `json:"duplicate_of,omitempty"` // The existing document with the same bytes.
+	// The uploaded file name, if the document was renamed.
 	RenamedFrom string `json:"renamed_from,omitempty"`
 }
 
-// rejectedFile is a file that was not taken, and why.
+// rejectedFile is a refused file, with the reason.
 type rejectedFile struct {
 	Filename string    `json:"filename"`
 	Code     chat.Code `json:"code"`
-	Detail   string    `json:"detail"` // Why it was not taken, as a sentence.
+	Detail   string    `json:"detail"` // Why it was refused, as a sentence.
 
 	why error
 }
@@ -96,7 +96,7 @@ func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, err
 			Err: err,
 		}
 	}
-	if words == nil { // words need no room
+	if words == nil { // words count against no limit
 		if err := a.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func (a *Handlers) takeParts(c httpio.Context, parts *multipart.Reader, up *uplo
 	}
 }
 
-// uploadField takes a text field into settings, or reports that the part is a file.
+// uploadField reads a text field into settings, or reports that the part is a file.
 func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
 	name := part.FormName()
 	if name == "files" {
@@ -226,9 +226,9 @@ func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, fi
 	return false, httpio.CheckStrict(value, nil)
 }
 
-// addFile puts one file into the library. It fails only when the request can't go on.
+// addFile adds one file to the library. It fails only if the request can't continue.
 //
-// up is added to as it goes, so that what was done can be taken back.
+// It records its changes in up, so that they can be undone.
 func (a *Handlers) addFile(c httpio.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
 	res := &up.res
 	reject := func(name string, err error) {
@@ -294,7 +294,7 @@ func (a *Handlers) takeUploadBack(c httpio.Context, up *upload, refused error) e
 	return &told
 }
 
-// uploadBroken is the error for a body that ended or went wrong before its end.
+// uploadBroken returns the error for a truncated or invalid body.
 func (a *Handlers) uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " +
@@ -306,7 +306,7 @@ func (a *Handlers) uploadBroken(err error) error {
 	}
 }
 
-// limitedFile fails with a sentence for people after limit bytes, and remembers a failure of the request itself.
+// limitedFile fails with a user-facing message after limit bytes, and records an error of the request itself.
 type limitedFile struct {
 	r           io.Reader
 	left, limit int64
@@ -314,7 +314,7 @@ type limitedFile struct {
 	broken      error
 }
 
-// Read fails as soon as there is one byte more than the limit, so a file is never stored in part.
+// Read fails at the first byte over the limit, so a file is never stored in part.
 func (f *limitedFile) Read(p []byte) (int, error) {
 	if int64(len(p)) > f.left+1 {
 		p = p[:f.left+1]
@@ -330,7 +330,7 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// partPath is the whole path a part names, as the client wrote it: browsers send one when a folder is dropped. The
+// partPath returns the full path in a part, as sent by the client: browsers send one for a dropped folder. The
 // library cleans it.
 func partPath(part *multipart.Part) string {
 	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
@@ -340,7 +340,7 @@ func partPath(part *multipart.Part) string {
 	return strings.ToValidUTF8(params["filename"], "\ufffd")
 }
 
-// roomForUpload fails if a user's limits have no room for a single byte more.
+// roomForUpload fails if a user's limits leave no room for a single byte.
 func (a *Handlers) roomForUpload(ctx context.Context, user string) error {
 	if err := a.Store.Room(ctx, user, chat.ResourceUploadFiles); err != nil {
 		return err

@@ -10,20 +10,20 @@ import (
 // WatchedFolder is the body of PUT /watched: a folder that a program follows, and the files it excludes.
 type WatchedFolder struct {
 	Namespace string `json:"namespace" api:"form=namespace"` // Their namespace; "default" if empty.
-	// Its path on the machine of the program.
+	// Its path on the program's machine.
 	Folder  string        `json:"folder" api:"need,filled,max=corpus.MaxFolder"`
 	Files   int           `json:"files" api:"min=0,max=1099511627776"`  // The number of followed files.
 	LeftOut []FileLeftOut `json:"left_out" api:"max=corpus.MaxLeftOut"` // The excluded files and folders.
 	More    int           `json:"more" api:"min=0,max=1099511627776"`   // The number of further ones.
 }
 
-// FileLeftOut is a file or folder in a folder that is followed, but not itself.
+// FileLeftOut is an excluded file or folder of a followed folder.
 type FileLeftOut struct {
-	Path   string `json:"path" api:"need,filled,max=corpus.MaxFolder"`   // Where it is below the folder.
-	Reason string `json:"reason" api:"need,filled,max=corpus.MaxReason"` // Why it is not followed.
+	Path   string `json:"path" api:"need,filled,max=corpus.MaxFolder"`   // Its path below the folder.
+	Reason string `json:"reason" api:"need,filled,max=corpus.MaxReason"` // Why it is excluded.
 }
 
-// WatchedList is the answer of GET /watched.
+// WatchedList is the response of GET /watched.
 type WatchedList struct {
 	Folders []corpus.Watched `json:"folders"` // The folders.
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Webhooks sends what changed in kept questions to addresses that users set.
+// Webhooks sends changes of kept questions to the users' webhooks.
 type Webhooks interface {
 	// Set sets the address for a user's changes, and returns a new secret for the signatures. It fails with
 	// chat.CodeInvalid for an invalid address. origin is the server's address for the user; local is the guard's
@@ -36,8 +36,8 @@ type WebhookState struct {
 	Lost     int        `json:"lost"`              // Changes whose delivery was given up since the address was set.
 }
 
-// GetWebhook handles GET /standing/webhook.
-// 404 while no address is set. The secret is never in it.
+// GetWebhook handles GET /standing/webhook. It fails with 404 while no webhook is set. The response never contains
+// the secret.
 func (a *Handlers) GetWebhook(c httpio.Context) error { return a.sendWebhook(c, "") }
 
 // SetWebhook handles PUT /standing/webhook.

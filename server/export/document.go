@@ -18,14 +18,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// MediaTypes are the formats of files, by the names that requests have for them.
+// MediaTypes are the media types of the formats, by their names in requests.
 var MediaTypes = map[string]string{
 	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 	"bib":  "application/x-bibtex; charset=utf-8", "csl": "application/vnd.citationstyles.csl+json",
 	"ris": "application/x-research-info-systems; charset=utf-8",
 }
 
-// Extension is how the name of a file of a format ends.
+// Extension returns the file name extension of a format.
 func Extension(format string) string {
 	if format == "csl" {
 		return "csl.json"
@@ -79,19 +79,19 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// document is a Word document that is being written.
+// document is a Word document during encoding.
 //
-// It is filled by one goroutine and used once. Ids of relations, bookmarks and footnotes are counted in the order of
-// writing, so the same answers give the same ones.
+// It is filled by one goroutine and used once. Ids of relations, bookmarks and footnotes are counted in order, so
+// equal answers give equal ids.
 type document struct {
 	body      *strings.Builder // the current target: the text, or a footnote
 	notes     strings.Builder
-	links     map[string]string // ids of relations by their addresses
-	addresses []string          // those in the order of their ids
+	links     map[string]string // ids of relations by address
+	addresses []string          // the addresses in the order of their ids
 	footnotes int               // written so far
-	lists     []bool            // each list's kind: is it numbered?
+	lists     []bool            // whether each list is numbered
 	starts    []int             // the first number of each
-	first     map[int]int       // of the answer that is written: footnotes by the numbers of its citations
+	first     map[int]int       // of the current answer: footnotes by citation number
 	cited     map[int]chat.EvidenceCitation
 }
 
@@ -135,7 +135,7 @@ func (d *document) addAnswer(e chat.Evidence) {
 	}
 }
 
-// sourceName is a document's title, with its file's name where that is another.
+// sourceName returns a document's title, with its file name if that differs.
 func sourceName(c chat.EvidenceCitation) string {
 	if c.Title == "" || c.Title == c.Filename {
 		return c.Filename
@@ -146,15 +146,15 @@ func sourceName(c chat.EvidenceCitation) string {
 	return c.Title + " (" + c.Filename + ")"
 }
 
-// cite writes the footnote of a citation, or a reference to it when it was written before. ok is false for numbers that
-// are no citation's. A NOTEREF field points to the bookmark around the first reference; \f gives it the look of a
-// footnote, \h makes it a link.
+// cite writes the footnote of a citation, or a cross-reference to an existing one. ok is false for a number without
+// a citation. A NOTEREF field refers to the bookmark around the first reference; \f formats it as a footnote, \h
+// makes it a link.
 func (d *document) cite(number int) (ok bool) {
 	c, ok := d.cited[number]
 	if !ok {
 		return false
 	}
-	// A source that is named again gets a reference to its footnote and no second one.
+	// A repeated citation refers to the existing footnote.
 	if at, before := d.first[number]; before {
 		fmt.Fprintf(d.body, `<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:fldChar `+
 			`w:fldCharType="begin"/></w:r><w:r>`+
@@ -208,7 +208,7 @@ func (d *document) footnote(n int, c chat.EvidenceCitation) {
 	d.body = outside
 }
 
-// placeOf is the page or the place in words.
+// placeOf returns the page or the place as text.
 func placeOf(c chat.EvidenceCitation) string {
 	if c.Page > 0 {
 		return fmt.Sprintf("p. %d", c.Page)
@@ -216,12 +216,12 @@ func placeOf(c chat.EvidenceCitation) string {
 	return c.Place
 }
 
-// style is how words look.
+// style is the formatting of text.
 //
-// Code wins over a link's look. Equal styles are the same look, so that pieces can be joined.
+// Code takes precedence over a link's formatting. Styles are comparable, so that runs can be merged.
 type style struct {
 	bold, italic, strike, code bool
-	link                       string // an address of the web; empty: none
+	link                       string // a web address; empty: none
 }
 
 // paragraph writes a paragraph with a style and further properties, both of which may be empty.
@@ -262,7 +262,7 @@ func (d *document) run(text string, s style) {
 	if props.Len() > 0 {
 		d.body.WriteString("<w:rPr>" + props.String() + "</w:rPr>")
 	}
-	// A line end inside of a run is an element of its own in WordprocessingML.
+	// A line break within a run is an element of its own in WordprocessingML.
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			d.body.WriteString("<w:br/>")
@@ -274,7 +274,7 @@ func (d *document) run(text string, s style) {
 	d.body.WriteString("</w:r>")
 }
 
-// link returns the id of the relation with an address. Equal addresses have one relation.
+// link returns the id of an address's relation. Equal addresses share one relation.
 func (d *document) link(address string) string {
 	id, known := d.links[address]
 	if !known {
@@ -285,8 +285,8 @@ func (d *document) link(address string) string {
 	return id
 }
 
-// relations are those of a part: its own ones and all links. Text and footnotes are two parts, and an id is looked up
-// in the relations of its own part, so both get all links.
+// relations returns a part's relations: its own and all links. Text and footnotes are two parts, and an id is
+// resolved in its own part's relations, so both have all links.
 func (d *document) relations(own string) string {
 	var b strings.Builder
 	b.WriteString(relationsOpen + own)

@@ -13,10 +13,10 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// reference is what may be a footnote in an answer's text: ours, or the beginning of one that the text makes itself.
+// reference matches the possible footnotes in an answer's text: ours, or the start of a definition in the text.
 //
-// The first part finds numbers in brackets, with a colon if one follows: that would define a link of this name, and
-// the colon is then escaped.
+// The first alternative matches numbers in brackets, with a colon if one follows: that would be a link definition,
+// and the colon is then escaped.
 var reference = regexp.MustCompile(citation.String() + `:?|\[\^`)
 
 // withFootnotes returns an answer's Markdown with its footnotes replaced by the output of refer. Code stays
@@ -35,7 +35,7 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 	from := 0
 	for _, at := range reference.FindAllStringSubmatchIndex(source, -1) {
 		switch begin, end := at[0], at[1]; {
-		// In code a number in brackets is the code's.
+		// A number in code is literal.
 		case code(end - 1):
 		// Footnote definitions of the answer itself would appear among the validated ones.
 		case at[2] < 0: // [^
@@ -57,24 +57,22 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 	return closed(strings.TrimSpace(b.String()))
 }
 
-// unescaped is a mark of Markdown that comes after a text as what it looks like. An odd number of backslashes before
-// it escapes it already.
+// unescaped escapes a Markdown mark after a text, unless an odd number of backslashes precedes it.
 func unescaped(before, mark string) string {
 	if (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
-		return mark // it is that already
+		return mark // already escaped
 	}
 	return `\` + mark
 }
 
-// parseAnswer reads an answer as the page of answers does. Tables are the only extension that could hold numbers in
-// another way.
+// parseAnswer parses an answer as the page does. Tables are the only extension that affects numbers in brackets.
 func parseAnswer(source []byte) ast.Node {
 	return goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(source))
 }
 
 // walk calls see for each node.
 func walk(root ast.Node, see func(ast.Node)) {
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if this does
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // Walk fails only if the callback does
 		if entering {
 			see(n)
 		}
@@ -82,10 +80,10 @@ func walk(root ast.Node, see func(ast.Node)) {
 	})
 }
 
-// withoutHTML is Markdown in which HTML is text. Only the signs that begin HTML are escaped, found by the parser that
-// draws the page: other “<” stay.
+// withoutHTML escapes the HTML in Markdown. Only the characters that start HTML are escaped, as found by the page's
+// parser: other “<” stay.
 //
-// In the file, HTML of an answer could hide a footnote, or make one look like another.
+// In a file, HTML of an answer could hide or imitate a footnote.
 func withoutHTML(source string) string {
 	marked := make([]bool, len(source)+1)
 	mark := func(s text.Segment) {

@@ -12,16 +12,15 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Markdown writes answers one after the other, with footnotes as most programs read them: [^1], numbered through, and
-// their texts at the end. Signs that mean something to Markdown are escaped in all words but the answer's, which is
-// Markdown already.
+// Markdown encodes answers with footnotes in the common syntax: [^1], numbered through, with their texts at the end.
+// All text except the answers, which are Markdown, is escaped.
 //
-// A number that was cited twice refers to one footnote. It ends with a line feed.
+// Repeated citations share one footnote. The output ends with a line feed.
 func Markdown(answers []chat.Evidence) []byte {
 	var body, notes strings.Builder
 	count := 0
 	for _, e := range answers {
-		// Footnotes are numbered through all answers, by the order in which they are first cited.
+		// Footnotes are numbered through all answers, in order of first citation.
 		numbers := map[int]int{}
 		fmt.Fprintf(&body, "# %s\n\n%s\n\n", literal(e.Question),
 			literal("Asked "+e.AskedAt.UTC().Format("2 January 2006, 15:04 UTC")+" · answered by "+e.Model))
@@ -66,8 +65,7 @@ func noteText(c chat.EvidenceCitation) string {
 	return "“" + literal(c.Quote) + "” " + where
 }
 
-// literal is text that means nothing to Markdown, on one line. Every sign of ASCII that Markdown gives a meaning gets
-// a backslash, needed or not.
+// literal escapes text for Markdown, on one line. Every ASCII character with a meaning in Markdown gets a backslash.
 func literal(words string) string {
 	var b strings.Builder
 	for _, r := range oneLine(shown(words)) {
@@ -100,7 +98,7 @@ func HTML(title string, answers []chat.Evidence) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// pageStyle is all of the page's style.
+// pageStyle is the page's stylesheet.
 const pageStyle = `body{margin:0;font:1rem/1.6 system-ui,sans-serif}main{max-width:44rem;margin:auto;` +
 	`padding:2rem 1rem;overflow-wrap:anywhere}h1{margin-top:2.5rem;font-size:1.375rem;line-height:1.35}` +
 	`h2,h3{font-size:1.125rem}h1+p{color:light-dark(#5c5c56,#a5a59d);font-size:.875rem}blockquote{margin:1rem 0;` +

@@ -149,7 +149,7 @@ func (d Desk) refuses(dir string) error {
 	return Free(dir, d.Followed())
 }
 
-// Free fails if a folder overlaps the followed ones.
+// Free fails if a folder overlaps the followed ones, or if MaxFollowed is reached.
 func Free(dir string, followed []Followed) error {
 	chosen := 0
 	for _, f := range followed {

@@ -33,16 +33,16 @@ type Found struct {
 	Answering string    `json:"answering"` // The default model of questions; "offline": rules.
 	Servers   []Server  `json:"servers"`   // The model servers discovered on this machine.
 	Services  []Service `json:"services"`  // The services that need a key.
-	// Why the model that answers can't be used now; empty: it may.
+	// Why the answering model is unavailable; empty: it is available.
 	Trouble string `json:"trouble"`
 	// Why the user can't choose; empty: they can.
 	Locked string `json:"locked"`
 }
 
-// Server is a server of models that was found on this machine.
+// Server is a model server discovered on this machine.
 type Server struct {
 	Program string  `json:"program"` // The usual program of its port.
-	Port    int     `json:"port"`    // Where it listens.
+	Port    int     `json:"port"`    // Its port.
 	Models  []Model `json:"models"`  // Its models.
 }
 
@@ -70,7 +70,7 @@ type Desk struct {
 	Find func(ctx context.Context) Found
 	// Choose tests a model and, if the test succeeds, makes it the answering one.
 	Choose func(ctx context.Context, choice Choice) (Tried, error)
-	// Operators are the users who may choose where users have keys.
+	// Operators are the users who may choose if keys are used.
 	Operators []string
 }
 
@@ -92,7 +92,7 @@ func (d Desk) Locked(c httpio.Context, guard *httpio.Guard) string {
 	return ""
 }
 
-// Look is what GET /model answers, for a request.
+// Look returns the response of GET /model for a request.
 func (d Desk) Look(c httpio.Context, guard *httpio.Guard, answering string) Found {
 	if why := d.Locked(c, guard); why != "" {
 		return Found{Answering: answering, Servers: []Server{}, Services: []Service{}, Locked: why}

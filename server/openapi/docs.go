@@ -48,7 +48,7 @@ func (doc *Document) Docs(base string, keys bool) (views.Docs, error) {
 	return d, nil
 }
 
-// A route that takes a form and no JSON has no example and nothing to try. base and keys are those of Docs.
+// A route with a form and no JSON has no example and no form to try. base and keys are those of Docs.
 func docsOperation(
 	op Operation, made apiOperation, doc *Document, base string, keys bool,
 ) (views.DocsOperation, error) {
@@ -78,7 +78,7 @@ func docsOperation(
 			return out, err
 		}
 	}
-	// Statuses are three digits, so their order as text is that of the numbers.
+	// Statuses have three digits, so they sort as text.
 	for _, status := range slices.Sorted(maps.Keys(made.Responses)) {
 		res := made.Responses[status]
 		o := views.DocsOutcome{Status: status, About: res.Description}
@@ -90,15 +90,15 @@ func docsOperation(
 	return out, nil
 }
 
-// curlCommand is the request of an operation as a command for a shell.
+// curlCommand returns an operation's request as a shell command.
 //
-// Parameters of the path stay in braces, which readers replace. The key is a placeholder.
+// Path parameters stay in braces, which readers replace. The key is a placeholder.
 func curlCommand(op Operation, base string, keys bool) (string, error) {
 	lines := []string{"curl " + base + TemplatePath(op.Path)}
 	if op.Method != http.MethodGet {
 		lines[0] = "curl -X " + op.Method + " " + base + TemplatePath(op.Path)
 	}
-	// The keys of this server begin with fn_; the rest is for the reader to fill in.
+	// The keys of this server begin with fn_; the reader fills in the rest.
 	if keys {
 		lines = append(lines, "-H 'X-API-Key: fn_…'")
 	}
@@ -237,7 +237,7 @@ func valueBounds(s *jsonschema.Schema) string {
 	return strings.Join(parts, "; ")
 }
 
-// Lengths are whole numbers in a schema, and bounds of values are not; here they are written alike.
+// Lengths are integers in a schema, other limits are floats; both are formatted alike.
 func toFloat(n *int) *float64 {
 	if n == nil {
 		return nil
@@ -249,7 +249,7 @@ func formatNumber(f *float64) string {
 	if f == nil {
 		return ""
 	}
-	// Whole numbers are written with separators, as people read them.
+	// Whole numbers are formatted with separators.
 	if n := int(*f); float64(n) == *f {
 		return english.Digits(n)
 	}

@@ -118,7 +118,7 @@ func documentRoutes() []Operation {
 			}`).
 			fails(chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull).
 			ends(http.StatusCreated, "It is followed.", api.FollowedPlace{}),
-		// Which kinds there are depends on the program, so their settings are read here and not described.
+		// The kinds depend on the program, so clients read their settings here.
 		route("GET /places/kinds", "List kinds of places").
 			gives("The kinds and their settings.", api.PlaceKinds{}),
 		route("GET /places/:id", "Get a place").

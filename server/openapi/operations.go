@@ -17,15 +17,15 @@ import (
 	"github.com/footnote/footnote/server/shares"
 )
 
-// group is a heading of the description.
+// group is a section of the description.
 //
-// routes is a function and not a list, since each description of a route is a value that its methods return anew.
+// routes is a function and not a list, since the methods of a route return a new value.
 type group struct {
 	name, about string
 	routes      func() []Operation
 }
 
-// clientGroup's failures differ from those of the others.
+// clientGroup has other errors than the other groups.
 const clientGroup = "AI SDK and AG-UI"
 
 // They are in the order of the page: the most basic first.
@@ -55,9 +55,10 @@ var groups = []group{
 	{"Service", "How the server is, and what it can do.", serviceRoutes},
 }
 
-// Operations describes every route but those of the page.
+// Operations returns the description of every route except the page's.
 //
-// They are made anew each time, so a caller may change them. Order: the groups', and in a group the source's.
+// Each call builds them, so a caller may modify them. They are in the order of the groups, and within a group of the
+// source.
 func Operations() (all []Operation) {
 	for _, g := range groups {
 		for _, op := range g.routes() {
@@ -111,7 +112,7 @@ var pathParams = map[string]struct {
 	"/places/:id":                    {textSchema(), "The place's id.", missing},
 	"/v1/responses/:id":              {textSchema(), `The response's id: "resp_" and the run's id.`, missing},
 	"/v1/models/:model":              {textSchema(), "The model's name: footnote.", missing},
-	"/ui/chat/:id":                   {patterned(sessionForm), sessionAbout, nil}, // a new chat has no answer under way
+	"/ui/chat/:id":                   {patterned(sessionForm), sessionAbout, nil}, // a new chat has no run yet
 }
 
 const sessionAbout = "The conversation's id, such as user_7_conv_9."
@@ -135,13 +136,13 @@ var (
 		header("Last-Event-ID", patterned(`^[0-9]{0,15}$`),
 			"The same; browsers send it when they come back. Empty is none."),
 	}
-	// seenParam is afterParams' header where the address takes no parameters.
+	// seenParam is afterParams' header for addresses without query parameters.
 	seenParam = header("Last-Event-ID", patterned(`^[0-9]{0,15}$`),
 		"Of a run that is asked for again: go on after this event. Empty is none.")
 	cursorParam = query("cursor", textSchema(), "next of the page before.")
 )
 
-// The bound is that of every list of the API.
+// The limit is that of every list of the API.
 func limitParam(initial string) parameter {
 	return query("limit", wholeSchema(1, chat.MaxPage, initial), "How many at most.")
 }
@@ -173,7 +174,7 @@ func answers(body any) []outcome {
 }
 
 var (
-	// Each list is one way in which addresses answer programs, the page's script and forms.
+	// Each list holds the outcomes for programs, the page's script and forms.
 	steered = []outcome{
 		{status: http.StatusAccepted, about: "It will; the run's events show when.", body: api.Accepted{}},
 		{status: http.StatusNoContent, about: "The same, for the page's script."},
@@ -205,17 +206,17 @@ func refused() (list []outcome) {
 	return list
 }
 
-// filesOf are files in some formats, whose media types export knows.
+// filesOf returns the outcomes for files in some formats, with the media types of package export.
 func filesOf(types map[string]string, about string, formats ...string) (list []outcome) {
 	for _, format := range formats {
-		// The description names types without parameters such as the charset.
+		// The description omits parameters of types, such as the charset.
 		kind, _, _ := strings.Cut(types[format], ";")
 		list = append(list, outcome{status: http.StatusOK, about: about, kind: kind})
 	}
 	return list
 }
 
-// A run is its user's alone: to others it is not there (404), as if it had never been.
+// A run is accessible to its user only: others get 404.
 func runRoutes() []Operation {
 	return []Operation{
 		route("GET /agent/runs/:id", "Get everything about a run").
@@ -308,8 +309,7 @@ func runRoutes() []Operation {
 	}
 }
 
-// EvidenceExample is the smallest file that can be checked.
-// Besides the description, tests send it, so it must stay a file that is read.
+// EvidenceExample is the smallest valid evidence file. Tests send it, so it must stay valid.
 const EvidenceExample = `{"format":"footnote-evidence/1",` +
 	`"digest":"1876ac35de75e7d89ba938fddcd3b45dd8fc5db0b5314364649da0e0fe14a1bd",` +
 	`"run_id":"0193e4a0-0000-7000-8000-000000000000","question":"Is the roof sound?","answer":"Yes.",` +
@@ -329,9 +329,9 @@ const (
 	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
 )
 
-// forms are the patterns that the tag api names, with the most characters that fit them; nil: no bound of their own.
+// forms are the patterns of the tag api, with their maximum length in characters; nil: no limit.
 //
-// A form that is missing here makes Describe fail for the field that names it.
+// A missing form makes Describe fail with the field's name.
 var forms = map[string]struct {
 	pattern string
 	most    *float64
@@ -366,7 +366,7 @@ func patterned(pattern string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: pattern}
 }
 
-// Both bounds are part of the range. initial is what an absent value means, in JSON; empty: nothing is said of it.
+// Both limits are inclusive. initial is the default in JSON; empty: not stated.
 func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "integer", Minimum: &low, Maximum: &high}
 	if initial != "" {
@@ -375,15 +375,15 @@ func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
 	return s
 }
 
-// oneOrNone is one of the values, or empty, which is the same as none.
+// oneOrNone returns the schema of one of the values, or the empty text, which equals absent.
 func oneOrNone(values ...string) *jsonschema.Schema { return oneOf(append(values, "")...) }
 
 func oneOf(values ...string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Enum: listValues(values...)}
 }
 
-// A conversation has two addresses that grew apart: /agent/session/{id} reads and exports it, /sessions/{id} changes
-// it, and both delete it.
+// A conversation has two addresses for historical reasons: /agent/session/{id} reads and exports it, /sessions/{id}
+// changes it, and both delete it.
 func conversationRoutes() []Operation {
 	return []Operation{
 		route("GET /agent/session/:id/export", "Get a conversation's answers as a file").

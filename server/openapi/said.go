@@ -36,16 +36,16 @@ type said struct {
 //go:embed said.json
 var saidFile []byte
 
-// It is read once, when it is first asked for, and never changed.
+// It is decoded once, on first use, and read-only.
 var source = sync.OnceValue(func() said {
 	var s said
 	if err := json.Unmarshal(saidFile, &s); err != nil {
-		panic(err) // said.json is a part of the program
+		panic(err) // said.json is embedded
 	}
 	return s
 })
 
-// codeWords is what a code means, with the code: "Its state does not allow it (conflict)."
+// codeWords returns a code's description and the code: "Its state does not allow it (conflict)."
 func (s said) codeWords(code chat.Code) string {
 	return strings.TrimSuffix(s.Codes[code], ".") + " (" + string(code) + ")."
 }
@@ -79,7 +79,7 @@ type field struct {
 	pair     bool
 }
 
-// sourceName is a type as the source has it: chat.Step.
+// sourceName returns a type's name in the source: chat.Step.
 func sourceName(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
 
 // readField parses the comment and tag of a field.
@@ -141,10 +141,10 @@ func (f *field) readOption(t reflect.Type, option string) (err error) {
 	return err
 }
 
-// valueOf is what a word of a tag means: a constant, a number, a truth value, or the word itself.
+// valueOf parses a word of a tag: a constant, a number, a truth value, or the word itself.
 //
-// A number is a float64, as JSON has it. A constant that is not in said.json is an error, since it would be described
-// as a word.
+// A number is a float64, as in JSON. A constant missing in said.json is an error, since it would be described as a
+// word.
 func valueOf(t reflect.Type, word string) (any, error) {
 	if name := constantName(t, word); name != "" {
 		if v, ok := source().Names[name]; ok {
@@ -175,7 +175,7 @@ func constantName(t reflect.Type, word string) string {
 	return pkg + "." + name
 }
 
-// A constant in said.json is a float64, as all numbers of JSON are once they are decoded.
+// A constant in said.json is a float64, as all decoded JSON numbers.
 func numberOf(t reflect.Type, word string) (*float64, error) {
 	v, err := valueOf(t, word)
 	if err != nil {

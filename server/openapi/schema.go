@@ -21,19 +21,19 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// schemas makes JSON schemas of Go types by their tags. Structs become components, named like their types.
+// schemas generates JSON schemas from Go types and their tags. Structs become components with their types' names.
 //
-// One walk fills all of it; it is not safe for concurrent use. err joins what was described wrongly, so that one run of
-// a test shows all of it.
+// One walk fills it; it is not safe for concurrent use. err joins all errors of the description, so that one test
+// run shows them all.
 type schemas struct {
 	fields  map[string]field // by "Component.field"
 	made    map[string]*jsonschema.Schema
-	asked   map[string]bool       // components of requests: the others are of responses
-	reached map[reflect.Type]bool // structs and named texts
+	asked   map[string]bool       // components of requests; the others are of responses
+	reached map[reflect.Type]bool // structs and named string types
 	err     error
 }
 
-// Its maps begin empty: a Document is made from types alone, and from no other Document.
+// newSchemas returns an empty set of schemas.
 func newSchemas() *schemas {
 	return &schemas{
 		fields: map[string]field{}, made: map[string]*jsonschema.Schema{}, asked: map[string]bool{},
@@ -55,14 +55,14 @@ func (b *schemas) responseSchema(v any) *jsonschema.Schema {
 //
 // The three fields are added by chat.Event.AppendJSON and are in no payload's type, so they are described here.
 func (b *schemas) addEvent(kind chat.Kind) {
-	// An empty body gives the zero value of the kind's payload, whose type is all that is needed.
+	// An empty body gives the zero value of the kind's payload, whose type is needed.
 	p, err := chat.Event{Type: kind, Body: json.RawMessage("{}")}.Payload()
 	if err != nil {
 		b.err = errors.Join(b.err, err)
 		return
 	}
 	b.responseSchema(p)
-	// The payload's own component stays as it is: it may be named by other types.
+	// The payload's own component stays unchanged: other types may refer to it.
 	body := b.made[componentName(reflect.TypeOf(p))].CloneSchemas()
 	name := any(string(kind))
 	body.Properties["type"] = &jsonschema.Schema{
@@ -79,10 +79,10 @@ func (b *schemas) addEvent(kind chat.Kind) {
 	b.made["Event_"+string(kind)] = body
 }
 
-// componentName is a type's name, behind its package's for those of the OpenAI-compatible API and of the Model
-// Context Protocol: theirs are as general as the API's own.
+// componentName returns a type's name, prefixed by its package for those of the OpenAI-compatible API and of the
+// Model Context Protocol, whose names are as general as the API's own.
 //
-// Two types of one component name must not be reached: the first one would be described for both.
+// Two types with one component name must not both be reachable: the first one's schema would apply to both.
 func componentName(t reflect.Type) string {
 	name := []rune(t.Name())
 	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
@@ -116,7 +116,7 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 		return toolUseSchema()
 	case reflect.TypeFor[v1.ResponseInput]():
 		return inputSchema()
-	// A prompt is nothing that this server has: only null is taken.
+	// Prompts are not supported: only null is accepted.
 	case reflect.TypeFor[v1.PromptRef]():
 		return &jsonschema.Schema{Enum: []any{nil}}
 	case reflect.TypeFor[v1.ConversationRef]():
@@ -177,10 +177,10 @@ func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Sche
 	}
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	if !open {
-		// That is the schema false, which nothing fits.
+		// The schema false, which matches nothing.
 		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 	}
-	// It is there before its fields are walked through, so a type may hold itself.
+	// It is registered before its fields are visited, so a type may contain itself.
 	b.made[name], b.asked[name] = s, asked
 	b.addFields(s, t, asked, open)
 	return ref
@@ -203,7 +203,7 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 			b.err = errors.Join(b.err, fmt.Errorf("%v.%s has no json tag", t, f.Name))
 			continue
 		}
-		// Both mean that encoding/json leaves the field out, so a response need not have it.
+		// With either option encoding/json omits the field, so a response need not have it.
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		// The field's description is also kept for tests, which send values beyond its limits.
 		about, err := readField(t, f, tag)
@@ -214,10 +214,10 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 		}
 		value := about.narrowSchema(b.schemaOf(kind, asked, open))
 		if asked && !about.need && value.Enum != nil && slices.Contains(append(value.Types, value.Type), "string") {
-			value.Enum = append(value.Enum, "") // the same as none
+			value.Enum = append(value.Enum, "") // equals absent
 		}
 		switch {
-		// In a request null is the same as absent.
+		// In a request null equals absent.
 		case asked && !about.need, !asked && !optional && mayBeNull(t, f.Type):
 			value = withNull(value)
 		}
@@ -230,17 +230,16 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 	}
 }
 
-// mayBeNull is true for the lists and objects of events: they come as the log has them. The server's own are never
-// null.
+// mayBeNull is true for the lists and objects of events, which are sent as stored. The server's own are never null.
 func mayBeNull(t, f reflect.Type) bool {
 	return t.PkgPath() == reflect.TypeFor[chat.Step]().PkgPath() &&
 		(f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f != reflect.TypeFor[json.RawMessage]()
 }
 
-// narrowSchema puts a field's bounds into its schema.
+// narrowSchema adds a field's limits to its schema.
 //
-// Of a list, the values that are allowed and the pattern of pairs hold for its entries, min and max for how many there
-// are. It changes s and returns it.
+// In a list, the allowed values and the pattern of pairs apply to its entries, min and max to its length. It
+// modifies s and returns it.
 func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	s.Pattern = f.pattern
 	values := &s.Enum
@@ -252,7 +251,7 @@ func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 		s.Enum = append(s.Enum, f.only)
 	}
 	if f.initial != nil {
-		s.Default, _ = json.Marshal(f.initial) // numbers, words and truth values: it can't fail
+		s.Default, _ = json.Marshal(f.initial) // numbers, words and truth values: can't fail
 	}
 	if f.pair {
 		s.Items.MinItems, s.Items.MaxItems = wholeNumber(to(2)), wholeNumber(to(2))
@@ -261,7 +260,7 @@ func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	if f.Min == nil && f.Max == nil {
 		return s
 	}
-	// One pair of bounds in the tag means lengths of texts, entries of lists, or values of numbers.
+	// One pair of limits in the tag applies to lengths of texts, entries of lists, or values of numbers.
 	switch kinds := append(s.Types, s.Type); {
 	case slices.Contains(kinds, "string"):
 		s.MinLength, s.MaxLength = wholeNumber(f.Min), wholeNumber(f.Max)
@@ -281,9 +280,9 @@ func wholeNumber(f *float64) *int {
 	return &n
 }
 
-// withNull lets null in as well.
+// withNull extends a schema by null.
 //
-// It may change s, which must not be shared; a reference is wrapped instead.
+// It may modify s, which must not be shared; a reference is wrapped instead.
 func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	switch {
 	case s.Ref != "" || len(s.OneOf) > 0:
@@ -297,10 +296,9 @@ func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// mustSchema reads a schema that is a constant.
+// mustSchema parses a constant schema.
 //
-// It panics for a text that is no schema, so only constants may be given. Each call reads anew: callers change what
-// they get.
+// It panics for an invalid schema. Each call parses again, since callers modify the result.
 func mustSchema(text string) *jsonschema.Schema {
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -309,9 +307,10 @@ func mustSchema(text string) *jsonschema.Schema {
 	return &s
 }
 
-// contentSchema is text, or a list of parts. Other parts than text are let in where they are not the question's.
+// contentSchema is the schema of a text, or a list of parts. Parts other than text are accepted outside the
+// question.
 //
-// It is the content of a message of OpenAI's APIs, which ask.Content reads.
+// It is the content of a message of OpenAI's APIs, which ask.Content decodes.
 func contentSchema() *jsonschema.Schema {
 	return mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [
 		{"type": "object", "required": ["type", "text"], "properties": {
@@ -324,10 +323,10 @@ func contentSchema() *jsonschema.Schema {
 	]}}]}`)
 }
 
-// toolUseSchema is what may be wanted of a client's own tools.
+// toolUseSchema is the schema of the choice for a client's own tools.
 //
-// That is tool_choice of OpenAI's APIs. A client's tools are never called here, so only what does not ask for a call is
-// taken.
+// It is tool_choice of OpenAI's APIs. A client's tools are never called, so only values that require no call are
+// accepted.
 func toolUseSchema() *jsonschema.Schema {
 	return mustSchema(`{"anyOf": [
 		{"type": ["string", "null"], "enum": ["auto", "none", "", null]},
@@ -359,9 +358,9 @@ func inputSchema() *jsonschema.Schema {
 	return s
 }
 
-// conversationSchema is a conversation's id, or an object that has it.
+// conversationSchema is the schema of a conversation's id, or an object with it.
 //
-// It is the field conversation of the Responses API, which v1.ConversationRef reads.
+// It is the field conversation of the Responses API, which v1.ConversationRef decodes.
 func conversationSchema() *jsonschema.Schema {
 	return mustSchema(`{"anyOf": [
 		{"type": "string", "pattern": "` + maybeForm + `"},
