@@ -47,9 +47,9 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// Runs starts and steers the work on questions. agent.Runs is the one that serves.
+// Runs starts and controls runs; agent.Runs implements it.
 //
-// Each room asks for the methods that it calls, so that a test of a room needs no more than those.
+// Each room has an interface with only its own methods, to simplify its tests.
 type Runs interface {
 	ask.Starter
 	api.Runs
@@ -67,34 +67,34 @@ type Config struct {
 	Log        *slog.Logger // nil: discards the log
 	Version    string
 	Commit     string           // of the build; empty: not known
-	Date       string           // of that commit, in RFC 3339; empty: not known
+	Date       string           // of the commit, in RFC 3339; empty: not known
 	KeepDays   int              // for the page: days that a session is kept after its last question; 0: for ever
 	Models     func() []string  // the available models, the default first; nil: only the offline model
 	Desk       modelchoice.Desk // changes the model; zero: the settings decide
 	Places     *follow.Follower // follows places; required
-	Pages      sources.Net      // the way to pages that are added once
+	Pages      sources.Net      // the network for imported web pages
 	Folders    folders.Desk     // follows folders of this machine; zero: the settings decide
-	Toolsets   []string         // for the page: those that a question may name, the usual one first
+	Toolsets   []string         // for the page: the available toolsets, the default first
 	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: none
 	Checks     []api.Check
-	Hosts      []string             // further names the server is reached by; see httpio.Guard
-	Origins    []string             // whose pages may call the API, such as "https://app.example.org"; nil: only ours
-	Metrics    *prometheus.Registry // nil: one of its own
+	Hosts      []string             // further host names of the server; see httpio.Guard
+	Origins    []string             // origins allowed to call the API, such as "https://app.example.org"; nil: none
+	Metrics    *prometheus.Registry // nil: a new one
 	Limits     httpio.Limits
 	UserLimits chat.Limits  // limits per user; the store and the library enforce most of them
-	Keys       *keys.File   // who may use it; nil: everybody is the local user
+	Keys       *keys.File   // the users; nil: every user is the local user
 	Grants     *grants.Book // the users' grants to programs; nil: programs need a key
 
-	Keeper   api.Keeper   // keeps questions that are asked again
-	Webhooks api.Webhooks // sends what changed in them
-	Tables   *grid.Filler // makes tables over many documents and fills them
+	Keeper   api.Keeper   // stores questions that are asked again
+	Webhooks api.Webhooks // sends their changes
+	Tables   *grid.Filler // creates and fills tables over documents
 
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
-	// a plain search does not take the place of an agent that fails
+	// a failed agent has no plain search as fallback
 	GatherAlone bool
-	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gather.
+	// FallbackScore is the minimum similarity, 0–1, of the semantic search that is Gather's fallback.
 	FallbackScore float64
-	Checker       api.Checker // has a language model judge results of a search
+	Checker       api.Checker // lets a language model check search results
 	// returns the system message for a budget, for histories of sessions; nil: no system message
 	Rules func(chat.Budget) string
 	Stats func() chat.RunStats // statistics of runs, for the metrics; nil: none
@@ -125,8 +125,8 @@ type Server struct {
 
 // New wires a server. It neither listens nor starts a goroutine.
 //
-// It fails when a required part is missing, when one of Origins is no origin, and when the page's own files can't be
-// prepared. Metrics are registered with Config.Metrics, so two servers with one registry panic in the second New.
+// It fails if a required part is missing, if one of Origins is invalid, and if the static files are broken. Metrics
+// are registered with Config.Metrics, so a second server with the same registry panics in New.
 func New(cfg Config) (*Server, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Runs == nil || cfg.Places == nil {
 		return nil, errors.New("server: Store, Feed, Library, Runs and Places are required")
@@ -168,7 +168,7 @@ func New(cfg Config) (*Server, error) {
 
 // makeRooms creates the rooms, each with only its own dependencies.
 func (s *Server) makeRooms(cfg Config) error {
-	// Without settings only the model that is built in can be named.
+	// Without settings only the built-in model is available.
 	if cfg.Models == nil {
 		cfg.Models = func() []string { return []string{"offline"} }
 	}
@@ -216,8 +216,7 @@ func (s *Server) makeRooms(cfg Config) error {
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
 	}
-	// The rooms do not import each other, so the one thing that the page's form and programs do alike is handed over
-	// here.
+	// The rooms do not import each other, so their only shared operation is passed here.
 	s.page.PutPage = s.api.PutPage
 	return nil
 }
@@ -238,19 +237,18 @@ func buildLine(cfg Config) string {
 	return strings.Join(words, " · ")
 }
 
-// Handler answers every request, for a test server or another mux.
+// Handler returns the handler for all requests, for a test server or another mux.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// ListenOn sets the server's address before Serve does, so that LocalUserAlone is right in between.
+// ListenOn records the listener's address before Serve does, so that LocalUserAlone is correct in between.
 func (s *Server) ListenOn(addr net.Addr) { s.guard.ListenOn(addr) }
 
 // LocalUserAlone reports whether only the user of this machine uses the server; see httpio.Guard.
 func (s *Server) LocalUserAlone() bool { return s.guard.LocalUserAlone() }
 
-// Serve answers requests on ln until Shutdown; then it returns nil. Without keys only known Host names are let in.
+// Serve handles requests on ln until Shutdown; then it returns nil. Without keys only known Host names are accepted.
 //
-// Any other error than
-// that of Shutdown is returned as it is.
+// Other errors than that of Shutdown are returned unchanged.
 func (s *Server) Serve(ln net.Listener) error {
 	s.ListenOn(ln.Addr())
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -259,10 +257,10 @@ func (s *Server) Serve(ln net.Listener) error {
 	return nil
 }
 
-// Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to come back. Other requests are
-// served as before.
+// Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to reconnect. Other requests are
+// handled as before.
 //
-// It may be called more than once and at any time; Shutdown calls it as well. There is no way back.
+// It is idempotent and irreversible; Shutdown calls it as well.
 func (s *Server) Drain() { s.streams.Drain() }
 
 // Shutdown drains, accepts no new requests, and waits for those under way. If ctx ends first, it closes the open

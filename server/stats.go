@@ -44,7 +44,7 @@ var (
 	)
 )
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (statsCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		runsRunning, runsEnded, runsTime, toolCalls, toolTime, toolTokens, toolCost, modelTokens, modelCost,
@@ -53,7 +53,7 @@ func (statsCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (c statsCollector) Collect(out chan<- prometheus.Metric) {
 	t := c.read()
 	count := func(d *prometheus.Desc, v float64, labels ...string) {

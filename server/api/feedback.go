@@ -190,7 +190,7 @@ func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
 	}
 }
 
-// newCSVFeedback encodes feedback as CSV. The header is sent with the first page, so an empty file has none.
+// newCSVFeedback encodes feedback as CSV. The header is written with the first page, even if that is empty.
 func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 	table := csv.NewWriter(w)
 	head := []string{"run_id", "session_id", "rating", "reason", "comment", "question", "created_at", "updated_at"}

@@ -21,7 +21,7 @@ const probeTime = 2 * time.Second
 type Check struct {
 	Name     string
 	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
-	Probe    func(ctx context.Context) error  // timeout 2 s; a chat.Error's message is shown, other errors are only logged
+	Probe    func(ctx context.Context) error  // timeout 2 s; only a chat.Error's message is shown
 	Says     func(ctx context.Context) string // a detail while it is healthy; nil: none
 	Applies  func() bool                      // whether the dependency exists now; nil: it does
 }

@@ -53,7 +53,7 @@ type KeptQuestion struct {
 	Question string `json:"question"`
 	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace string             `json:"namespace,omitempty"`
-	State     chat.StandingState `json:"state"`             // Whether it is being asked again, and whether its answer changed.
+	State     chat.StandingState `json:"state"`             // Whether it is being asked, and whether it changed.
 	Trouble   string             `json:"trouble,omitempty"` // Why the last attempt failed.
 	RunID     string             `json:"run_id"`            // The run of the last answer; empty before the first.
 	SessionID string             `json:"session_id"`        // The conversation with its runs.

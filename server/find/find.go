@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Searcher checks searches and counts them against their users' limits.
+// Searcher validates searches and counts them against their users' limits.
 type Searcher struct {
 	Store chat.Store
 }
@@ -46,14 +46,13 @@ type SearchFilters struct {
 	DocumentIDs []string       `json:"document_ids"`
 	Title       string         `json:"title"` // A part of the title or file name.
 	MIME        string         `json:"mime"`  // A media type, or its beginning, such as text/.
-	Meta        map[string]any `json:"meta"`  // Fields of meta with the values they must have.
-	// The year of the document's own date, which its meta has as date, year or published; a month or a day of it as
-	// well.
+	Meta        map[string]any `json:"meta"`  // Fields of meta with the required values.
+	// The year of the document's own date, from date, year or published in its meta; a month or a day of it as well.
 	Year Year `json:"year"` // of the document's own date, and of the next two
-	// The document's own date is this or later: 2026-01-31, 2026-01 or 2026.
+	// The document's own date is on or after this: 2026-01-31, 2026-01 or 2026.
 	DateFrom string `json:"date_from" api:"form=date"`
-	DateTo   string `json:"date_to" api:"form=date"` // The document's own date is this or earlier; as date_from.
-	// Only documents added after this time, or after the beginning of this day in UTC.
+	DateTo   string `json:"date_to" api:"form=date"` // The document's own date is on or before this; as date_from.
+	// Only documents added after this time, or after the start of this day in UTC.
 	AddedAfter httpio.Moment `json:"added_after"`
 	// Only documents added before this time, or before this day in UTC.
 	AddedBefore httpio.Moment `json:"added_before"`
@@ -85,7 +84,7 @@ func (y *Year) UnmarshalJSON(data []byte) error {
 type SearchResult struct {
 	Text     string         `json:"text"`
 	Score    float64        `json:"score" api:"min=0,max=1"`
-	Rank     int            `json:"rank"`     // The place in the list, from 1; a check changes it, not the score.
+	Rank     int            `json:"rank"`     // The rank in the list, from 1; a check changes it, not the score.
 	Metadata searchMetadata `json:"metadata"` // The place of the passage.
 	// Whether the language model judged that it states the answer; absent for a passage that was not checked.
 	Answers *bool `json:"answers,omitempty"`
@@ -106,10 +105,10 @@ type searchMetadata struct {
 	Start      int    `json:"start"`
 	End        int    `json:"end"`
 	URL        string `json:"url"`
-	SourceURL  string `json:"source_url,omitempty"` // where the document is published
+	SourceURL  string `json:"source_url,omitempty"` // the document's web address
 }
 
-// Query checks a search and makes the library's query from it. It fails with a chat.Error.
+// Query validates a search and builds the library's query. It fails with a chat.Error.
 func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 	q := corpus.Query{
 		Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore,
@@ -165,7 +164,7 @@ func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 	return q, nil
 }
 
-// Spend checks a search and counts it against its user's limit.
+// Spend validates a search and counts it against its user's limit.
 func (s *Searcher) Spend(ctx context.Context, scope chat.Scope, body SearchQuery) error {
 	if _, err := s.Query(body); err != nil {
 		return err
@@ -173,13 +172,13 @@ func (s *Searcher) Spend(ctx context.Context, scope chat.Scope, body SearchQuery
 	return s.Store.Spend(ctx, scope.User, chat.ResourceSearches, 1)
 }
 
-// OnlyDocuments reports whether a filter names documents and nothing else.
+// OnlyDocuments reports whether a filter has document ids and no other condition.
 func (f SearchFilters) OnlyDocuments() bool {
 	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.Year == "" && f.DateFrom == "" && f.DateTo == "" &&
 		f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
 }
 
-// hitURL opens the viewer at a passage, on the page of its best words.
+// hitURL returns the viewer's address of a passage, on the page of its best match.
 func hitURL(r corpus.Result) string {
 	link := chat.Link{Document: r.Document.ID, Passage: r.Passage.ID}
 	if r.Page > r.Passage.Page {
@@ -188,7 +187,7 @@ func hitURL(r corpus.Result) string {
 	return link.String()
 }
 
-// PassagesOf describes what was found, in its order.
+// PassagesOf converts the results of a search, in their order.
 func PassagesOf(found []corpus.Result) []SearchResult {
 	out := make([]SearchResult, 0, len(found))
 	for i, r := range found {

@@ -18,25 +18,25 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Bodies reads the JSON and forms of requests, up to a size.
+// Bodies decodes the JSON and forms of requests, up to a size.
 //
-// It is a value without state: methods may be called at the same time, each for a request of its own. Failures are
-// chat.Errors: CodeUnsupported for another media type, CodeTooLarge over Max, CodeInvalid for the rest.
+// It is a stateless value and safe for concurrent use. Its errors are chat.Errors: CodeUnsupported for another media
+// type, CodeTooLarge over Max, CodeInvalid for the rest.
 type Bodies struct {
 	Max int64 // bytes of one body
 }
 
-// ReadJSON reads one JSON object of at most b.Max bytes into v. A field that v does not have is refused by name.
+// ReadJSON decodes one JSON object of at most b.Max bytes into v. An unknown field is refused by name.
 func (b Bodies) ReadJSON(c Context, v any) error {
 	return b.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
 }
 
-// ReadOpenJSON is ReadJSON for an API that others defined: fields that v does not have are let in.
+// ReadOpenJSON is ReadJSON for APIs defined by others: unknown fields are accepted.
 func (b Bodies) ReadOpenJSON(c Context, v any) error {
 	return b.decodeJSON(c, v, func(*json.Decoder) {})
 }
 
-// decodeJSON reads a whole body, within its limit, into v.
+// decodeJSON decodes a whole body, within its limit, into v.
 func (b Bodies) decodeJSON(c Context, v any, set func(*json.Decoder)) error {
 	body, err := b.ReadRaw(c)
 	if err != nil {
@@ -63,7 +63,7 @@ func (b Bodies) ReadRaw(c Context) ([]byte, error) {
 	return body, LegibleJSON(body)
 }
 
-// Decode decodes a body that ReadRaw has read into v, and refuses what encoding/json lets pass without a word.
+// Decode decodes a body returned by ReadRaw into v, with the strict checks that encoding/json lacks.
 func Decode(body []byte, v any, set func(*json.Decoder)) error {
 	decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 	set(decoder)
@@ -128,11 +128,11 @@ func FileTooLarge(name string, limit int64) error {
 		humanize.IBytes(uint64(limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
 }
 
-// wholeBody is the name under which a request's context has its body without the limit.
+// wholeBody is the context key of a request's body without the limit.
 const wholeBody = "whole body"
 
-// How much of a body that is refused for its size is read, and for how long. Clients that send all of it before they
-// read would otherwise get a broken connection instead of the answer.
+// Limits for draining a refused body, in bytes and time. Clients that send the whole body before they read would
+// otherwise get a broken connection instead of the response.
 const (
 	// Both are estimates: enough for the data that clients have in flight, and too little to keep the server busy.
 	discardBytes = 8 << 20
@@ -152,10 +152,10 @@ func discardBody(c Context) {
 	}
 	_ = body.control.SetReadDeadline(time.Now().Add(discardTime))
 	body.ended = true                                          // this deadline is its last
-	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes) // whatever comes of it, the refusal follows
+	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes) // best effort: the refusal follows in any case
 }
 
-// bodyTooLarge is the error for a body beyond the limit, which is in bytes.
+// bodyTooLarge returns the error for a body over the limit in bytes.
 func bodyTooLarge(limit int64) error {
 	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + humanize.IBytes(
 		uint64(limit),
@@ -179,7 +179,7 @@ func jsonError(err error) error {
 				"The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", kind.Field,
 			))
 		}
-		field := strings.TrimPrefix(kind.Field, "Question.") // the decoder names the embedded struct, too
+		field := strings.TrimPrefix(kind.Field, "Question.") // the decoder includes the embedded struct's name
 		return Invalid(fmt.Sprintf(
 			"The field %q can't be %s here. Look up its type in the API's description.", field, withArticle(kind.Value),
 		))
@@ -195,7 +195,7 @@ func jsonError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return Invalid("The body is not valid JSON: it breaks off before its end.")
 	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // the decoder has no type for it
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // the decoder has no error type for it
 		return Invalid("The field " + name + " is not known here. Check its spelling or leave it out.")
 	}
 	return &chat.Error{
@@ -203,7 +203,7 @@ func jsonError(err error) error {
 	}
 }
 
-// withArticle puts "a" or "an" before the decoder's name of a JSON value, such as "number" or "number 1.5".
+// withArticle prefixes the decoder's name of a JSON value, such as "number" or "number 1.5", with "a" or "an".
 func withArticle(value string) string {
 	if strings.HasPrefix(value, "a") || strings.HasPrefix(value, "o") {
 		return "an " + value

@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// codeMethod is for a known address asked in a way it does not answer. Only HTTP knows it.
+// codeMethod is for a known path with a wrong method. It exists only in HTTP.
 const codeMethod chat.Code = "method_not_allowed"
 
 // statuses maps each code to its HTTP status; no other table does. A missing code is a 500: see Status.
@@ -39,7 +39,7 @@ var statuses = map[chat.Code]int{
 	chat.CodeUnavailable:  http.StatusServiceUnavailable,
 }
 
-// Status is the HTTP status of a code.
+// Status returns the HTTP status of a code, 500 for an unknown one.
 func Status(code chat.Code) int {
 	if status, ok := statuses[code]; ok {
 		return status
@@ -47,7 +47,7 @@ func Status(code chat.Code) int {
 	return http.StatusInternalServerError
 }
 
-// Problem is what a client reads of a failure (RFC 9457): nothing in it comes from inside the server.
+// Problem is the error response (RFC 9457). It contains no internal details.
 type Problem struct {
 	Type      string    `json:"type"`   // Always about:blank.
 	Title     string    `json:"title"`  // The status in words.
@@ -55,28 +55,28 @@ type Problem struct {
 	Code      chat.Code `json:"code"`
 	Detail    string    `json:"detail"`           // a sentence for people
 	RequestID string    `json:"request_id"`       // The request's id, for a search in the server's log.
-	RunID     string    `json:"run_id,omitempty"` // of the run that failed
+	RunID     string    `json:"run_id,omitempty"` // of the failed run
 	SessionID string    `json:"session_id,omitempty"`
 
-	Limit   chat.LimitName `json:"limit,omitempty"`    // The limit that is reached: one of x-limits.
-	RetryAt *time.Time     `json:"retry_at,omitempty"` // When the limit has room again, if that is known.
+	Limit   chat.LimitName `json:"limit,omitempty"`    // The reached limit: one of x-limits.
+	RetryAt *time.Time     `json:"retry_at,omitempty"` // When the limit has room again, if known.
 
-	// Of a request that fits no route: those that there are near its address.
+	// For a request without a route: the routes near its address.
 	Routes []string `json:"routes,omitempty"`
 }
 
-// runError is a failure after a run was begun, which can be looked up.
+// runError is a failure after the start of a run.
 type runError struct {
 	error
 	run chat.Run
 }
 
-// Unwrap returns the failure itself.
+// Unwrap returns the wrapped failure.
 func (e runError) Unwrap() error { return e.error }
 
-// OfRun ties a failure to its run.
+// OfRun adds a run to a failure.
 //
-// The answer then has the run's id and a Location, so that a client finds what became of its question. nil stays nil.
+// The response then has the run's id and a Location, so that a client can read the run. nil stays nil.
 func OfRun(run chat.Run, err error) error {
 	if err == nil {
 		return nil
@@ -84,12 +84,12 @@ func OfRun(run chat.Run, err error) error {
 	return runError{err, run}
 }
 
-// Invalid returns an error that is answered with 400.
+// Invalid returns a CodeInvalid error, answered with 400.
 func Invalid(message string) error {
 	return &chat.Error{Code: chat.CodeInvalid, Message: message}
 }
 
-// NotFound returns an error that is answered with 404.
+// NotFound returns a CodeNotFound error, answered with 404.
 func NotFound(message string) error {
 	return &chat.Error{Code: chat.CodeNotFound, Message: message}
 }
@@ -118,7 +118,7 @@ func AsError(err error) *chat.Error {
 	return &chat.Error{Code: chat.CodeInternal, Message: chat.MessageOf(err), Err: err}
 }
 
-// fromEcho puts Echo's own failures, such as an unknown address, into our form.
+// fromEcho converts Echo's own errors, such as an unknown path.
 func fromEcho(he *echo.HTTPError) *chat.Error {
 	e := &chat.Error{Err: he}
 	switch he.Code {
@@ -150,14 +150,14 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 	return e
 }
 
-// ReachedLimit is the limit that a request was over.
+// ReachedLimit is the limit that a request exceeded.
 type ReachedLimit struct {
 	Name    chat.LimitName
-	RetryAt *time.Time // when the limit has room again, if that is known
-	Wait    int        // whole seconds to wait before the next try
+	RetryAt *time.Time // when the limit has room again, if known
+	Wait    int        // seconds to wait before a retry
 }
 
-// LimitReached returns the limit that a failure is about; ok is false for other failures.
+// LimitReached returns the limit that caused a failure; ok is false for other failures.
 func LimitReached(err error) (limit ReachedLimit, ok bool) {
 	over, ok := errors.AsType[*chat.OverLimit](err)
 	if !ok {

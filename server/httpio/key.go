@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Where a request's user is kept, and the page's key.
+// Context key of a request's user, and name of the page's cookie.
 const (
 	UserField = "user"
 	KeyCookie = "footnote_key"
@@ -80,7 +80,7 @@ func (g *Guard) IdentifyUser(next Handler) Handler {
 		defer context.AfterFunc(valid, end)()
 		c.SetRequest(whole.WithContext(ctx))
 		err = next(c)
-		c.SetRequest(whole) // an error is still to be drawn, which the end of ctx would stop
+		c.SetRequest(whole) // the error response must still be rendered after ctx is cancelled
 		if err != nil && valid.Err() != nil {
 			_, _, err = find()
 		}
@@ -88,7 +88,7 @@ func (g *Guard) IdentifyUser(next Handler) Handler {
 	}
 }
 
-// SentKey is the key that a request brings: in a header, as programs do, or else in the page's cookie.
+// SentKey returns a request's key: from a header, as programs send it, or else from the page's cookie.
 func SentKey(r *http.Request) (key string, cookie bool) {
 	if key := r.Header.Get("X-API-Key"); key != "" {
 		return key, false
@@ -103,5 +103,5 @@ func SentKey(r *http.Request) (key string, cookie bool) {
 	return "", false
 }
 
-// SignedOut reports whether a request is that of a browser that has yet to sign in.
+// SignedOut reports whether a request has no user yet although keys are needed.
 func (g *Guard) SignedOut(c Context) bool { return g.keys != nil && Scope(c).User == "" }

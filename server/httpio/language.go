@@ -7,10 +7,10 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// LanguageCookie keeps the language that a reader chose for the page.
+// LanguageCookie is the cookie with the reader's language.
 const LanguageCookie = "footnote_language"
 
-// languageKept is how long a browser keeps it.
+// languageKept is the lifetime of the cookie.
 const languageKept = 365 * 24 * time.Hour
 
 // SpeakLanguage is the middleware that sets the request context's language: the cookie's, else the best match of

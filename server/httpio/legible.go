@@ -42,7 +42,7 @@ func LegibleJSON(body []byte) error {
 	return nil
 }
 
-// escapedRune is the number that text begins with as \uXXXX.
+// escapedRune parses the \uXXXX at the start of text.
 func escapedRune(text []byte) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -66,8 +66,7 @@ func legibleValues(values url.Values, message string) error {
 	return nil
 }
 
-// legibleQuery refuses an address whose parameters can't be read: the ones that are broken would be left out without
-// a word.
+// legibleQuery refuses a query that can't be parsed: its invalid parameters would be silently dropped.
 func legibleQuery(raw string) error {
 	if raw == "" {
 		return nil

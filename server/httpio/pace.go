@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// SecurityHeaders go out with every response; a handler may only tighten them.
+// SecurityHeaders are set on every response; a handler may only tighten them.
 //
-// They are for browsers: scripts and styles come from this server alone, no other page may frame it, and no type is
-// guessed.
+// They are for browsers: scripts and styles only from this server, no framing by other sites, and no MIME sniffing.
 var SecurityHeaders = [][2]string{
 	{
 		"Content-Security-Policy",
@@ -26,14 +25,14 @@ var SecurityHeaders = [][2]string{
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 }
 
-// headKey marks a request that came as HEAD in its context.
+// headKey is the context key that marks a HEAD request.
 type headKey struct{}
 
-// IsHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
+// IsHead reports whether a request routed as GET was sent as HEAD: a stream then sends its headers only.
 func IsHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
 
-// Wrap is what every request passes before Echo: security headers, deadlines for reads and writes, and HEAD
-// answered like GET (net/http drops the body).
+// Wrap is the outermost handler, before Echo: security headers, deadlines for reads and writes, and HEAD handled as
+// GET (net/http drops the body).
 func Wrap(limits Limits, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, h := range SecurityHeaders {
@@ -55,8 +54,8 @@ func Wrap(limits Limits, next http.Handler) http.Handler {
 	})
 }
 
-// leastRate is how many bytes a second a client must send and take, beside the timeout that each transfer has: who
-// sends a byte a second would else hold a connection for ever. Slow lines are faster.
+// leastRate is the minimum rate of a transfer in bytes per second, beyond its timeout: a client that sends a byte a
+// second could otherwise hold a connection indefinitely. Slow connections are faster.
 const leastRate = 1 << 10
 
 // pace limits the total time that a body or a response waits for its client: timeout, plus the time for its bytes at
@@ -73,21 +72,21 @@ func (p *pace) waitDeadline(now time.Time) time.Time {
 	return now.Add(min(p.timeout, left))
 }
 
-// addWait counts a wait that is over.
+// addWait adds a finished wait.
 func (p *pace) addWait(began time.Time, n int) {
 	p.waited += time.Since(began)
 	p.bytes += int64(n)
 }
 
-// pacedWriter gives each write a deadline, so that a response may take as long as its bytes need but a stalled or
-// very slow reader may not. A stream lasts as long as its run, so only each single write of it is bounded. Where
-// deadlines are not supported (a recorder in a test) it writes without.
+// pacedWriter sets a deadline for each write: a response may take the time that its bytes need, but a stalled or
+// very slow reader is disconnected. A stream lasts as long as its run, so only its single writes are limited. If
+// deadlines are not supported (a recorder in a test), it writes without.
 type pacedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	pace    pace
 	stream  bool
-	body    *pacedBody // of the request; nil: it has none
+	body    *pacedBody // of the request; nil: none
 }
 
 // pacedPiece is the size of a write in bytes: small enough to detect a slow reader early, and large enough for few
@@ -110,7 +109,7 @@ func (w *pacedWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write sends pieces of pacedPiece bytes, so that a slow reader is noticed after one of them.
+// Write sends blocks of pacedPiece bytes, so that a slow reader is detected after one of them.
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	w.body.boundRest()
 	for {
@@ -130,13 +129,13 @@ func (w *pacedWriter) Write(p []byte) (written int, err error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// pacedBody gives each read a deadline. It stays after a read that failed: net/http would wait for the rest of the
-// body before it answers. After the end of the body net/http takes it away itself.
+// pacedBody sets a deadline for each read. It stays set after a failed read: net/http would otherwise wait for the
+// rest of the body before it responds. After the end of the body net/http clears it.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	pace    pace
-	ended   bool // nothing is left to read, or what is left has its last deadline
+	ended   bool // the body is read to its end, or has its last deadline
 }
 
 // boundRest sets a read deadline for the unread rest of a body. Before a response, net/http drains up to 256 KiB by

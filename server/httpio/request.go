@@ -46,7 +46,7 @@ func SessionID(c Context) (string, error) {
 	return id, chat.CheckSessionID(id)
 }
 
-// QueryFlag reads true or false from the address; without it, it is false.
+// QueryFlag parses a query parameter as true or false; absent means false.
 func QueryFlag(c Context, name string) (bool, error) {
 	if !c.QueryParams().Has(name) {
 		return false, nil
@@ -60,10 +60,9 @@ func QueryFlag(c Context, name string) (bool, error) {
 	return false, Invalid(name + " must be true or false.")
 }
 
-// QueryInt reads a whole number from the address; without it, value is what it is.
+// QueryInt parses a query parameter as an integer; absent means value.
 //
-// low and high are part of the range. A value outside of it, or none that is a number, is answered with 400 and the
-// range.
+// low and high are inclusive. An invalid or out-of-range value fails with 400 and the range.
 func QueryInt(c Context, name string, value, low, high int) (int, error) {
 	if !c.QueryParams().Has(name) {
 		return value, nil
@@ -76,10 +75,10 @@ func QueryInt(c Context, name string, value, low, high int) (int, error) {
 	return n, nil
 }
 
-// LastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else
-// ?after=, else 0.
+// LastSeen returns the event number to resume after: Last-Event-ID, which a reconnecting reader sends, else ?after=,
+// else 0.
 //
-// Last-Event-ID comes last and so wins: a browser that reconnects sends it with the address that it first had.
+// Last-Event-ID takes precedence: a reconnecting browser sends it with its original address.
 func LastSeen(r *http.Request) (int64, error) {
 	var after int64
 	for _, text := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
@@ -98,8 +97,8 @@ func LastSeen(r *http.Request) (int64, error) {
 	return after, nil
 }
 
-// IdempotencyKey returns the key under which a request is done only once: that of the header Idempotency-Key or of the
-// form's field, empty without both.
+// IdempotencyKey returns the idempotency key of a request: from the header Idempotency-Key or the form field, empty
+// without both.
 func IdempotencyKey(c Context) string {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if key == "" && c.Request().PostForm != nil {
@@ -108,17 +107,17 @@ func IdempotencyKey(c Context) string {
 	return key
 }
 
-// CleanText drops NUL characters, which no store keeps, from an address. Bodies with them are refused.
+// CleanText removes NUL characters, which no store keeps, from a query. Bodies with them are refused.
 func CleanText(text string) string {
 	return strings.ReplaceAll(text, "\x00", "")
 }
 
-// FormText undoes the CRLF line ends that browsers make.
+// FormText returns a form field with the browsers' CRLF normalised to LF.
 func FormText(form url.Values, name string) string {
 	return strings.ReplaceAll(form.Get(name), "\r\n", "\n")
 }
 
-// Origin is where the client reached this server, for links that leave the page.
+// Origin returns the server's origin as seen by the client, for absolute links.
 func Origin(c Context) string { return c.Scheme() + "://" + c.Request().Host }
 
 // SendsJSON reports whether a request's content type is JSON.

@@ -44,7 +44,7 @@ func (s *strict) skipSpace() {
 	}
 }
 
-// nextByte moves behind the next byte that is no space, if it is the wanted one.
+// nextByte skips white space and the wanted byte, and reports whether that was present.
 func (s *strict) nextByte(wanted byte) bool {
 	s.skipSpace()
 	if s.at < len(s.body) && s.body[s.at] == wanted {
@@ -70,7 +70,7 @@ func (s *strict) readText() (quoted []byte, hasNUL bool) {
 	return s.body[start:], hasNUL
 }
 
-// readValue moves behind a value of the field with a name.
+// readValue parses the value of a named field.
 func (s *strict) readValue(name string, t reflect.Type) {
 	s.skipSpace()
 	if s.at >= len(s.body) {
@@ -88,7 +88,7 @@ func (s *strict) readValue(name string, t reflect.Type) {
 		for s.fault == "" && !s.nextByte(']') && s.at < len(s.body) {
 			before := s.at
 			s.readValue(name, of)
-			if s.nextByte(','); s.at == before { // no value begins here
+			if s.nextByte(','); s.at == before { // no value
 				s.at = len(s.body)
 			}
 		}
@@ -188,7 +188,7 @@ func plainType(t reflect.Type) reflect.Type {
 
 var knownFields sync.Map // reflect.Type → map[string]reflect.Type
 
-// fieldTypes are the fields of an object by their names in JSON, and the type of all others.
+// fieldTypes returns the types of an object's fields by JSON name, and the type of all others.
 func fieldTypes(t reflect.Type) (fields map[string]reflect.Type, others reflect.Type) {
 	if t = plainType(t); t == nil {
 		return nil, nil
@@ -218,7 +218,7 @@ func fieldTypes(t reflect.Type) (fields map[string]reflect.Type, others reflect.
 	return fields, nil
 }
 
-// withoutNUL refuses fields of a form with text that can't be kept.
+// withoutNUL refuses form fields with NUL characters.
 func withoutNUL(form map[string][]string) error {
 	for name, list := range form {
 		for _, value := range append(list, name) {

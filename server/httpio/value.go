@@ -29,7 +29,7 @@ func (m *Moment) UnmarshalJSON(data []byte) error {
 	return wrong
 }
 
-// NotNil makes an empty list print as [] and not as null.
+// NotNil returns a list that encodes as [] and never as null.
 func NotNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

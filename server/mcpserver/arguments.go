@@ -27,7 +27,7 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
-	// Bounds can't be said in the tags that the library reads.
+	// The tags that the library parses can't express limits.
 	bound := func(s *jsonschema.Schema, name string, least, most *float64) {
 		s.Properties[name].Minimum, s.Properties[name].Maximum = least, most
 	}

@@ -12,14 +12,14 @@ import (
 )
 
 type (
-	// Question asks the tool ask.
+	// Question is the input of the tool ask.
 	Question struct {
 		Question    string   `json:"question" jsonschema:"a whole question"`
 		SessionID   string   `json:"session_id,omitempty" jsonschema:"goes on with this conversation"`
 		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
-	// Answer is what ask answers.
+	// Answer is the output of ask.
 	Answer struct {
 		RunID     string                  `json:"run_id"`
 		SessionID string                  `json:"session_id"`
@@ -29,7 +29,7 @@ type (
 		runlog.Judged
 		URL string `json:"url" jsonschema:"the answer's page, with all steps and sources"`
 
-		passages map[string]string // those that are cited, by their ids, for the page that draws them
+		passages map[string]string // cited passages by id, for the page that renders them
 	}
 )
 
@@ -96,13 +96,13 @@ func (h *Handlers) askQuestion(
 	return said + "\n\nWith all steps and sources: " + out.URL, out, nil
 }
 
-// passagesKey is where a result has the passages that an answer cites. They are for the page that draws them: the model
-// has the quotes.
+// passagesKey is the key of a result's cited passages. They are for the page that renders them: the model has the
+// quotes.
 const passagesKey = "github.com/footnote/footnote/passages"
 
-// citedPassages are the texts of cited passages by their ids, at most mostLinks of them.
+// citedPassages returns the texts of cited passages by id, at most mostLinks.
 //
-// It is nil for an answer without citations. A passage whose document is gone is left out.
+// It is nil for an answer without citations. Passages of deleted documents are left out.
 func (h *Handlers) citedPassages(
 	ctx context.Context, scope chat.Scope, citations []chat.Citation,
 ) (map[string]string, error) {

@@ -13,9 +13,9 @@ import (
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
-	// from this revision on, a client that closes its request means that it needs no answer
+	// from this revision on, closing the request cancels the call
 	closingCancels = "2026-07-28"
-	// maxLabel is how long the label of a session and the id of a request may be for a call to be cancelled, in bytes.
+	// maxLabel is the maximum length in bytes of a session's label and of a request id for a cancellable call.
 	maxLabel = 200
 )
 
@@ -40,7 +40,7 @@ func (c *calls) begin(ctx context.Context, name string) (context.Context, func()
 	if c.stop == nil {
 		c.stop = map[string]context.CancelFunc{}
 	}
-	if c.stop[name] != nil { // two calls of one name: neither is meant for certain
+	if c.stop[name] != nil { // a duplicate name: cancellation would be ambiguous
 		name = ""
 		return ctx, cancel
 	}
@@ -53,7 +53,7 @@ func (c *calls) begin(ctx context.Context, name string) (context.Context, func()
 	}
 }
 
-// cancel ends the call of that name, if there is one.
+// cancel cancels the call of that name, if any.
 func (c *calls) cancel(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,10 +74,10 @@ func callName(c httpio.Context, id json.RawMessage) string {
 	return httpio.Scope(c).User + "\n" + label + "\n" + string(id)
 }
 
-// readEnvelope returns the name of a call, and cancels one if that is what a message asks for. A client that introduces
-// itself gets a label, which it sends with all that follows; nothing is kept of it.
+// readEnvelope returns the name of a call, and handles a cancellation message. An initialising client gets a label,
+// which it sends with all later requests; the server stores nothing.
 //
-// It must be called once for a message, before the library reads it.
+// It must be called once per message, before the library reads it.
 func (h *Handlers) readEnvelope(c httpio.Context, body []byte) (call string) {
 	var message struct {
 		ID     json.RawMessage `json:"id"`
@@ -103,6 +103,6 @@ func (h *Handlers) readEnvelope(c httpio.Context, body []byte) (call string) {
 	return ""
 }
 
-// endsWithRequest reports whether a client that closes a request means to cancel it.
-// Revisions are named by their days, so they are compared as texts. A client that sends none is taken for an older one.
+// endsWithRequest reports whether closing a request cancels its call. Revisions are dates and compared as text. A
+// client that sends none counts as an older one.
 func endsWithRequest(r *http.Request) bool { return r.Header.Get(versionHeader) >= closingCancels }

@@ -14,11 +14,11 @@ import (
 )
 
 type (
-	// Source asks the tool fetch.
+	// Source is the input of the tool fetch.
 	Source struct {
 		ID string `json:"id" jsonschema:"an id that search gave, the id of a document, or metadata.next of a fetch"`
 	}
-	// Fetched is what fetch answers.
+	// Fetched is the output of fetch.
 	Fetched struct {
 		ID       string            `json:"id"`
 		Title    string            `json:"title"`

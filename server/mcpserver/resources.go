@@ -29,7 +29,7 @@ const (
 	mostLinks = 20
 )
 
-// sourceApp is a page that draws what tools found inside a client. It is whole: it asks for nothing on any network.
+// sourceApp is a self-contained page that renders tool results inside a client, without any network access.
 //
 //go:embed source.html
 var sourceApp string
@@ -37,7 +37,7 @@ var sourceApp string
 const (
 	appURI  = "ui://footnote/source"
 	appKind = "text/html;profile=mcp-app"
-	// appExtension names the extension of the protocol whose hosts show such pages.
+	// appExtension is the protocol extension for hosts that show such pages.
 	appExtension = "io.modelcontextprotocol/ui"
 )
 
@@ -55,7 +55,7 @@ func (h *Handlers) addResources(server *sdk.Server, who caller) {
 	}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
 			URI: appURI, MIMEType: appKind, Text: sourceApp,
-			// it may connect to nothing and load nothing
+			// no network access
 			Meta: sdk.Meta{"ui": map[string]any{
 				"csp": map[string]any{
 					"connectDomains":  []string{},
@@ -158,7 +158,7 @@ func (h *Handlers) readDocumentResource(ctx context.Context, who caller, id stri
 	return text, link, nil
 }
 
-// readPassageResource is the text of a passage and the address that opens its document there.
+// readPassageResource returns the text of a passage and the address of its document there.
 func (h *Handlers) readPassageResource(ctx context.Context, who caller, id string) (text, link string, err error) {
 	found, err := h.Library.Passages(ctx, who.scope, []string{id})
 	if err != nil {
@@ -180,9 +180,9 @@ func (h *Handlers) readPassageResource(ctx context.Context, who caller, id strin
 	return fmt.Sprintf("%s (%s)\n\n%s", title, link, p.Text), link, nil
 }
 
-// complete suggests ids of documents while one is typed: by the beginning of it, or by words of a title.
+// complete suggests document ids while the user types: by prefix, or by words of a title.
 //
-// It suggests nothing for anything but the id of a document, and fails only if the library does.
+// It has no suggestions for other arguments, and fails only if the library does.
 func (h *Handlers) complete(who caller) func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	return func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 		out := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
@@ -203,14 +203,14 @@ func (h *Handlers) complete(who caller) func(context.Context, *sdk.CompleteReque
 	}
 }
 
-// documentLink leads to a document as a resource.
+// documentLink returns a link to a document's resource.
 func documentLink(id, title string) sdk.Content {
 	return &sdk.ResourceLink{
 		URI: documentScheme + url.PathEscape(id), Name: runlog.OneLine(title), MIMEType: plainText,
 	}
 }
 
-// moreContent is what follows the text of a tool's answer.
+// moreContent returns links to the listed documents.
 func (d Documents) moreContent() []sdk.Content {
 	var links []sdk.Content
 	for _, doc := range d.Documents[:min(len(d.Documents), mostLinks)] {
@@ -219,10 +219,10 @@ func (d Documents) moreContent() []sdk.Content {
 	return links
 }
 
-// moreContent leads to the whole document.
+// moreContent returns a link to the whole document.
 func (p Part) moreContent() []sdk.Content { return []sdk.Content{documentLink(p.DocumentID, p.Title)} }
 
-// moreContent leads to the passages that the answer cites.
+// moreContent returns links to the cited passages.
 func (a Answer) moreContent() []sdk.Content {
 	var links []sdk.Content
 	seen := map[string]bool{}

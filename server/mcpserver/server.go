@@ -54,13 +54,13 @@ type Handlers struct {
 	Bodies    httpio.Bodies
 	Log       *slog.Logger
 	Version   string
-	// Cancel ends a run. A run that is over stays as it is.
+	// Cancel cancels a run. A finished run is unchanged.
 	Cancel func(ctx context.Context, scope chat.Scope, runID string) error
 
 	calls calls
 }
 
-// Message is what the protocol wraps everything in; it describes the rest.
+// Message is the JSON-RPC envelope; the protocol specifies the rest.
 type Message struct {
 	JSONRPC string `json:"jsonrpc" api:"need,values=2.0"` // Always 2.0.
 	ID      any    `json:"id"`
@@ -76,11 +76,11 @@ type caller struct {
 	scope  chat.Scope
 	origin string
 	route  string
-	call   string // names the call; empty: it can't be cancelled by a message
+	call   string // name of the call; empty: a message can't cancel it
 	closes bool   // the end of the request cancels the call
 }
 
-// toolSchemas are made once: each request has a server of its own.
+// toolSchemas caches the schemas: each request has a server of its own.
 var toolSchemas = sdk.NewSchemaCache()
 
 // Serve handles POST /mcp: the Model Context Protocol, stateless, so that every request is authenticated and any
@@ -111,15 +111,15 @@ func (h *Handlers) Serve(c httpio.Context) error {
 	}
 	who.call = h.readEnvelope(c, body)
 	c.Request().Body = io.NopCloser(bytes.NewReader(body))
-	// Answers are a user's own, and a question asked again may be answered otherwise.
+	// Responses are private and differ for a repeated question.
 	c.Response().Header().Set("Cache-Control", "no-store")
-	plain := !httpio.WantsStream(c) // a client that takes no events gets the answer alone
+	plain := !httpio.WantsStream(c) // a client that accepts no events gets only the response
 	c.Request().Header.Set("Accept", "application/json, text/event-stream")
 	out := &plainFailures{ResponseWriter: c.Response()}
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return h.toolServer(who) },
 		&sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: plain, MaxRequestBodyBytes: h.Bodies.Max,
-			// Guard.CheckHost knows the names that we are reached by, also behind a proxy on this machine
+			// Guard.CheckHost validates the host, also behind a proxy on this machine
 			DisableLocalhostProtection: true, PropagateRequestCancellation: true,
 		}).ServeHTTP(out, c.Request())
 	return out.keptFailure()
@@ -156,7 +156,7 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 	h.addResources(server, who)
 	inputs, err := toolInputs()
 	if err != nil {
-		panic(err) // of types that are known: the first test sees it
+		panic(err) // the types are constant: any test detects it
 	}
 	outside := false
 	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &outside}
@@ -198,7 +198,7 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 	return server
 }
 
-// toolFailure is what failed in a call, as data: the same as the problem that other routes answer with.
+// toolFailure is the structured form of a call's failure, equal to the problem of other routes.
 type toolFailure struct {
 	Code    chat.Code      `json:"code"`
 	Detail  string         `json:"detail" jsonschema:"a sentence for people"`
@@ -207,8 +207,7 @@ type toolFailure struct {
 	Retry   int            `json:"retry_after_seconds,omitempty" jsonschema:"how long to wait before the next try"`
 }
 
-// failureKey is under which a call's context has its toolFailure: the protocol's library keeps only the words of an
-// error.
+// failureKey is the context key of a call's toolFailure: the protocol's library keeps only an error's text.
 type failureKey struct{}
 
 // toolOf makes a tool of a function that returns a text for models and structured data; without a text it uses the
@@ -235,7 +234,7 @@ func toolOf[In, Out any](
 			}
 		}()
 		text, out, err := do(ctx, who, req, in)
-		if text == "" { // the protocol's library writes the data as text
+		if text == "" { // the protocol's library encodes the data as text
 			return nil, out, err
 		}
 		res = &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}

@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// How long a link opens its answer, in days.
+// Lifetimes of a link, in days.
 const (
 	DefaultDays = 7
 	MaxDays     = 30
@@ -22,19 +22,19 @@ const (
 // tokenLength is the length of rand.Text, which has 130 bits.
 const tokenLength = 26
 
-// Path is where links are opened, with the token behind it.
+// Path is the prefix of links, followed by the token.
 const Path = "/s/"
 
-// Desk makes links and opens them. It is safe for concurrent use.
+// Desk creates and opens links. It is safe for concurrent use.
 type Desk struct {
 	Store chat.Store
 	Logs  *runlog.Reader
-	Gone  func(user string) bool // whose links open nothing
+	Gone  func(user string) bool // reports whether a user's links are closed
 }
 
 // ShareRequest is the body of POST /agent/runs/{id}/shares.
 type ShareRequest struct {
-	Days int `json:"days"` // How many days it is open, from 1 to 30; 7 without it.
+	Days int `json:"days"` // The lifetime in days, from 1 to 30; default 7.
 }
 
 // SharedLink is a link with its address, which is returned only once.

@@ -1,4 +1,4 @@
-// Package ssetest reads server-sent events as browsers do, for tests.
+// Package ssetest parses server-sent events as browsers do, for tests.
 package ssetest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Event is an event as a browser takes it from the wire.
+// Event is a parsed event.
 type Event struct{ ID, Name, Data string }
 
 // Reader parses server-sent events as in the HTML standard: lines end with LF, CR or CRLF, and an empty line ends an
@@ -22,7 +22,7 @@ type Reader struct {
 	Retry    string // milliseconds, as sent
 }
 
-// NewReader reads a stream.
+// NewReader returns a reader of a stream.
 func NewReader(r io.Reader) *Reader { return &Reader{Buffer: bufio.NewReader(r)} }
 
 // Line returns the next line without its end.
@@ -95,7 +95,7 @@ func (s *Reader) Next() (Event, error) {
 	}
 }
 
-// All returns every event to the end of the stream.
+// All returns all events to the end of the stream.
 func (s *Reader) All(t testing.TB) []Event {
 	t.Helper()
 	var events []Event
