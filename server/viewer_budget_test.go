@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// gridText is a Markdown table of rows × columns.
+// gridText returns a Markdown table of rows × columns.
 func gridText(rows, columns int, cell func(row, column int) string) string {
 	var b strings.Builder
 	for r := range rows {
@@ -27,7 +27,7 @@ func gridText(rows, columns int, cell func(row, column int) string) string {
 	return b.String() + "\n"
 }
 
-// cellName is a different word for each cell.
+// cellName returns a unique word for each cell.
 func cellName(row, column int) string { return "r" + strconv.Itoa(row) + "c" + strconv.Itoa(column) }
 
 func TestALargeTableIsDrawnWithinTheBudget(t *testing.T) {

@@ -90,7 +90,7 @@ func (a *Handlers) runSearch(
 }
 
 // fallBack is the fallback for an agent that failed or found nothing: a semantic search with the threshold of the
-// settings. If that is unavailable, it searches by words and reranks.
+// settings. If semantic search is unavailable, it searches by words and filters the results by corpus.Fitting.
 func (a *Handlers) fallBack(c httpio.Context, body find.SearchQuery) (found, error) {
 	body.Mode, body.MinScore = corpus.ModeSemantic, a.FallbackScore
 	fitting := func(hits []corpus.Result) []corpus.Result {

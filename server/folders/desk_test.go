@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// makeDirs makes folders in a folder of the test, by paths without links.
+// makeDirs creates folders in a temporary directory and returns its path without links.
 func makeDirs(t *testing.T, names ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -27,8 +27,8 @@ func makeDirs(t *testing.T, names ...string) string {
 	return dir
 }
 
-// The list has folders alone: no files, nothing hidden, no links, nothing of the program's own; a home begins with the
-// usual ones, by the names that the desktop gives them.
+// The list has folders only, without hidden ones, links, and the program's own. A home folder starts with the usual
+// ones, by the names that the desktop gives them.
 func TestFoldersAreListed(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("HOME and links are Unix's")
@@ -89,7 +89,7 @@ func TestAFolderOfManyFoldersIsCut(t *testing.T) {
 	}
 }
 
-// Each path that can't be followed has a sentence of its own.
+// Each folder that can't be followed has its own error message.
 func TestWhatIsNoFolderToFollowIsSaid(t *testing.T) {
 	dir := makeDirs(t, "papers/old", "data/blobs", "shut", "free")
 	in := func(name string) string { return filepath.Join(dir, name) }

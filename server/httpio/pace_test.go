@@ -54,7 +54,7 @@ func TestThePaceOfTransfers(t *testing.T) {
 	})
 }
 
-// slowConn is a response's way to a client that takes each write only after a pause.
+// slowConn is a response's connection that delays each write.
 type slowConn struct {
 	http.ResponseWriter
 	pause    time.Duration
@@ -138,7 +138,7 @@ func TestABodyThatNobodyReadsHoldsNoConnection(t *testing.T) {
 	}
 }
 
-// TestByLocalUser covers the one definition of a local request.
+// TestByLocalUser covers the only definition of a local request.
 func TestByLocalUser(t *testing.T) {
 	t.Parallel()
 	request := func(name string) *http.Request {

@@ -31,7 +31,7 @@ func TestWhatTheSourceSaysIsGathered(t *testing.T) {
 			Codes: map[chat.Code]string{}, Names: map[string]any{},
 		},
 	}
-	_, walk := describe(nil, "") // it fails for names that are yet to be gathered
+	_, walk := describe(nil, "") // it fails for names that are not collected yet
 	for reached := range walk.reached {
 		g.packageOf(reached.PkgPath())
 	}
@@ -79,12 +79,12 @@ func TestATagThatMeansNothingIsRefused(t *testing.T) {
 	}
 }
 
-// gatherer reads the source of the packages whose types the description reaches.
+// gatherer parses the source of the packages whose types the description refers to.
 type gatherer struct {
 	*testing.T
 
 	packages map[string]*gathered // by the last element of their paths
-	shared   map[string]string    // which field has the shared sentence, by name
+	shared   map[string]string    // the field with the shared description, by name
 	said     said
 }
 
@@ -154,7 +154,7 @@ func (g *gatherer) openType(t reflect.Type) bool {
 	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return c.Text == "//api:open" })
 }
 
-// valuesOf lists the constants of a named type of texts, in their order in the source.
+// valuesOf lists the constants of a named string type, in source order.
 func (g *gatherer) valuesOf(name string) (values []string) {
 	pkg, name, _ := strings.Cut(name, ".")
 	var found []*types.Const
@@ -174,7 +174,7 @@ func (g *gatherer) valuesOf(name string) (values []string) {
 	return values
 }
 
-// gatherFields takes the sentences of a struct's fields, and the constants that their tags name.
+// gatherFields collects the descriptions of a struct's fields, and the constants in their tags.
 func (g *gatherer) gatherFields(t reflect.Type) {
 	spec := g.packages[path.Base(t.PkgPath())].types[t.Name()]
 	if spec == nil {
@@ -209,7 +209,7 @@ func (g *gatherer) gatherFields(t reflect.Type) {
 	}
 }
 
-// sentence is the first paragraph of the first of some comments that ends one with a full stop.
+// sentence returns the first paragraph of the first comment that ends one with a full stop.
 func sentence(comments ...*ast.CommentGroup) string {
 	for _, comment := range comments {
 		about, _, _ := strings.Cut(comment.Text(), "\n\n")
