@@ -24,7 +24,7 @@ const MaxComment = 2000
 // Feedback is a reader's feedback on a run's answer. Reason and Comment may be empty.
 type Feedback struct {
 	RunID string `json:"run_id" api:"shared"` // The run's id: GET /agent/runs/{id} returns the run.
-	// The conversation's id: the API calls a conversation a session.
+	// The conversation's id: conversations on the page are sessions in the API.
 	SessionID string `json:"session_id" api:"shared"`
 	Question  string `json:"question" api:"shared"` // The question.
 	Rating    Rating `json:"rating"`                // The reader's rating of the answer.

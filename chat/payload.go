@@ -90,7 +90,7 @@ type Step struct {
 	// or chunk is the similarity of its best passage, 0 to 1, as in POST /search. Without an embedding model
 	// retrieve_documentation has its word score, and other tools leave it out.
 	ToolOutput json.RawMessage `json:"tool_output,omitempty"`
-	Status     Status          `json:"status" api:"shared"` // The state of the step.
+	Status     Status          `json:"status" api:"shared"` // The current state.
 	// The same as status.
 	ToolStatus Status `json:"tool_status"`
 	Summary    string `json:"summary,omitempty" api:"shared"` // The outcome, for people.
@@ -102,7 +102,7 @@ type Step struct {
 	Tokens    *Tokens `json:"tokens,omitempty" api:"shared"` // The model's tokens.
 	// The cost of the model's tokens, in the currency of the prices; left out when the model has no price.
 	Cost    *float64       `json:"cost,omitempty" api:"shared"`
-	Error   *StepError     `json:"error,omitempty" api:"shared"` // The step's error.
+	Error   *StepError     `json:"error,omitempty" api:"shared"` // The reason for the failure.
 	Details map[string]any `json:"details"`                      // Further details, by the kind of step.
 
 	// The tool's purpose: tools of one capability are interchangeable.
@@ -194,7 +194,7 @@ type Citation struct {
 	End int `json:"end" api:"shared"`
 	// The quote's boxes on pages: [page, x0, y0, x1, y1], page from 1, the others 0 to 1 from the top left.
 	Boxes []Box `json:"boxes"`
-	// The address of the quote in the viewer.
+	// The address to open.
 	URL string `json:"url" api:"shared"` // /d/{id}?c={run}.{number}
 	// The result of matching the quote against the document's text: word for word, nearly so, or not at all.
 	Check Check   `json:"check" api:"shared"`
@@ -277,7 +277,7 @@ type Answer struct {
 	StepsUsed      int        `json:"steps_used" api:"shared"` // Model turns.
 	Tokens         Tokens     `json:"tokens"`
 	Cost           *float64   `json:"cost,omitempty"`
-	LatencyMS      int64      `json:"latency_ms" api:"shared"`  // The run's duration, in milliseconds.
+	LatencyMS      int64      `json:"latency_ms" api:"shared"`  // The duration, in milliseconds.
 	StopReason     StopReason `json:"stop_reason" api:"shared"` // The reason why the run stopped.
 	// For an answer that consists of quotes: found, they probably contain the answer; closest, they may not.
 	//

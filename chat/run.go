@@ -450,7 +450,7 @@ const MaxShares = 200
 // Share is a public link to one answer with its quotes. Its token is returned once, on creation: only the token's
 // hash is stored. Neither a list of links nor a copy of the database opens an answer.
 type Share struct {
-	// The link's id.
+	// The object's id.
 	ID        string    `json:"id" api:"shared"` // for ending it; it opens nothing
 	RunID     string    `json:"run_id"`
 	SessionID string    `json:"session_id"`

@@ -105,7 +105,7 @@ type Table struct {
 	Rows    [][]string `json:"rows"`              // The cells of each row, in the order of the columns.
 	// The address of each row in its document, in the order of the rows.
 	Links []string `json:"links,omitempty"` // one per row; empty for groups
-	// The number of results not listed.
+	// The number of further entries, which are not listed.
 	More   int    `json:"more,omitempty" api:"shared"` // rows that are not shown
 	Totals []Fact `json:"totals,omitempty"`            // The computed values, as the table formats them.
 	// The number of the document's rows it was computed from; url opens the document at them.

@@ -41,7 +41,7 @@ type Reply struct {
 
 // Annotation links a footnote of the content to its source.
 type Annotation struct {
-	// The type of the annotation.
+	// The type of the object.
 	Type        string   `json:"type" api:"values=url_citation,shared"`
 	URLCitation Citation `json:"url_citation"` // The footnote's position and its source.
 }

@@ -27,7 +27,7 @@ type Chunk struct {
 // Piece is a chunk's delta of a choice.
 type Piece struct {
 	Index        int       `json:"index"`              // Always 0.
-	Delta        Delta     `json:"delta" api:"shared"` // The delta.
+	Delta        Delta     `json:"delta" api:"shared"` // The added part.
 	FinishReason *string   `json:"finish_reason"`      // Why the text ends: stop, or length if the model's token limit truncated it.
 	Logprobs     *struct{} `json:"logprobs"`           // always null
 }
