@@ -228,7 +228,7 @@ func TestAModelThatIsNoLongerOfferedIsReplacedByTheUsualOne(t *testing.T) {
 			t.Errorf("the %s does not offer the usual model: %s, want %q in it", where, body, says)
 		}
 	}
-	for _, fields := range []url.Values{ // a link of the page first: it follows the run whose model is no longer available
+	for _, fields := range []url.Values{ // a link of the page first: its run's model is unavailable
 		{"message": {"And the door?"}, "session_id": {"s1"}}, {"message": {"Is it sound?"}, "session_id": {"s1"},
 			"sibling": {run.ID}, "model": {""}},
 	} {

@@ -78,7 +78,7 @@ type Config struct {
 	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: none
 	Checks     []api.Check
 	Hosts      []string             // further host names of the server; see httpio.Guard
-	Origins    []string             // origins allowed to call the API, such as "https://app.example.org"; nil: only the server's own
+	Origins    []string             // origins allowed to call the API; nil: only the server's own
 	Metrics    *prometheus.Registry // nil: a new one
 	Limits     httpio.Limits
 	UserLimits chat.Limits  // limits per user; the store and the library enforce most of them

@@ -26,7 +26,7 @@ type Completion struct {
 type Choice struct {
 	Index        int       `json:"index"`                                  // Always 0.
 	Message      Reply     `json:"message"`                                // The answer.
-	FinishReason string    `json:"finish_reason" api:"values=stop|length"` // stop, or length if the model's token limit truncated the text.
+	FinishReason string    `json:"finish_reason" api:"values=stop|length"` // stop, or length at the token limit.
 	Logprobs     *struct{} `json:"logprobs" api:"shared"`                  // Always null.
 }
 

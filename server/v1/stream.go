@@ -28,7 +28,7 @@ type Chunk struct {
 type Piece struct {
 	Index        int       `json:"index"`              // Always 0.
 	Delta        Delta     `json:"delta" api:"shared"` // The added part.
-	FinishReason *string   `json:"finish_reason"`      // Why the text ends: stop, or length if the model's token limit truncated it.
+	FinishReason *string   `json:"finish_reason"`      // stop, or length at the model's token limit.
 	Logprobs     *struct{} `json:"logprobs"`           // always null
 }
 
