@@ -5,33 +5,32 @@ import (
 	"encoding/json"
 )
 
-// CommandKind says what a command makes a run do. Kinds are stored and sent between servers: their texts must not
-// change.
+// CommandKind is the kind of a Command. Kinds are stored and sent between servers: their texts must not change.
 type CommandKind string
 
 // The kinds of Command.
 const (
 	CommandCancel    CommandKind = "cancel"
 	CommandAnswerNow CommandKind = "answer_now"
-	CommandApprove   CommandKind = "approve" // a call that waits may run
-	CommandDeny      CommandKind = "deny"    // it must not
+	CommandApprove   CommandKind = "approve" // a pending call may run
+	CommandDeny      CommandKind = "deny"    // a pending call must not run
 )
 
-// Command is what a user wants of a running run, whichever server works on it.
+// Command is a user's instruction to a running run, on any server.
 type Command struct {
 	RunID  string
 	Kind   CommandKind
-	CallID string          // of the call that waits; empty unless Kind is CommandApprove or CommandDeny
-	Input  json.RawMessage // of CommandApprove: an object instead of the model's input; nil: as it is
+	CallID string          // of the pending call; empty unless Kind is CommandApprove or CommandDeny
+	Input  json.RawMessage // of CommandApprove: an object that replaces the model's input; nil: unchanged
 }
 
-// Decides reports whether the command approves or denies a call. Such a command has a CallID; the others are about the
-// run as a whole.
+// Decides reports whether the command approves or denies a call. Such a command has a CallID; others concern the
+// whole run.
 func (c Command) Decides() bool { return c.Kind == CommandApprove || c.Kind == CommandDeny }
 
-// About is the subject of a command: a run has at most one command for each. A call is one subject, whatever is
-// decided. Stores keep it beside the run's id under a unique key, which settles two decisions about one call that reach
-// two servers at once: the later insert fails.
+// About returns the subject of a command: a run has at most one command per subject. A call is one subject for both
+// decisions. Stores keep it with the run's id under a unique key: of two concurrent decisions about one call, the
+// later insert fails.
 func (c Command) About() string {
 	if c.Decides() {
 		return "call " + c.CallID
@@ -39,16 +38,16 @@ func (c Command) About() string {
 	return string(c.Kind)
 }
 
-// CommandStore keeps commands to running runs. Its promises are those of Store. A command stays until its run is over,
-// so that a server which takes the run over finds it too: commands may be delivered more than once. A notification only
-// says that there is something to look at; who has the run reads its commands and acts on those that are new
-// (docs/decisions/replicas.md). So it does no harm when a notification is lost or comes twice.
+// CommandStore keeps commands to running runs. Its guarantees are those of Store. A command is kept until its run is
+// over, so that a server which takes over the run reads it too: delivery is at least once. A notification only
+// triggers a read; the run's server reads its commands and executes the new ones (docs/decisions/replicas.md). Lost
+// or duplicate notifications are therefore harmless.
 type CommandStore interface {
-	// AddCommand stores a command and wakes the run's server. It survives power loss. Adding the same command again is
-	// a no-op. Of two decisions about one call the later fails with CodeConflict, as does any command to a run that is
-	// over.
+	// AddCommand stores a command and wakes the run's server. It is durable over power loss. Adding the same command
+	// again is a no-op. The later of two decisions about one call fails with CodeConflict, as does any command to a
+	// run that is over.
 	AddCommand(ctx context.Context, s Scope, c Command) error
 
-	// Commands returns the commands to the running runs that owner holds, oldest first.
+	// Commands returns the commands to the running runs whose lease owner holds, oldest first.
 	Commands(ctx context.Context, owner string) ([]Command, error)
 }

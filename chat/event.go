@@ -1,19 +1,18 @@
-// Package chat is the domain model of conversations. A session holds runs. A run writes an append-only log of events,
-// each with a payload (event, payload), and the log folds into what was asked, done and answered (transcript). The live
-// feed wakes those who read a log while it grows (feed, live). Here are also the limits of users, the validation of
-// what they send, and the interfaces that the stores of sessions and runs implement. The package does no I/O of its
-// own.
+// Package chat is the domain model of conversations. A session holds runs. A run writes an append-only log of events
+// with a payload each (event, payload). The log is folded into a transcript of question, steps and answer
+// (transcript). The live feed streams a growing log to its readers (feed, live). The package also has user limits,
+// request validation, and the interfaces of the session and run stores. It does no I/O.
 //
-// Every other package may know this one, and it knows only text and english: it is the vocabulary that the
-// agent, the stores and the server share. What comes in is what users ask (RunRequest) and what runs report (Payload);
-// what goes out are events in one JSON form, which the page, the API and a restarted run read alike. Start with run.go
-// (sessions and runs), payload.go (what an event can say), run.go (what a store promises) and transcript.go (how a
-// log is read). The other files have a subject each: questions that wait (waiting), commands to runs under way
-// (command), kept questions and their webhooks (standing, webhook), tables over documents (grid), links to answers
-// (share), answers as files (evidence), addresses in the viewer (link), and logs of older versions (step_import).
+// Every other package may import this one; it imports only text and english. It is the vocabulary that the agent,
+// the stores and the server share. Input is user requests (RunRequest) and reports of runs (Payload). Output is
+// events in one JSON form, read by the page, the API and a restarted run. Start with run.go (sessions, runs and the
+// store's guarantees), payload.go (the payloads) and transcript.go (the fold of a log). The other files have one
+// subject each: the queue (waiting), commands to running runs (command), kept questions and webhooks (standing,
+// webhook), tables over documents (grid), links to answers (share), answers as files (evidence), viewer addresses
+// (link), and logs of older versions (step_import).
 //
-// A stored event must never change, nor may the meaning of a field that was stored: old logs are read for as long as
-// they exist. New fields are optional; what old steps lack is made where they are decoded.
+// A stored event must never change, nor may the meaning of a stored field: old logs stay readable. New fields are
+// optional. Fields that old steps lack are derived when they are decoded.
 package chat
 
 import (
@@ -24,8 +23,8 @@ import (
 	"time"
 )
 
-// Kind names a kind of event. It is at once the SSE event name, the JSON "type" and the log's column. Stored logs have
-// these texts, so they must not change.
+// Kind names a kind of event. It is the SSE event name, the JSON "type" and the value of the log's column. Stored
+// logs have these texts, so they must not change.
 type Kind string
 
 // The kinds of event. RunDone is always a run's last. Reset is neither numbered nor stored.
@@ -40,37 +39,36 @@ const (
 	KindRunDone       Kind = "run_done"
 )
 
-// Kinds lists every kind once, in the order of a run's life. Tests range over it, so that no kind lacks a codec, a view
-// or an example.
+// Kinds lists every kind once, in the order of a run's life. Tests iterate over it, so that every kind has a codec,
+// a view and an example.
 var Kinds = []Kind{
 	KindRunStarted, KindReasoningStep, KindAnswerDelta, KindAnswerReset, KindCitation, KindAnswer, KindStartOver,
 	KindRunDone,
 }
 
-// Payload is what an event says. The set is closed: the payload types of this package.
+// Payload is the content of an event. The set is closed: the payload types of this package.
 type Payload interface{ Kind() Kind }
 
-// Event is one numbered entry of a run's log. It is immutable once appended, so it may be shared by any number of
-// readers. The payload stays as the bytes that were stored and is decoded only by those who need to understand it: a
-// store and a stream copy it as it is.
+// Event is one numbered entry of a run's log. It is immutable once appended, so readers may share it. The payload
+// stays encoded as stored and is decoded on demand: a store and a stream copy the bytes.
 type Event struct {
 	RunID string
-	Seq   int64     // from 1, without gaps; 0 for a Reset, which has no number
+	Seq   int64     // from 1, without gaps; 0 for a Reset
 	At    time.Time // UTC, whole microseconds
 	Type  Kind
 	Body  json.RawMessage // the payload as a JSON object, exactly as stored
 }
 
-// ErrDamaged is in the chain of an error that says that what is stored can't be read: other rows may still be. Callers
-// that list many rows show the damaged one as such and go on.
+// ErrDamaged is wrapped by errors for a stored row that can't be decoded. Other rows may still be readable. Callers
+// that list rows mark the damaged one and continue.
 var ErrDamaged = errors.New("the stored row is damaged")
 
-// ErrNotStorable is in the chain of an error of Store.Append when a payload has no JSON form: a number that is not
-// finite, or raw JSON that is not valid. Trying again can't help.
+// ErrNotStorable is wrapped by errors of Store.Append for a payload that can't be encoded as JSON: a number that is
+// not finite, or invalid raw JSON. A retry can't succeed.
 var ErrNotStorable = errors.New("the payload has no JSON form")
 
-// NewEvent encodes a payload. Seq and At are the store's to set. It fails with ErrNotStorable. The body is encoded here
-// once and for all; stores write these bytes, so that a replay has the same.
+// NewEvent encodes a payload. The store sets Seq and At. It fails with ErrNotStorable. Stores write these bytes, so
+// that a replay is byte-equal.
 func NewEvent(runID string, p Payload) (Event, error) {
 	body, err := json.Marshal(p)
 	if err != nil {
@@ -84,10 +82,10 @@ func NewEvent(runID string, p Payload) (Event, error) {
 	return Event{RunID: runID, Type: p.Kind(), Body: body}, nil
 }
 
-// AppendJSON appends the event's one JSON form, an object that starts with type, run_id and seq, and returns the
-// result. It is a pure function of what is stored, so a replay is byte-equal. The body is an object, so its "{" is
-// replaced by the three fields in front. Kinds and run ids need no escaping: kinds are the constants above and ids are
-// made by NewID. An empty payload is "{}", two bytes, which has no field to separate by a comma.
+// AppendJSON appends the event's JSON encoding, an object that starts with type, run_id and seq, and returns the
+// buffer. It depends on the stored data only, so a replay is byte-equal. The three fields replace the body's "{".
+// Kinds and run ids need no escaping: kinds are the constants above, and ids are made by NewID. An empty payload is
+// "{}", two bytes, and needs no comma.
 func (e Event) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"type":"`...)
 	dst = append(dst, e.Type...)
@@ -102,12 +100,12 @@ func (e Event) AppendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// MarshalJSON returns the form of AppendJSON.
+// MarshalJSON returns the encoding of AppendJSON.
 func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
-// Payload decodes the body. It fails only for a kind this version does not know or a body that was tampered with. The
-// result is a value of a payload type, never a pointer, so a type switch over those values is complete. Each call
-// decodes anew; nothing of it is shared.
+// Payload decodes the body. It fails only for an unknown kind or an invalid body. The result is a value of a payload
+// type, never a pointer, so a type switch over those values is complete. Each call decodes again and shares no
+// memory.
 func (e Event) Payload() (Payload, error) {
 	var p Payload
 	var err error
@@ -137,8 +135,8 @@ func (e Event) Payload() (Payload, error) {
 	return p, nil
 }
 
-// decodeStep also makes the result of a step that was stored before steps had one. Logs are never rewritten, so this
-// happens at every reading of an old one.
+// decodeStep also derives the result of a step from a version that stored none. Logs are never rewritten, so this
+// happens at every read of an old log.
 func decodeStep(body json.RawMessage) (Payload, error) {
 	var s Step
 	err := json.Unmarshal(body, &s)
@@ -146,8 +144,8 @@ func decodeStep(body json.RawMessage) (Payload, error) {
 	return s, err
 }
 
-// decodePayload reads a payload of a known kind. Fields that this version does not know are ignored: a newer one may
-// have added them, and went back.
+// decodePayload decodes a payload of a known kind. Unknown fields are ignored: a newer version, since rolled back,
+// may have written them.
 func decodePayload[P Payload](body json.RawMessage) (Payload, error) {
 	var p P
 	err := json.Unmarshal(body, &p)

@@ -222,7 +222,7 @@ func TestNewIDIsAUUIDv7(t *testing.T) {
 func TestNewIDsSortByTheMillisecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.UnixMilli(0x0198_0000_fffe))) // so that a carry is among them
+		time.Sleep(time.Until(time.UnixMilli(0x0198_0000_fffe))) // to include a carry
 		last := NewID()
 		for range 1000 {
 			time.Sleep(time.Millisecond)
@@ -239,7 +239,7 @@ func TestNewIDsSortByTheMillisecond(t *testing.T) {
 func TestNewIDHoldsTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.UnixMilli(0x0234_5678_9abc))) // in 2047: times of one process only go forward
+		time.Sleep(time.Until(time.UnixMilli(0x0234_5678_9abc))) // in 2047: times of one process only increase
 		if got := NewID(); !strings.HasPrefix(got, "02345678-9abc-7") {
 			t.Errorf("NewID() = %q, want the time 023456789abc first", got)
 		}
@@ -401,8 +401,8 @@ func TestRangesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// testdata/old_steps.json has steps of every tool as a version without results stored them; old_results.json what they
-// came to.
+// testdata/old_steps.json has steps of every tool from a version without results; old_results.json has the expected
+// results.
 func TestOldStepsGetAResult(t *testing.T) {
 	t.Parallel()
 	var steps []json.RawMessage
@@ -537,7 +537,7 @@ func TestARequestIsHeldToItsLimits(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		set  func(*RunRequest)
-		want string // a part of the message; empty: it is valid
+		want string // a part of the message; empty: valid
 	}{
 		{"a question is enough", func(*RunRequest) {}, ""},
 		{"blank", func(r *RunRequest) { r.Message = " \u200b\n" }, "The question is empty."},

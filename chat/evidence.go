@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// EvidenceFormat names the form of Evidence. A reader refuses every other form, so a change that old readers would
-// misread needs another number.
+// EvidenceFormat identifies the format of Evidence. Readers refuse any other, so an incompatible change needs
+// another number.
 const EvidenceFormat = "footnote-evidence/1"
 
-// Evidence is an answer with all it rests on, to be kept as a file and checked again later. Checking it needs no log:
-// each citation is looked up by its document, hash and offsets. The digest is no signature: whoever changes the file on
-// purpose can compute it anew.
+// Evidence is an answer with its sources, exported as a file that can be checked later. The check needs no log: each
+// citation is looked up by document, hash and offsets. The digest is no signature: a deliberate change can recompute
+// it.
 type Evidence struct {
 	// The file's form: footnote-evidence/1.
 	Format string `json:"format"`
 	// SHA-256 of the same JSON, compact, with an empty digest.
 	//
-	// It tells careless changes from none.
+	// It detects accidental changes only.
 	Digest      string             `json:"digest"`
 	RunID       string             `json:"run_id"`
 	Question    string             `json:"question"`
@@ -32,14 +32,14 @@ type Evidence struct {
 	Model       string             `json:"model"`
 	Status      RunStatus          `json:"status"`
 	StopReason  StopReason         `json:"stop_reason,omitempty"`
-	AskedAt     time.Time          `json:"asked_at"`    // When the question was asked.
+	AskedAt     time.Time          `json:"asked_at"`    // When the question was submitted.
 	AnsweredAt  time.Time          `json:"answered_at"` // When the run ended.
 	Citations   []EvidenceCitation `json:"citations"`
 	Unsupported []string           `json:"unsupported"`
-	Steps       []EvidenceStep     `json:"steps" api:"shared"` // What was done, in order.
+	Steps       []EvidenceStep     `json:"steps" api:"shared"` // The steps, in order.
 }
 
-// EvidenceCitation is a numbered quote: rune offsets in the text of the document version with the hash.
+// EvidenceCitation is a numbered quote with rune offsets in the text of the document version identified by the hash.
 type EvidenceCitation struct {
 	Number     int    `json:"number"`
 	DocumentID string `json:"document_id"`
@@ -47,7 +47,7 @@ type EvidenceCitation struct {
 	Filename   string `json:"filename"`
 	SHA256     string `json:"sha256"` // of the original file
 	Page       int    `json:"page,omitempty"`
-	Place      string `json:"place,omitempty"` // in words
+	Place      string `json:"place,omitempty"` // as text
 	Section    string `json:"section"`
 	Start      int    `json:"start"`
 	End        int    `json:"end"`
@@ -58,7 +58,7 @@ type EvidenceCitation struct {
 	Added      bool   `json:"added,omitempty"`
 }
 
-// EvidenceStep is what was done, without its output.
+// EvidenceStep is a step without its output.
 type EvidenceStep struct {
 	Step    string          `json:"step"`           // The name of the tool or phase.
 	Tool    string          `json:"tool,omitempty"` // The tool that was called.
@@ -72,12 +72,12 @@ type EvidenceStep struct {
 	Error      string    `json:"error,omitempty"`
 }
 
-// EvidenceResult is what became of a citation: verified (the words stand where they stood), changed (the document or
-// the citation is another), missing (the document, or the quote, is not there).
+// EvidenceResult is the result of checking a citation. verified: the quote is at its offsets. changed: the document
+// or the citation differs. missing: the document or the quote does not exist.
 type EvidenceResult struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
-	// What became of the quote: verified, changed or missing.
+	// The result for the quote: verified, changed or missing.
 	State  string `json:"state"`
 	Detail string `json:"detail,omitempty" api:"shared"` // A sentence for people.
 }
@@ -89,18 +89,18 @@ const (
 	EvidenceMissing  = "missing"
 )
 
-// EvidenceReport is the check of a whole file.
+// EvidenceReport is the result of checking a file.
 type EvidenceReport struct {
-	OK        bool             `json:"ok"` // Nothing is wrong with the file, and every quote is verified.
+	OK        bool             `json:"ok"` // The file has no problem, and every quote is verified.
 	RunID     string           `json:"run_id"`
 	Question  string           `json:"question"`
-	Problems  []string         `json:"problems"` // What is wrong with the file itself, as sentences.
+	Problems  []string         `json:"problems"` // Problems of the file itself, as sentences.
 	Citations []EvidenceResult `json:"citations"`
 }
 
-// Sealed returns the evidence with its format and digest. The digest is the SHA-256 of this JSON with an empty digest,
-// in hexadecimal. Sealing what is sealed gives the same, which is how Problems checks it. The JSON must be the same
-// after a round trip through a file, so inputs of steps are brought to one form first.
+// Sealed returns the evidence with its format and digest. The digest is the hexadecimal SHA-256 of this JSON with an
+// empty digest. Sealing is idempotent, which Problems uses to validate a file. Step inputs are normalised first, so
+// that the JSON survives a round trip through a file.
 func (e Evidence) Sealed() (Evidence, error) {
 	e.Format, e.Digest = EvidenceFormat, ""
 	var err error
@@ -116,9 +116,8 @@ func (e Evidence) Sealed() (Evidence, error) {
 	return e, nil
 }
 
-// plainInputs writes the inputs in one way, however they were indented. A file may be written with indentation, which
-// would change the bytes of raw JSON in it and so the digest. json.Marshal compacts raw JSON. The given steps stay as
-// they are.
+// plainInputs returns the steps with their inputs as compact JSON. A file may be indented, which would change the
+// raw JSON and so the digest. The given steps are not modified.
 func plainInputs(steps []EvidenceStep) ([]EvidenceStep, error) {
 	steps = slices.Clone(steps)
 	for i, s := range steps {
@@ -134,9 +133,8 @@ func plainInputs(steps []EvidenceStep) ([]EvidenceStep, error) {
 	return steps, nil
 }
 
-// DecodeEvidence reads the JSON form. A field that is not known, or anything behind it, is a mistake. Both would be
-// left out of the digest, so a file could say more than was sealed. It fails with CodeInvalid, in sentences that the
-// person who gave the file may read.
+// DecodeEvidence decodes the JSON form. Unknown fields and trailing data are errors: the digest would not cover
+// them. It fails with CodeInvalid and a user-facing message.
 func DecodeEvidence(raw []byte) (Evidence, error) {
 	var e Evidence
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -155,9 +153,8 @@ func DecodeEvidence(raw []byte) (Evidence, error) {
 	return e, err
 }
 
-// Problems says what is wrong with the evidence itself: changed since it was made, or with numbers that don't fit. It
-// looks at the file alone and asks no store, so it can be done by whoever has the file. An empty result does not say
-// that the citations still stand: that is Report's.
+// Problems validates the evidence file itself: its digest and its citation numbers. It needs no store, so any holder
+// of the file can run it. An empty result does not verify the citations: Report does.
 func (e Evidence) Problems() []string {
 	var out []string
 	if sealed, err := e.Sealed(); err != nil || sealed.Digest != e.Digest {
@@ -176,8 +173,8 @@ func (e Evidence) Problems() []string {
 	return out
 }
 
-// Report completes a check: what is wrong with the file, and what became of each citation. Its lists are never nil, so
-// that JSON has [] rather than null.
+// Report returns the result of a check from the file's problems and the citations' results. Its lists are never nil,
+// so that they encode as [] rather than null.
 func (e Evidence) Report(problems []string, citations []EvidenceResult) EvidenceReport {
 	r := EvidenceReport{RunID: e.RunID, Question: e.Question, Problems: problems, Citations: citations}
 	if r.Problems == nil {

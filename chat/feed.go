@@ -6,48 +6,48 @@ import (
 	"sync"
 )
 
-// Entry is one event of a run's log with its JSON form. All readers share it: nothing in it may be changed. A run with
-// a thousand readers so has its events encoded once, and a reader's pages are slices of one array.
+// Entry is one event of a run's log with its JSON encoding. Readers share it, so it must not be modified. A run with
+// a thousand readers encodes its events once, and a reader's pages are slices of one array.
 type Entry struct {
 	Event
-	JSON []byte // as AppendJSON makes it
+	JSON []byte // encoded by AppendJSON
 }
 
-// Page is what a run's log holds behind a position. Readers keep only a number between two pages. A reader that is
-// ahead of Last read a log that lost its end, for instance because a crash of PostgreSQL took back events that were not
-// yet on disk; what it has is wrong and must go.
+// Page is the part of a run's log after a position. Readers keep only a sequence number between two pages. A reader
+// ahead of Last read a log that lost its end, for instance when a crash of PostgreSQL rolled back events not yet on
+// disk. Such a reader must discard its state.
 type Page struct {
-	Entries []*Entry // all that is newer, oldest first; empty at the end
-	Over    bool     // the run's RunDone is among Entries or before them: nothing will follow
-	Last    int64    // the number of the log's last event. A position beyond it can't be: the reader must start over
+	Entries []*Entry // all newer entries, oldest first; empty at the end
+	Over    bool     // the run's RunDone is among Entries or before them: the log is complete
+	Last    int64    // sequence number of the log's last event; a reader beyond it must start over
 }
 
-// Feed is the live side of the runs' logs: who appends through it wakes the readers, who pull what is new from their
-// own position. Nothing is sent to a reader, so none can hold up a run. What was appended lately stays in memory,
-// encoded once for all; the rest comes from the store. It has no goroutines and needs no closing. It is safe for
-// concurrent use. A reader calls Watch, then takes wake, reads to the end of the log, and waits; with that order it
-// needs no buffer and misses nothing. That the memory may be out of date is known from `told`: other processes' appends
-// are announced by Wake, and only the store knows what they were.
+// Feed streams the runs' logs. An append through it wakes the readers, which pull new entries from their own
+// position. Nothing is pushed to a reader, so a slow reader can't block a run. Recent entries are cached in memory,
+// encoded once for all readers; the rest is read from the store. Feed has no goroutines and needs no closing. It is
+// safe for concurrent use. A reader calls Watch, takes wake, reads to the end of the log, and waits. In that order
+// it needs no buffer and misses no event. Wake announces appends of other processes, and `told` marks the cache as
+// stale.
 //
-// Locks: mu guards the map and the runs' counts of users. A liveRun's own mutex may be taken while mu is held, never
-// the other way round. While the store is asked, a run's `appending` or `fetching` is held and nothing else.
+// Locks: mu guards the map and the runs' counts of users. A liveRun's own mutex may be locked while mu is held,
+// never the other way round. During a query of the store only the run's `appending` or `fetching` is held.
 type Feed struct {
 	store Store
 
 	mu   sync.Mutex
-	runs map[string]*liveRun // under way here, or watched, or being read
+	runs map[string]*liveRun // under way here, watched, or being read
 
 	sessions sessionWatches
 }
 
-// NewFeed returns a feed over a store. One feed serves a process: two would each miss what the other appends.
+// NewFeed returns a feed over a store. A process needs exactly one: two would each miss the other's appends.
 func NewFeed(store Store) *Feed {
 	return &Feed{store: store, runs: make(map[string]*liveRun)}
 }
 
-// Begin tells of a run that was just started here, so that the first reader need not ask the store for a log that is
-// empty. Its first Append must follow. If that Append never comes, the run stays in memory, since underWay keeps it
-// there.
+// Begin registers a run that this process just started, so that the first reader need not query the store for an
+// empty log. Its first Append must follow: without it, the run is never evicted from memory, since underWay holds
+// it.
 func (f *Feed) Begin(run Run) {
 	r := f.acquireRun(run.ID)
 	r.beginEmpty(run.User)
@@ -55,14 +55,14 @@ func (f *Feed) Begin(run Run) {
 	f.sessions.wakeWatchers(run.User, run.SessionID)
 }
 
-// HeadMoved tells those who watch a session here that another version of it is shown. Other processes are woken by
-// the store.
+// HeadMoved notifies this process's watchers of a session that another branch is shown. The store wakes other
+// processes.
 func (f *Feed) HeadMoved(user, session string) { f.sessions.wakeWatchers(user, session) }
 
-// Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run take turns, so
-// readers see them in order. An error means that memory can't be trusted: the append may have been stored although its
-// answer was lost, or another server may have the run now. The lock is held while the store works, so an append waits
-// for the one before it, and no reader for either.
+// Append stores the payloads as Store.Append does and then wakes the run's readers. Appends to one run are
+// serialised, so readers get them in order. After an error the cache is not trusted: the append may have been stored
+// although its response was lost, or another server may hold the run. The lock is held while the store works: it
+// blocks other appends, but no reader.
 func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) error {
 	if len(ps) == 0 {
 		return nil
@@ -73,24 +73,25 @@ func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) e
 	defer r.appending.Unlock()
 	events, err := f.store.Append(ctx, owner, runID, ps...)
 	if err != nil {
-		r.distrustMemory() // whoever has the run now, its end is only known to the store
+		r.distrustMemory() // another server may hold the run: only the store knows its end
 		return err
 	}
 	r.addEntries(encodeEvents(events))
 	return nil
 }
 
-// Watch keeps a run's recent events in memory until stop is called. wake returns a channel that is closed at the next
-// append: take it before Read, and wait for it after a page without Over has been worked off, then nothing falls
-// between. It never fails: whether the run exists is Read's to say. stop may be called more than once and must be
-// called at least once: a run that somebody watches stays in memory.
+// Watch keeps a run's recent events in memory until stop is called. wake returns a channel that the next append
+// closes. Take it before Read, and wait for it after processing a page without Over: then no event is missed. Watch
+// never fails: Read reports a missing run. stop may be called more than once and must be called at least once: a
+// watched run stays in memory.
 func (f *Feed) Watch(runID string) (wake func() <-chan struct{}, stop func()) {
 	r := f.acquireRun(runID)
 	return r.nextAppend, sync.OnceFunc(func() { f.releaseRun(r) })
 }
 
-// Wake tells the readers of a run that another process appended to its log. One that nobody reads here may have changed
-// a session: all who watch one look. It may be called for nothing: readers then look once and find what they have.
+// Wake notifies a run's readers that another process appended to its log. For a run without readers here it wakes
+// all session watchers, since a session may have changed. Spurious calls are harmless: readers then find no new
+// entries.
 func (f *Feed) Wake(runID string) {
 	if r := f.lookupRun(runID); r != nil {
 		r.distrustMemory()
@@ -101,8 +102,8 @@ func (f *Feed) Wake(runID string) {
 	f.sessions.signalAll()
 }
 
-// WakeAll is Wake for every run here: for when it is not known what other processes appended. The runs are counted in
-// first and looked at after Feed.mu is free, since each has a lock of its own.
+// WakeAll is Wake for every run here, if other processes' appends are not known. The runs are collected first and
+// woken after Feed.mu is unlocked, since each has its own lock.
 func (f *Feed) WakeAll() {
 	f.sessions.signalAll()
 	f.mu.Lock()
@@ -120,9 +121,9 @@ func (f *Feed) WakeAll() {
 	}
 }
 
-// Read returns everything behind the position after, to the end of the log. It fails as Store.Events does, but that a
-// session was hidden is noticed only once nobody watches the run. Without a watcher the store is read and nothing is
-// kept. A page can be long: it has all that is newer, however much that is.
+// Read returns all entries after a position, to the end of the log, in one page of any length. It fails as
+// Store.Events does, except that a hidden session is noticed only without watchers of the run. Without a watcher it
+// reads the store and caches nothing.
 func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
 	after = max(after, 0)
 	r := f.lookupRun(runID)
@@ -136,13 +137,12 @@ func (f *Feed) Read(ctx context.Context, s Scope, runID string, after int64) (Pa
 	return f.readStore(ctx, s, runID, after, r)
 }
 
-// ReadWatched is Read for readers that already watch the run. After a Wake one of them reads the store for all, so that
-// a thousand readers cost the store no more than one. Before the Wake, ReadWatched may miss what another process
-// appended. `fetching` is a channel of one instead of a mutex, so that whoever waits for it can give up with its
-// context. Whoever gets it looks into memory again first, as the reader before it may have fetched the same.
+// ReadWatched is Read for readers that already watch the run. After a Wake one reader queries the store for all, so
+// a thousand readers cost the store as much as one. Before the Wake, it may miss another process's appends.
+// `fetching` is a channel of capacity one instead of a mutex, so that a waiting reader can be cancelled by its
+// context. After acquiring it, a reader checks the cache again, since another may have fetched the same entries.
 //
-// It trusts memory where Read does not, which is why it is for those who watch: they are told of appends, so they come
-// back.
+// It trusts the cache where Read does not, since watchers are notified of appends and read again.
 func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int64) (Page, error) {
 	r := f.lookupRun(runID)
 	if r == nil {
@@ -166,7 +166,7 @@ func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int
 	if known || len(recent) > 0 { // another reader fetched it meanwhile
 		return Page{Entries: recent, Last: last, Over: over}, nil
 	}
-	// From the last known event on: a page without it would be of a log that lost its end.
+	// Includes the last known event: a page without it means that the log lost its end.
 	events, err := f.store.Events(ctx, s, runID, max(after, last, 1)-1, MaxPage)
 	if err != nil {
 		return Page{}, err
@@ -180,9 +180,8 @@ func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int
 	return f.readStore(ctx, s, runID, after, r)
 }
 
-// checkReader refuses whoever may not read a run. Who may read a run never changes, so the answer is remembered for as
-// long as the run is in memory, and further readers cost the store nothing. It must come before anything of the run's
-// entries is handed out.
+// checkReader authorises a reader of a run. A run's owner never changes, so the result is cached while the run is in
+// memory, and further readers cost no query. It must run before any entry is returned.
 func (f *Feed) checkReader(ctx context.Context, s Scope, r *liveRun) error {
 	if r.allowedUser() == s.User {
 		return nil
@@ -194,11 +193,10 @@ func (f *Feed) checkReader(ctx context.Context, s Scope, r *liveRun) error {
 	return nil
 }
 
-// readStore collects pages until the end of the log. What r, if there is one, has in memory it takes from there, and
-// keeps what it lacks. The news are counted before each read of the store: what is appended while it reads makes
-// learnEnd's result out of date, and the count then differs. The capacity of page.Entries is cut before it is appended
-// to, as its array may be that of the shared entries. A page of less than MaxPage events ended at the log's end when it
-// was read.
+// readStore collects pages until the end of the log. It takes entries from r's cache, if r is not nil, and adds the
+// missing ones to it. Notifications are counted before each read of the store: an append during the read makes the
+// result stale, and learnEnd compares the count. The capacity of page.Entries is clipped before appending, since it
+// may share the cache's array. A page of fewer than MaxPage events ends at the log's end at that time.
 func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64, r *liveRun) (Page, error) {
 	var page Page
 	for at := after; ; at = page.Last {
@@ -238,10 +236,9 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 	}
 }
 
-// endPage returns an empty page with the log's last number, for a log that has nothing after a position. The position
-// is the last number or beyond it. A reader at a position beyond the end has to learn the last number. It is searched
-// for by halves, with one event a step: a log has no gaps, so whether an event exists falls from yes to no once. 40
-// steps at most, which happens only to logs that lost their end.
+// endPage returns an empty page with the log's last sequence number, for a position at or beyond it. A reader beyond
+// the end needs that number. It is found by binary search, reading one event per step: a log has no gaps. It takes
+// at most 40 steps, and only for logs that lost their end.
 func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) (page Page, err error) {
 	at := func(seq int64) (last Event) {
 		if err != nil {
@@ -254,7 +251,7 @@ func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) 
 		return last
 	}
 	last := at(after)
-	if last.Seq == 0 { // beyond the end, which happens after a lost disk only: searching is good enough
+	if last.Seq == 0 { // beyond the end, after a loss of data only: a search is sufficient
 		n := sort.Search(int(min(after, 1<<40)), func(i int) bool { return at(int64(i)+1).Seq == 0 })
 		if n > 0 {
 			last = at(int64(n))
@@ -263,8 +260,8 @@ func (f *Feed) endPage(ctx context.Context, s Scope, runID string, after int64) 
 	return Page{Last: last.Seq, Over: last.Type == KindRunDone}, err
 }
 
-// lookupRun returns a run that somebody watches already, and counts the caller in; nil for another one. releaseRun must
-// follow. A run in the map has users or is under way.
+// lookupRun returns a run in memory and increments its users; nil if it is not in memory. releaseRun must follow. A
+// run in the map has users or is under way.
 func (f *Feed) lookupRun(runID string) *liveRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -275,7 +272,7 @@ func (f *Feed) lookupRun(runID string) *liveRun {
 	return r
 }
 
-// acquireRun returns the run's memory, made new if nobody watches it yet. releaseRun must follow.
+// acquireRun returns the run's cache, created on demand. releaseRun must follow.
 func (f *Feed) acquireRun(runID string) *liveRun {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -288,8 +285,8 @@ func (f *Feed) acquireRun(runID string) *liveRun {
 	return r
 }
 
-// releaseRun forgets a run that nobody uses any more, unless more of it will be appended here. The count and the
-// deletion are under one lock, so no caller can take hold of a run that is being forgotten.
+// releaseRun evicts a run without users, unless this process still appends to it. Count and deletion are under one
+// lock, so no caller can acquire a run during eviction.
 func (f *Feed) releaseRun(r *liveRun) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -298,25 +295,25 @@ func (f *Feed) releaseRun(r *liveRun) {
 	}
 }
 
-// watched is a session that somebody waits for new runs of. The channel is replaced each time that it is closed: one
-// close wakes any number of readers, and none of them has to be known.
+// watched is a session whose watchers wait for new runs. Each close replaces the channel: one close wakes any number
+// of readers.
 type watched struct {
 	users int
-	wake  chan struct{} // closed when a run may have begun
+	wake  chan struct{} // closed when a run may have started
 }
 
-// sessionWatches are the sessions that are watched. Its zero value is ready to use. Its lock is its own; Feed.mu is
-// never held together with it.
+// sessionWatches holds the watched sessions. Its zero value is ready to use. It has its own lock, which is never
+// held together with Feed.mu.
 type sessionWatches struct {
 	mu   sync.Mutex
 	open map[[2]string]*watched // by user and session
 }
 
-// WatchSession tells of runs that begin in a session. wake returns a channel that is closed when one may have begun:
-// take it before looking at the session in the store, and wait for it afterwards. It may be closed for nothing: of
-// another process it is only known that it appended to some run. stop must be called once. A session is named with its
-// user because session ids are unique only for each user. The caller must have checked that the user may see the
-// session; the watch itself tells nothing but that it is time to look.
+// WatchSession notifies of new runs in a session. wake returns a channel that is closed when one may have started:
+// take it before reading the session from the store, and wait for it afterwards. It may be closed spuriously: of
+// other processes only appends to some run are known. stop must be called once. A session is identified with its
+// user, since session ids are unique per user only. The caller must have authorised the user for the session; the
+// watch reveals no content.
 func (f *Feed) WatchSession(user, session string) (wake func() <-chan struct{}, stop func()) {
 	s, key := &f.sessions, [2]string{user, session}
 	s.mu.Lock()
@@ -345,7 +342,7 @@ func (f *Feed) WatchSession(user, session string) (wake func() <-chan struct{}, 
 	return wake, stop
 }
 
-// wakeWatchers wakes who watches a session.
+// wakeWatchers wakes the watchers of a session.
 func (s *sessionWatches) wakeWatchers(user, session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,8 +351,8 @@ func (s *sessionWatches) wakeWatchers(user, session string) {
 	}
 }
 
-// signalAll wakes everybody. Each of them then reads its session, so watchers bound how often they do: pages read at
-// most once a second.
+// signalAll wakes all watchers. Each of them then reads its session, so they limit their rate: pages read at most
+// once a second.
 func (s *sessionWatches) signalAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -364,7 +361,7 @@ func (s *sessionWatches) signalAll() {
 	}
 }
 
-// wakeAll wakes who waits. The caller holds the mutex of the watches.
+// wakeAll wakes the waiting watchers. The caller holds the mutex of the watches.
 func (w *watched) wakeAll() {
 	close(w.wake)
 	w.wake = make(chan struct{})

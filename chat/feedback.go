@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Rating is what a reader thinks of an answer.
+// Rating is a reader's rating of an answer.
 //
 //api:open
 type Rating string
@@ -18,25 +18,25 @@ const (
 	RatingDown Rating = "down"
 )
 
-// MaxComment is how many runes a reader may write about an answer.
+// MaxComment is the maximum length of a comment in runes.
 const MaxComment = 2000
 
-// Feedback is one reader's judgement of one run's answer. Reason and Comment may be empty.
+// Feedback is a reader's feedback on a run's answer. Reason and Comment may be empty.
 type Feedback struct {
-	RunID string `json:"run_id" api:"shared"` // The run's id: GET /agent/runs/{id} has all of it.
-	// The conversation's id: what pages call a conversation the API calls a session.
+	RunID string `json:"run_id" api:"shared"` // The run's id: GET /agent/runs/{id} returns the run.
+	// The conversation's id: conversations on the page are sessions in the API.
 	SessionID string `json:"session_id" api:"shared"`
 	Question  string `json:"question" api:"shared"` // The question.
-	Rating    Rating `json:"rating"`                // What the reader thinks of the answer.
-	// Why, from a few.
+	Rating    Rating `json:"rating"`                // The reader's rating of the answer.
+	// The reason, from a fixed list.
 	Reason    string    `json:"reason,omitempty"`        // one of Reasons(Rating)
-	Comment   string    `json:"comment,omitempty"`       // Why, in the reader's own words.
+	Comment   string    `json:"comment,omitempty"`       // The reason, in the reader's own words.
 	CreatedAt time.Time `json:"created_at" api:"shared"` // When it was made.
 	UpdatedAt time.Time `json:"updated_at" api:"shared"` // When it last changed.
 }
 
-// Reasons are what a reader can choose from to explain a rating; none for anything that is no rating. They are stored
-// and in the API, so a reason that was once offered must stay known. The page writes them in the reader's language.
+// Reasons returns the reasons that a reader can choose for a rating, nil for an invalid rating. They are stored and
+// part of the API, so a reason must stay valid once offered. The page translates them.
 func Reasons(r Rating) []string {
 	switch r {
 	case RatingUp:
@@ -48,8 +48,8 @@ func Reasons(r Rating) []string {
 	}
 }
 
-// Check fails with CodeInvalid unless the rating is one, the reason one of its Reasons, and the comment at most
-// MaxComment runes.
+// Check fails with CodeInvalid unless the rating is valid, the reason is one of its Reasons, and the comment has at
+// most MaxComment runes.
 func (f Feedback) Check() error {
 	reasons := Reasons(f.Rating)
 	switch {
@@ -75,17 +75,17 @@ type FeedbackQuery struct {
 	Cursor    string // from a previous page
 }
 
-// FeedbackStore keeps what readers think of answers. Its promises are those of Store. Feedback on a hidden session's
-// runs is hidden with them and goes when they are purged.
+// FeedbackStore keeps feedback on answers. Its guarantees are those of Store. Feedback on a hidden session's runs is
+// hidden with them and deleted when they are purged.
 type FeedbackStore interface {
-	// SetFeedback stores f for f.RunID, in the place of what the same user said before, and returns it as stored.
-	// What does not pass Check fails with CodeInvalid.
+	// SetFeedback stores f for f.RunID, replaces the same user's earlier feedback, and returns it as stored. It
+	// fails with CodeInvalid if Check fails.
 	SetFeedback(ctx context.Context, s Scope, f Feedback) (Feedback, error)
 
-	// DropFeedback withdraws it. That there is none is no error.
+	// DropFeedback deletes it. Missing feedback is no error.
 	DropFeedback(ctx context.Context, s Scope, runID string) error
 
-	// Feedback returns one page and the cursor of the next, empty at the end. A cursor it did not give fails with
+	// Feedback returns one page and the cursor of the next, empty at the end. An invalid cursor fails with
 	// CodeInvalid.
 	Feedback(ctx context.Context, s Scope, q FeedbackQuery) ([]Feedback, string, error)
 }

@@ -5,50 +5,49 @@ import (
 	"time"
 )
 
-// Bounds of a grid.
+// Limits of a grid.
 const (
 	MaxGridRows    = 500       // documents
 	MaxGridColumns = 12        // questions about each
 	MaxGrids       = 50        // of a user
 	MaxGridName    = 120       // runes of a column's name
-	MaxGridText    = 4_000     // runes of what a person writes into a cell
-	GridTokens     = 1_000_000 // that a grid takes of a model before its user is asked whether it shall go on
+	MaxGridText    = 4_000     // runes of a user's edit of a cell
+	GridTokens     = 1_000_000 // model tokens that a grid uses before its user must confirm
 )
 
-// GridSessions is how the ids of conversations begin that hold the work on cells. Lists of conversations leave them
-// out. The underscore is a letter that ids of sessions may have (see CheckSessionID), so these pass every check that
-// others pass.
+// GridSessions is the id prefix of sessions that hold the runs of cells. Lists of conversations leave them out. The
+// prefix is valid in a session id (see CheckSessionID).
 const GridSessions = "_cells-"
 
-// Grid is a table over many documents: the same questions are asked about each of them, a row a document, a column a
-// question, and each cell is answered by a run of its own that reads this document only. package grid fills it, a claim
-// at a time; the stores keep it. Rows are named when it is made, so a document that comes later is no row of it.
+// Grid is a table over many documents: each row is a document, each column a question. Each cell is answered by its
+// own run, which reads only that document. Package grid fills it, one claim at a time; the stores keep it. Rows are
+// fixed when it is created: documents added later are not included.
 type Grid struct {
 	ID        string       `json:"id"`
 	User      string       `json:"-"`
 	Name      string       `json:"name"`
 	Columns   []GridColumn `json:"columns"` // at most MaxGridColumns
-	Rows      []GridRow    `json:"rows"`    // at most MaxGridRows, as the library had them when the grid was made
+	Rows      []GridRow    `json:"rows"`    // at most MaxGridRows, the documents when it was created
 	Model     string       `json:"model,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
 	State     GridState    `json:"state"`
-	Trouble   string       `json:"trouble,omitempty"` // why nothing goes on just now, for people
-	Failed    int          `json:"failed,omitempty"`  // times in a row that filling did not work
-	Done      int          `json:"done"`              // cells that were filled
-	Tokens    int64        `json:"tokens"`            // that filling them took of a model
-	MaxTokens int64        `json:"max_tokens"`        // at which filling stops until its user wants more
+	Trouble   string       `json:"trouble,omitempty"` // why filling is paused, for people
+	Failed    int          `json:"failed,omitempty"`  // consecutive failed attempts to fill it
+	Done      int          `json:"done"`              // the number of filled cells
+	Tokens    int64        `json:"tokens"`            // model tokens used by filling them
+	MaxTokens int64        `json:"max_tokens"`        // the token limit, where filling stops until its user raises it
 
-	// DueAt is when there is something to do; zero: nothing is.
+	// DueAt is the time of the next work; zero: none.
 	DueAt time.Time `json:"-"`
 }
 
 // GridColumn is one question about every document.
 type GridColumn struct {
 	Name     string `json:"name"`               // The column's name.
-	Question string `json:"question,omitempty"` // What is asked about each document; absent: the name is.
+	Question string `json:"question,omitempty"` // The question about each document; absent: the name.
 }
 
-// Asked is the question as it is asked about each document.
+// Asked returns the question as it is sent for each document.
 func (c GridColumn) Asked() string {
 	if c.Question != "" {
 		return c.Question
@@ -56,13 +55,13 @@ func (c GridColumn) Asked() string {
 	return c.Name
 }
 
-// GridRow is a document that the questions are asked about.
+// GridRow is a document of a grid.
 type GridRow struct {
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title"`
 }
 
-// GridState is how a grid stands.
+// GridState is the state of a grid.
 type GridState string
 
 // The states of a grid.
@@ -72,31 +71,31 @@ const (
 	GridDone    GridState = "done"
 )
 
-// Cells is how many cells the grid has.
+// Cells returns the number of cells.
 func (g Grid) Cells() int { return len(g.Rows) * len(g.Columns) }
 
-// Has reports whether the grid has a cell. It guards whatever comes from an address or a body.
+// Has reports whether the grid has a cell. It validates positions from an address or a body.
 func (g Grid) Has(row, column int) bool {
 	return row >= 0 && row < len(g.Rows) && column >= 0 && column < len(g.Columns)
 }
 
-// GridCell is what is said of one document about one question.
+// GridCell is the answer about one document to one question.
 type GridCell struct {
 	Row       int        `json:"row"`               // Its row, from 0.
 	Column    int        `json:"column"`            // Its column, from 0.
-	State     CellState  `json:"state"`             // Whether the document says it.
-	Text      string     `json:"text"`              // As it was found, or the closest words; else empty.
-	Citations []Citation `json:"citations"`         // What the text rests on, the best first.
-	Edited    *string    `json:"edited"`            // What a person wrote in its place; null: nothing.
+	State     CellState  `json:"state"`             // Whether the document has the answer.
+	Text      string     `json:"text"`              // The extracted value, or the closest words; else empty.
+	Citations []Citation `json:"citations"`         // The sources of the text, the best first.
+	Edited    *string    `json:"edited"`            // The user's replacement; null: none.
 	RunID     string     `json:"run_id"`            // The run that answered; empty before.
 	Trouble   string     `json:"trouble,omitempty"` // Why it failed, as a sentence.
-	Turn      int        `json:"turn"`              // How often it was asked again.
+	Turn      int        `json:"turn"`              // The number of times it was asked again.
 	At        time.Time  `json:"at"`                // When it was filled.
 	// Grows with every change of any cell of the table.
 	Seq int64 `json:"seq"`
 }
 
-// Shown is the cell's text as people see it.
+// Shown returns the displayed text: the user's edit, else the extracted value.
 func (c GridCell) Shown() string {
 	if c.Edited != nil {
 		return *c.Edited
@@ -104,11 +103,11 @@ func (c GridCell) Shown() string {
 	return c.Text
 }
 
-// CellsByPlace are cells of a grid by row and column. A cell that never changed is in no store, so most of a new grid's
-// places are missing here: read them by At.
+// CellsByPlace indexes the cells of a grid by row and column. A cell that never changed is in no store, so most
+// cells of a new grid are missing: read them with At.
 type CellsByPlace map[[2]int]GridCell
 
-// ByPlace puts cells in their places.
+// ByPlace indexes cells by row and column.
 func ByPlace(cells []GridCell) CellsByPlace {
 	byPlace := make(CellsByPlace, len(cells))
 	for _, cell := range cells {
@@ -117,7 +116,7 @@ func ByPlace(cells []GridCell) CellsByPlace {
 	return byPlace
 }
 
-// At is the cell at a place; one that is left out waits.
+// At returns the cell at a position; a missing one is waiting.
 func (c CellsByPlace) At(row, column int) GridCell {
 	if cell, ok := c[[2]int{row, column}]; ok {
 		return cell
@@ -125,20 +124,20 @@ func (c CellsByPlace) At(row, column int) GridCell {
 	return GridCell{Row: row, Column: column, State: CellWaiting}
 }
 
-// CellState is how a cell stands.
+// CellState is the state of a cell.
 type CellState string
 
 // The states of a cell.
 const (
 	CellWaiting CellState = "waiting"
 	CellFound   CellState = "found"
-	CellClosest CellState = "closest" // the nearest words of the document, which may not be what was asked for
-	CellAbsent  CellState = "absent"  // the document does not say
+	CellClosest CellState = "closest" // the closest words of the document, possibly no answer
+	CellAbsent  CellState = "absent"  // the document has no answer
 	CellFailed  CellState = "failed"
 )
 
-// RoomForGrid fails with an *Error if a user who has so many grids can't have another. Stores call it inside the
-// transaction that adds the grid, with the count that they read there.
+// RoomForGrid fails with an *Error if a user with that many grids can't have another. Stores call it in the
+// transaction that adds the grid, with the count read there.
 func RoomForGrid(there int64) error {
 	if there < MaxGrids {
 		return nil
@@ -146,11 +145,11 @@ func RoomForGrid(there int64) error {
 	return &Error{Code: CodeTooMany, Message: "You have 50 tables, as many as there can be. Remove one first."}
 }
 
-// GridStore keeps grids. Its promises are those of Store. Its claims work like those of kept questions: the due time is
-// moved ahead, so a server that dies loses its claim by the clock alone, and nobody has to notice its death.
+// GridStore keeps grids. Its guarantees are those of Store. Claims work like those of kept questions: a claim moves
+// the due time ahead, as a lease. A server that dies loses its lease when that time passes.
 type GridStore interface {
-	// KeepGrid stores a grid for the scope's user under a new id, all its cells waiting, and returns it as stored. It
-	// fails with CodeTooMany if the user has MaxGrids of them.
+	// KeepGrid stores a grid for the scope's user under a new id, with all cells waiting, and returns it as stored.
+	// It fails with CodeTooMany if the user has MaxGrids.
 	KeepGrid(ctx context.Context, s Scope, g Grid) (Grid, error)
 
 	// Grid returns a grid.
@@ -159,33 +158,32 @@ type GridStore interface {
 	// Grids returns the user's grids, newest first.
 	Grids(ctx context.Context, s Scope) ([]Grid, error)
 
-	// ChangeGrid changes a grid and returns it as stored. change may be called more than once; nothing is stored when
-	// it fails. What is changed at the same time is not lost.
+	// ChangeGrid changes a grid and returns it as stored. change may be called more than once; nothing is stored if
+	// it fails. Concurrent changes are not lost.
 	ChangeGrid(ctx context.Context, s Scope, id string, change func(*Grid) error) (Grid, error)
 
-	// DropGrid forgets a grid with its cells.
+	// DropGrid deletes a grid with its cells.
 	DropGrid(ctx context.Context, s Scope, id string) error
 
-	// GridCells returns the grid's cells that changed after a Seq, 0 for all that ever did, by their Seq. Those that
-	// are left out are waiting.
+	// GridCells returns the cells changed after a Seq, in order of Seq; 0 returns all changed cells. Missing cells
+	// are waiting.
 	GridCells(ctx context.Context, s Scope, id string, after int64) ([]GridCell, error)
 
-	// GridCell returns a cell as GridCells has it; one that is left out there is waiting.
+	// GridCell returns a cell as GridCells does; a missing one is waiting.
 	GridCell(ctx context.Context, s Scope, id string, row, column int) (GridCell, error)
 
-	// ChangeGridCell changes a cell and returns it as stored, with another Seq. change gets a waiting cell if there is
-	// none, may be called more than once, and nothing is stored when it fails.
+	// ChangeGridCell changes a cell and returns it as stored, with a new Seq. change gets a waiting cell if none is
+	// stored. It may be called more than once; nothing is stored if it fails.
 	ChangeGridCell(ctx context.Context, s Scope, id string, row, column int, change func(*GridCell) error,
 	) (GridCell, error)
 
-	// DueGrids returns the users whose grids have work that is due.
+	// DueGrids returns the users with grids that are due.
 	DueGrids(ctx context.Context, now time.Time) (users []string, err error)
 
-	// ClaimGrid returns the grid of a user for which there is something to do since the longest time, to one caller
-	// only until its DueAt, which it sets to the given time; ok is false when no row is due. A caller that dies leaves
-	// it to others then.
+	// ClaimGrid returns the user's grid that has been due longest and sets its DueAt to until, as a lease for one
+	// caller. ok is false when no grid is due. If the caller dies, the lease expires at that time.
 	ClaimGrid(ctx context.Context, user string, now, until time.Time) (g Grid, ok bool, err error)
 
-	// FreeGrids ends all claims that end within a time from now. No other process may use the store.
+	// FreeGrids ends all leases that expire within a time from now. No other process may use the store.
 	FreeGrids(ctx context.Context, now time.Time, within time.Duration) error
 }

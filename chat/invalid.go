@@ -2,8 +2,8 @@ package chat
 
 import "fmt"
 
-// Invalid is a request that can't be served as it is, told in a sentence for the one who made it. The format must not
-// hold an error of another package: its text goes to the user as it is.
+// Invalid returns a CodeInvalid error with a user-facing sentence for a request that can't be served. The format
+// must not include an error of another package, since its text is shown to the user.
 func Invalid(format string, args ...any) error {
 	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...)}
 }

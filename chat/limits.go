@@ -8,10 +8,10 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// LimitName names a limit. Names are stable: they are in the API, and in the settings with "limits." before them.
+// LimitName names a limit. Names are stable: they are in the API, and in the settings with the prefix "limits.".
 type LimitName string
 
-// The limits of each user. The local user has none of them, whom everybody is while there are no keys.
+// The limits of each user. They do not apply to the local user, the only one while there are no keys.
 const (
 	RunsAtOnce         LimitName = "runs_at_once"
 	QuestionsPerMinute LimitName = "questions_per_minute"
@@ -24,14 +24,14 @@ const (
 	StreamsAtOnce      LimitName = "streams_at_once"
 	KeptQuestions      LimitName = "kept_questions"
 
-	// DiskReserveMiB is a limit of the server: everybody's uploads are refused while less of the disk is free.
+	// DiskReserveMiB is a limit of the server: all uploads are refused while less of the disk is free.
 	DiskReserveMiB LimitName = "disk_reserve_mib"
 )
 
-// Resource is what a user spends and gets back after a limit's Span. Its names are in databases.
+// Resource is spent by a user and becomes available again after a limit's Span. Its names are in databases.
 type Resource string
 
-// What users spend.
+// The resources that users spend.
 const (
 	ResourceQuestions   Resource = "question"
 	ResourceTokens      Resource = "token"
@@ -46,25 +46,25 @@ const (
 	minute = time.Minute
 )
 
-// Limit is a row of the one table of limits.
+// Limit is a row of the table of limits.
 //
-// Spending counts in a sliding window: what was spent Span ago is forgotten piece by piece, not at midnight. Limits
-// without Spends count what is there at the moment, so nothing is recorded for them.
+// Spending counts in a sliding window: each spending expires Span later, not at midnight. Limits without Spends
+// count current usage, so nothing is recorded for them.
 type Limit struct {
 	Name    LimitName
-	About   string        // what it counts, for people: in --help, the API and the handbook
-	Default int64         // 0: there is none
-	Spends  Resource      // what is spent, empty where things are counted that are there now
-	Span    time.Duration // after which spending is forgotten; 0 for what is counted now
-	unit    int64         // what 1 of a setting is in the store; 0: 1
+	About   string        // description of the count: in --help, the API and the handbook
+	Default int64         // 0: off
+	Spends  Resource      // the resource spent; empty for a limit on current usage
+	Span    time.Duration // the sliding window; 0 for current usage
+	unit    int64         // store units per unit of the setting; 0: 1
 	code    Code          // of the error
-	noun    string        // what is counted, for over
-	over    string        // what a user over the limit reads; %s is the limit with its noun
-	again   string        // the sentence after it, which says when; %s is a time, or there is none
+	noun    string        // the counted noun, for over
+	over    string        // the user's message over the limit; %s is the limit with its noun
+	again   string        // the sentence after it about a retry; %s, if any, is a time
 }
 
-// Its order is the order in `--help`, in the API and in the handbook, and SpendLimits relies on shorter spans standing
-// before longer ones of the same resource. The defaults are settings' defaults; docs/settings.md lists them.
+// The order is that of `--help`, of the API and of the handbook. SpendLimits requires that shorter spans precede
+// longer ones of the same resource. The defaults are the settings' defaults; docs/settings.md lists them.
 var limitTable = []Limit{
 	{
 		Name: RunsAtOnce, About: "questions of a user that are answered at once", Default: 4,
@@ -132,11 +132,11 @@ var limitTable = []Limit{
 	},
 }
 
-// AllLimits returns the table, in the order in which it is told. Callers must not change it.
+// AllLimits returns the table in display order. Callers must not modify it.
 func AllLimits() []Limit { return limitTable }
 
-// LimitOf returns the row of a limit, which must be in the table. It panics for any other name: names are constants, so
-// that is a mistake in the program.
+// LimitOf returns the row of a limit, which must be in the table. It panics for an unknown name: names are
+// constants.
 func LimitOf(name LimitName) Limit {
 	for _, l := range limitTable {
 		if l.Name == name {
@@ -146,11 +146,10 @@ func LimitOf(name LimitName) Limit {
 	panic("chat: no limit is named " + string(name))
 }
 
-// Limits are the limits of an installation. One that is missing or 0 does not hold; nil holds nothing.
+// Limits are the limits of an installation. A missing or zero limit is off; nil has no limits.
 type Limits map[LimitName]int64
 
-// For returns the limits that a user has. Without keys everybody is the local user, and one person's own program has
-// nobody to protect from whom.
+// For returns the limits of a user. The local user has none: without keys only one person uses the program.
 func (l Limits) For(user string) Limits {
 	if user == LocalUser {
 		return nil
@@ -158,13 +157,13 @@ func (l Limits) For(user string) Limits {
 	return l
 }
 
-// Of returns a limit's number in the store's units, such as bytes, and whether it holds.
+// Of returns a limit in the store's units, such as bytes, and whether it is on.
 func (l Limits) Of(name LimitName) (most int64, holds bool) {
 	most = l[name]
 	return most * max(1, LimitOf(name).unit), most > 0
 }
 
-// SpendLimit is one limit on what is spent, as a store checks it.
+// SpendLimit is one spending limit as a store checks it.
 type SpendLimit struct {
 	Name LimitName
 	What Resource
@@ -172,8 +171,8 @@ type SpendLimit struct {
 	Most int64
 }
 
-// SpendLimits returns the limits on a resource, shortest first. There are none where it is not limited: then a store
-// need not count it. Shortest first means that the limit which is soonest over is the one that is told.
+// SpendLimits returns the limits on a resource, shortest span first, so that an error names the limit that ends
+// soonest. Empty means unlimited: a store need not count the resource.
 func (l Limits) SpendLimits(what Resource) []SpendLimit {
 	var list []SpendLimit
 	for _, limit := range limitTable {
@@ -184,15 +183,14 @@ func (l Limits) SpendLimits(what Resource) []SpendLimit {
 	return list
 }
 
-// FullSince returns the latest time t, after since, such that more than room was spent at t or later; zero if there is
-// none. It is a question of the window's form: if room is 3 and the 4 last spendings were at 1, 2, 3 and 4 o'clock,
-// more than 3 were spent at 1 or later, so it is 1 o'clock; when that hour leaves the window, there is room.
+// FullSince returns the latest time t, after since, such that more than room was spent at t or later; zero if there
+// is no such time. It describes a sliding window: if room is 3 and the last 4 spendings were at 1, 2, 3 and 4
+// o'clock, the result is 1 o'clock. When that hour leaves the window, there is room.
 type FullSince func(what Resource, since time.Time, room int64) (time.Time, error)
 
-// Check fails with an *OverLimit if one of limits has no room for n more. It asks for each limit when the spending that
-// is in the way happened: Span later it leaves the window and the same n fits. A request that is larger than the whole
-// limit never fits, which Over tells by a zero time. The caller must hold whatever keeps another from spending in
-// between: a lock on the user's row or the one writer.
+// Check fails with an *OverLimit if one of limits has no room for n more. For each limit it finds the blocking
+// spending: Span later it leaves the window and n fits. A request larger than the whole limit never fits; its error
+// has a zero Until. The caller must prevent concurrent spending by a lock on the user's row or a single writer.
 func (l Limits) Check(limits []SpendLimit, n int64, now time.Time, full FullSince) error {
 	for _, w := range limits {
 		if n > w.Most {
@@ -209,19 +207,18 @@ func (l Limits) Check(limits []SpendLimit, n int64, now time.Time, full FullSinc
 	return nil
 }
 
-// OverLimit is the cause of an Error of a limit. The server makes a Retry-After of Wait, so it is never below a second.
+// OverLimit is the cause of a limit's Error. The server sends Wait as Retry-After, so it is never below a second.
 type OverLimit struct {
 	Limit LimitName
-	Until time.Time     // when the same is allowed; zero: nobody can know
-	Wait  time.Duration // from now until then, or until it is worth another try
+	Until time.Time     // when a retry can succeed; zero: not known
+	Wait  time.Duration // from now until then, or until a retry is worthwhile
 }
 
-// Error names the limit.
+// Error returns the limit's name, for logs.
 func (e *OverLimit) Error() string { return "over the limit " + string(e.Limit) }
 
-// Over is the error for a user who reached a limit at a time, and who can go on at another; zero: nobody knows when. A
-// limit on what is there now can't say when there will be room; five seconds is a guess at when another try is worth
-// it.
+// Over returns the error for a user over a limit, who can retry at until; zero: not known. A limit on current usage
+// can't predict when there will be room; Retry-After is then five seconds, an estimate.
 func (l Limits) Over(name LimitName, now, until time.Time) *Error {
 	limit := LimitOf(name)
 	cause := &OverLimit{Limit: name, Until: until, Wait: 5 * time.Second}
@@ -233,14 +230,14 @@ func (l Limits) Over(name LimitName, now, until time.Time) *Error {
 		cause.Wait = max(until.Sub(now), time.Second)
 		again = fmt.Sprintf(again, timeInWords(now, until))
 	case limit.code == CodeDiskFull:
-		cause.Wait = time.Minute // what was deleted leaves the disk after that
+		cause.Wait = time.Minute // deletions free disk space later
 	}
 	return &Error{
 		Code: limit.code, Err: cause, Message: fmt.Sprintf(limit.over, limit.countInWords(l[name])) + " " + again,
 	}
 }
 
-// countInWords is a number of what is limited, in words.
+// countInWords formats a number of the limited resource with its unit.
 func (l Limit) countInWords(n int64) string {
 	if l.unit == miB {
 		return english.Digits(n) + " MiB"
@@ -248,9 +245,9 @@ func (l Limit) countInWords(n int64) string {
 	return english.Count(n, l.noun)
 }
 
-// timeInWords returns words that say when a future time is, to follow a verb: "in 5 seconds", or "at" with the time in
-// RFC 3339. Programs can read that, and the page shows it in its reader's time zone. A second is added, since a
-// rounded-down time would be too early.
+// timeInWords formats a future time to follow a verb: "in 5 seconds", or "at" with the time in RFC 3339. The page
+// parses that and shows it in the reader's time zone. A second is added, since a rounded-down time would be too
+// early.
 func timeInWords(now, until time.Time) string {
 	switch seconds := int64(until.Sub(now)/time.Second) + 1; {
 	case seconds <= 1:
@@ -262,22 +259,21 @@ func timeInWords(now, until time.Time) string {
 	}
 }
 
-// LimitStore counts what users spend, over all servers that share it and across restarts. Spendings are sums over time
-// spans, so what a power loss takes makes a limit a little wider and nothing else; waiting for the disk at each search
-// would cost more than that is worth.
+// LimitStore counts spending per user, over all servers that share it and across restarts. Spending is summed over
+// time spans. A power loss may drop recent counts and so widen a limit slightly; a sync to disk at each search would
+// cost more than that is worth.
 type LimitStore interface {
-	// SetLimits says what each user may do, in StartRun, Spend and the documents of the same store; until then there
-	// are no limits. Call it before anything else.
+	// SetLimits sets the limits per user for StartRun, Spend and the documents of the same store. Until then there
+	// are no limits. Call it before any other method.
 	SetLimits(l Limits)
 
-	// Spend counts n against a user's limits on something. It fails with an *OverLimit, and counts nothing, if there
-	// is no room for n; parallel calls get as much as there is room for, and no more. What counts is soon forgotten
-	// after a power loss.
+	// Spend counts n against a user's limits on a resource. If there is no room for n, it counts nothing and fails
+	// with an *OverLimit. Concurrent calls never exceed the limit. Recent counts may be lost at a power loss.
 	Spend(ctx context.Context, user string, what Resource, n int64) error
 
-	// Charge counts n, which was spent already, whether there is room or not.
+	// Charge counts n, which was already spent, regardless of the limit.
 	Charge(ctx context.Context, user string, what Resource, n int64) error
 
-	// Room reports, as Spend does, whether 1 more would fit, and records nothing.
+	// Room checks as Spend does whether 1 more fits, and counts nothing.
 	Room(ctx context.Context, user string, what Resource) error
 }

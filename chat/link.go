@@ -9,32 +9,31 @@ import (
 // FragmentCited is the fragment of the first marked words in the viewer.
 const FragmentCited = "cited"
 
-// ViewPages shows an Office file as it is printed.
+// ViewPages is the view of an Office file as printed pages.
 const ViewPages = "pages"
 
-// Link is the address of a document in the viewer, with what is marked in it and where it opens. Only Document is
-// needed. It is the only place where such addresses are put together; GET /d/{id} reads them. Its parameters have one
-// letter where they are common, since answers hold many of these addresses.
+// Link is a viewer address of a document, with its marks and its position. Only Document is required. All such
+// addresses are built here; GET /d/{id} parses them. Common parameters have one letter, since answers hold many
+// addresses.
 type Link struct {
 	Document string // its id
 	Citation string // {run}.{number}, see CitationName: marks the words of a footnote
 	Passage  string // id of a passage to mark
 	Block    string // id of a block to mark
 	Start    int    // with End: the words to mark, in runes of the document's text
-	End      int    // with a Passage too, the words are marked only while the document has that passage
+	End      int    // with a Passage too, they are marked only while that passage exists
 	Also     Ranges // with Start and End: further words to mark
-	Page     int    // from 1: opens there, whatever is marked
+	Page     int    // from 1: opens there, regardless of marks
 	At       string // id of a block: the part of a long document to show
 	View     string // ViewPages: an Office file as it is printed
 	Fragment string // the element to scroll to: a block's id, p{page} or FragmentCited
 }
 
-// CitationName names a footnote of a run, for Link.Citation.
+// CitationName returns the name of a run's footnote, for Link.Citation.
 func CitationName(runID string, number int) string { return runID + "." + strconv.Itoa(number) }
 
-// String returns the address, without the server's origin. Parameters are sorted by url.Values, so equal links have
-// equal addresses. Parts that are empty are left out, and a range without words (End ≤ Start) is no range. The
-// document's id is escaped, whatever it holds.
+// String returns the address without the server's origin. url.Values sorts the parameters, so equal links have equal
+// addresses. Empty fields are left out, and so is an empty range (End ≤ Start). The document id is escaped.
 func (l Link) String() string {
 	query := url.Values{}
 	for _, part := range []struct{ name, value string }{
@@ -61,13 +60,13 @@ func (l Link) String() string {
 	return address.String()
 }
 
-// MaxRanges is how many further ranges an address names at most.
+// MaxRanges is the maximum number of further ranges in an address.
 const MaxRanges = 100
 
-// Ranges are pieces of a text, each [start, end) in runes, in order.
+// Ranges are parts of a text, each [start, end) in runes, in order.
 type Ranges [][2]int
 
-// String writes them as an address has them: "120-140,150-170".
+// String encodes them for an address: "120-140,150-170".
 func (r Ranges) String() string {
 	pairs := make([]string, len(r))
 	for i, pair := range r {
@@ -76,9 +75,9 @@ func (r Ranges) String() string {
 	return strings.Join(pairs, ",")
 }
 
-// ReadRanges reads what String wrote, the empty text as none. It is not ok for other text, for ranges that are empty or
-// out of order, and for more than MaxRanges. The bound and 32-bit numbers keep an address that somebody wrote by hand
-// from costing much.
+// ReadRanges parses the output of String; the empty text has no ranges. ok is false for other text, for empty or
+// unordered ranges, and for more than MaxRanges. The limit and 32-bit numbers bound the cost of a handwritten
+// address.
 func ReadRanges(s string) (r Ranges, ok bool) {
 	if s == "" {
 		return nil, true
@@ -97,8 +96,8 @@ func ReadRanges(s string) (r Ranges, ok bool) {
 	return r, true
 }
 
-// IsLink reports whether an address leads to the viewer. It looks at the beginning alone; whether there is such a
-// document is for the viewer to find out.
+// IsLink reports whether an address is one of the viewer. It checks only the prefix; the viewer checks whether the
+// document exists.
 func IsLink(address string) bool {
 	const viewer = "/d/"
 	return len(address) > len(viewer) && address[:len(viewer)] == viewer

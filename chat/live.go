@@ -2,33 +2,32 @@ package chat
 
 import "sync"
 
-// liveBytes bounds what is kept in memory of one run's log.
+// liveBytes limits the memory of one run's cached log.
 const liveBytes = 2 << 20
 
-// A liveRun is the end of one run's log in memory, shared by all its readers. Two kinds of runs are here. A run that
-// this process appends to is `owned`: its entries reach to the end of the log, so readers need no store. A run that
-// another process has is only read: its entries are right as far as they go, and `current` says that nothing was
-// announced since they were read to the end.
+// A liveRun caches the end of one run's log in memory, shared by all readers. An `owned` run is appended to by this
+// process: its entries reach to the end of the log, so readers need no store. A run of another process is only read:
+// `current` means that no notification arrived since its entries were read to the end.
 type liveRun struct {
 	id        string
 	users     int           // watchers and calls under way; guarded by Feed.mu
-	appending sync.Mutex    // held while the store appends, so that entries come in order
-	fetching  chan struct{} // holds one while a reader fetches for all what another process appended
+	appending sync.Mutex    // locked while the store appends, to keep entries in order
+	fetching  chan struct{} // holds one token while a reader fetches another process's entries for all
 
 	mu      sync.Mutex
-	user    string   // who may read it; empty until a read was allowed
+	user    string   // owner; empty until a read was authorised
 	entries []*Entry // without gaps; readers hold slices of it, so elements are only added
 	size    int
-	begun   bool          // it was just started here: its log is empty
-	owned   bool          // it is appended to here, so entries reach to the end of the log
+	begun   bool          // just started by this process: its log is empty
+	owned   bool          // appended to by this process, so entries reach to the end of the log
 	over    bool          // the last of entries is RunDone
-	told    int           // how often it was said that another process may have appended
-	current bool          // nothing was said since entries were read to the end of the log
-	wake    chan struct{} // closed at the next append; nil while nobody waits
+	told    int           // number of notifications of appends by other processes
+	current bool          // no notification since entries were read to the end of the log
+	wake    chan struct{} // closed at the next append; nil without waiting readers
 }
 
-// encodeEvents makes the form that readers share. 64 bytes are room for the field names and a number in front of the
-// body, so that AppendJSON need not grow the slice.
+// encodeEvents encodes events into the form that readers share. The buffer has 64 spare bytes for field names and a
+// number, so that AppendJSON need not grow it.
 func encodeEvents(events []Event) []*Entry {
 	entries := make([]*Entry, len(events))
 	for i, e := range events {
@@ -37,13 +36,13 @@ func encodeEvents(events []Event) []*Entry {
 	return entries
 }
 
-// entrySize is about how many bytes an entry takes in memory. The 200 bytes stand for the structs, headers and ids
-// around the two texts; it only has to be near, as it bounds memory.
+// entrySize returns the approximate memory of an entry in bytes. The 200 bytes are an estimate for structs, headers
+// and ids around the two texts.
 func (e *Entry) entrySize() int { return len(e.Body) + len(e.JSON) + 200 }
 
-// addEntries puts newly appended entries, at least one, behind the others and wakes the readers. Entries in memory must
-// be without gaps: entriesAfter computes a place from a number. So a gap drops what was there, and earlier events come
-// from the store.
+// addEntries appends at least one new entry and wakes the readers. Cached entries must have no gaps, since
+// entriesAfter computes an index from a sequence number. A gap drops the cache, and earlier events are read from the
+// store.
 func (r *liveRun) addEntries(entries []*Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,8 +59,8 @@ func (r *liveRun) addEntries(entries []*Entry) {
 	r.wakeReadersLocked()
 }
 
-// beginEmpty says that the log is empty, and that whoever appends to it does so here. If entries are there already, an
-// append was faster than this call, and they say more.
+// beginEmpty marks the log as empty and owned by this process. It does nothing if an append has already cached
+// entries.
 func (r *liveRun) beginEmpty(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,10 +69,10 @@ func (r *liveRun) beginEmpty(user string) {
 	}
 }
 
-// learnEnd keeps the end of the log, as it was read from the store, for later readers. told is what news returned
-// before that read. Several readers may have read different stretches at the same time. What was read replaces what is
-// known where it reaches further back or where there is a gap between the two; otherwise only its new part is added. A
-// run that is owned by now is left alone: its own appends are newer than any read.
+// learnEnd caches the end of the log, as read from the store, for later readers. told is the value of countNews
+// before that read. Concurrent readers may have read different ranges. The read entries replace the cache if they
+// start earlier or leave a gap; otherwise only the new part is appended. An owned run is left unchanged: its own
+// appends are newer.
 func (r *liveRun) learnEnd(entries []*Entry, told int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,12 +80,12 @@ func (r *liveRun) learnEnd(entries []*Entry, told int) {
 		return
 	}
 	if n := len(entries); n > 0 {
-		first, next := entries[0].Seq, int64(0) // next: behind what is known
+		first, next := entries[0].Seq, int64(0) // next: after the last cached entry
 		if len(r.entries) > 0 {
 			first, next = r.entries[0].Seq, r.entries[len(r.entries)-1].Seq+1
 		}
 		switch {
-		case entries[n-1].Seq < next-1: // others have read more by now
+		case entries[n-1].Seq < next-1: // other readers have read more
 			return
 		case entries[0].Seq <= first || entries[0].Seq > next:
 			r.entries, r.size = entries[:n:n], 0
@@ -105,8 +104,8 @@ func (r *liveRun) learnEnd(entries []*Entry, told int) {
 	r.current = r.told == told
 }
 
-// trimOldest forgets the oldest entries of a long log. The newest entry always stays, however large it is: it says how
-// far the log is. Readers that hold slices of the array keep what they have.
+// trimOldest evicts the oldest entries of a long log beyond liveBytes. The newest entry always stays, since it holds
+// the log's position. Readers keep their slices of the array.
 func (r *liveRun) trimOldest() {
 	for len(r.entries) > 1 && r.size > liveBytes {
 		r.size -= r.entries[0].entrySize()
@@ -114,11 +113,10 @@ func (r *liveRun) trimOldest() {
 	}
 }
 
-// entriesAfter returns the entries in memory after a position, the number of the last entry in memory, and whether that
-// is a RunDone. known reports that the log has nothing more. With trusting it also does so while nobody has told this
-// process of entries that another appended. A position beyond the last entry gives nothing known, as another process
-// may have gone on. The slice's capacity is cut, so that a reader's append copies and can't write into the shared
-// array.
+// entriesAfter returns the cached entries after a position, the sequence number of the last cached entry, and
+// whether that is a RunDone. known reports that the log has no further entries. With trusting, an unowned cache
+// without a newer notification also counts as complete. A position beyond the last entry is not known, since another
+// process may have appended. The slice's capacity is clipped, so a reader's append copies the shared array.
 func (r *liveRun) entriesAfter(after int64, trusting bool) (recent []*Entry, last int64, over, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -140,8 +138,7 @@ func (r *liveRun) entriesAfter(after int64, trusting bool) (recent []*Entry, las
 	return recent, last, r.over, r.owned || r.over || trusting
 }
 
-// nextAppend returns the channel that the next append closes. All who wait share one channel. It is made when the first
-// asks for it, so a run without readers has none.
+// nextAppend returns the channel that the next append closes. All waiting readers share it. It is created on demand.
 func (r *liveRun) nextAppend() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +148,7 @@ func (r *liveRun) nextAppend() <-chan struct{} {
 	return r.wake
 }
 
-// wakeReaders wakes who waits for the next append.
+// wakeReaders wakes all readers that wait for the next append.
 func (r *liveRun) wakeReaders() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,9 +163,9 @@ func (r *liveRun) wakeReadersLocked() {
 	}
 }
 
-// distrustMemory makes readers ask the store again. It forgets the entries in memory unless the run is over: a crash of
-// the store may have lost the last of them, and others may take their numbers. A finished log can't change, so its
-// entries stay.
+// distrustMemory makes readers ask the store again. It drops the cached entries unless the run is over: a crash of
+// the store may have lost the last of them, and their numbers may be reused. A finished log can't change, so its
+// entries stay cached.
 func (r *liveRun) distrustMemory() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,8 +176,8 @@ func (r *liveRun) distrustMemory() {
 	}
 }
 
-// forgetStored drops what was read from the store: it may have lost events since. Runs that are owned keep their
-// entries: they were stored by this process, and its next append fails if they are gone.
+// forgetStored drops entries that were read from the store, which may have lost events since. An owned run keeps its
+// entries: this process stored them, and its next append fails if they are lost.
 func (r *liveRun) forgetStored() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,8 +186,8 @@ func (r *liveRun) forgetStored() {
 	}
 }
 
-// countNews counts how often it was said that another process may have appended. Whoever reads the store compares it
-// before and after, to know whether its reading is still the newest.
+// countNews returns the number of notifications of appends by other processes. A reader compares it before and after
+// a read of the store to detect a stale result.
 func (r *liveRun) countNews() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,14 +201,14 @@ func (r *liveRun) underWay() bool {
 	return r.owned && !r.over
 }
 
-// allowedUser is whose run it is, as far as somebody was let in already; empty: not known.
+// allowedUser returns the owner of the run, empty before the first authorised read.
 func (r *liveRun) allowedUser() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.user
 }
 
-// allowUser notes whose run it is, so that the store need not be asked for every reader.
+// allowUser caches the owner of the run, to save a store query per reader.
 func (r *liveRun) allowUser(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,8 +1,8 @@
 package chat
 
-// NoSuch is the error for a thing that is not there, or is not the caller's: "session", "run", "step", "document",
-// "waiting question" or "session or run". Each thing has its whole sentence instead of one with a gap, since the page
-// translates sentences and other languages bend the word.
+// NoSuch returns the error for an object that is missing or another user's: "session", "run", "step", "document",
+// "waiting question" or "session or run". Each has a complete sentence instead of a template, since the page
+// translates sentences and other languages inflect the noun.
 func NoSuch(thing string) *Error {
 	e := &Error{Code: CodeNotFound}
 	switch thing {

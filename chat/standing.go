@@ -6,66 +6,65 @@ import (
 	"time"
 )
 
-// Bounds of a kept question.
+// Limits of a kept question.
 const (
-	MaxChanges     = 20  // that it remembers
-	MaxDifferences = 12  // that one change shows
-	MaxKept        = 200 // kept questions of a user for whom no lower limit holds
-	MaxKeptQuotes  = 40  // quotes that an answer is remembered by
+	MaxChanges     = 20  // stored changes
+	MaxDifferences = 12  // differences shown per change
+	MaxKept        = 200 // kept questions of a user without a lower limit
+	MaxKeptQuotes  = 40  // quotes stored per answer
 )
 
-// Standing is a question that is kept: it is asked again when the documents that its answer rests on change. Its fields
-// from Noticed on are the state of a small machine that package standing drives: a difference is noticed, a run is
-// started (Asking), and its answer is compared and becomes a Change. Each step is stored before the next, so that
-// another server can go on from it.
+// Standing is a kept question: it is asked again when the documents behind its answer change. Its fields from
+// Noticed on are the state of a state machine in package standing: a difference is noticed, a run is started
+// (Asking), and its answer is compared and stored as a Change. Each step is stored before the next, so that another
+// server can continue.
 type Standing struct {
 	ID        string     `json:"id"`
 	User      string     `json:"-"`
-	Request   RunRequest `json:"request"` // as it is asked again; its session holds the runs
-	RunID     string     `json:"run_id"`  // whose answer it began with
+	Request   RunRequest `json:"request"` // for asking again; its session holds the runs
+	RunID     string     `json:"run_id"`  // the run of the first answer
 	CreatedAt time.Time  `json:"created_at"`
 	Paused    bool       `json:"paused"`
 
 	Basis   Basis     `json:"basis"`    // of the last answer
-	AskedAt time.Time `json:"asked_at"` // when that was asked again last; zero: never
+	AskedAt time.Time `json:"asked_at"` // when it was last asked again; zero: never
 	Changes []Change  `json:"changes"`  // newest first
-	SeenAt  time.Time `json:"seen_at"`  // when its user last looked at the changes
+	SeenAt  time.Time `json:"seen_at"`  // when its user last viewed the changes
 
-	Noticed time.Time   `json:"noticed"`           // when something was first seen to be different; zero: nothing is
-	Wanted  bool        `json:"wanted,omitempty"`  // its user wants it asked now
+	Noticed time.Time   `json:"noticed"`           // when a difference was first noticed; zero: none
+	Wanted  bool        `json:"wanted,omitempty"`  // its user requested it now
 	Asking  string      `json:"asking,omitempty"`  // the run under way
-	Turn    int         `json:"turn"`              // counts the runs that were started
-	Recent  []time.Time `json:"recent,omitempty"`  // when it was asked within the last hour
-	Failed  int         `json:"failed,omitempty"`  // times in a row that asking did not work
-	Trouble string      `json:"trouble,omitempty"` // why, for people
+	Turn    int         `json:"turn"`              // counts the started runs
+	Recent  []time.Time `json:"recent,omitempty"`  // runs within the last hour
+	Failed  int         `json:"failed,omitempty"`  // consecutive failures
+	Trouble string      `json:"trouble,omitempty"` // reason for the failure, for people
 
-	// Version is that of the user's library when it was last looked at for this question.
+	// Version is the library version of the last check for this question.
 	Version int64 `json:"-"`
-	// DueAt is when there is something to do. Zero: when the library has another version.
+	// DueAt is the time of the next work. Zero: when the library's version changes.
 	DueAt time.Time `json:"-"`
 }
 
-// Basis is what an answer rests on. It holds hashes of sentences and passages rather than their texts: what is needed
-// is whether something is still there. 12,000 sentences of 4 bytes each are kept at most.
+// Basis is the sources of an answer. It stores hashes of sentences and passages instead of texts, since only their
+// presence is compared. The maximum is 12,000 sentences of 4 bytes each.
 type Basis struct {
 	RunID     string          `json:"run_id"`
 	Answer    string          `json:"answer"`
 	Citations []Citation      `json:"citations"` // at most MaxKeptQuotes, with a quote each
 	Documents []KnownDocument `json:"documents"`
-	Passages  []uint64        `json:"passages"` // that a search for the question found, hashed
-	At        time.Time       `json:"at"`       // when it was looked at
+	Passages  []uint64        `json:"passages"` // hashes of the passages that a search for the question returned
+	At        time.Time       `json:"at"`       // the time of the search
 }
 
-// KnownDocument is a version of a document that an answer rests on.
+// KnownDocument is a version of a document behind an answer.
 type KnownDocument struct {
 	ID     string   `json:"id"`
 	SHA256 string   `json:"sha256"`
 	Title  string   `json:"title"`
-	Lines  []uint32 `json:"lines,omitempty"` // its sentences, hashed; none of a long document
+	Lines  []uint32 `json:"lines,omitempty"` // hashes of its sentences; empty for a long document
 }
 
-// Knows returns the version of a document that an answer rests on. It is a search through a list: a basis has few
-// documents.
+// Knows returns the version of a document in the basis. It is a linear search: a basis has few documents.
 func (b Basis) Knows(id string) (KnownDocument, bool) {
 	for _, d := range b.Documents {
 		if d.ID == id {
@@ -75,71 +74,71 @@ func (b Basis) Knows(id string) (KnownDocument, bool) {
 	return KnownDocument{}, false
 }
 
-// DifferenceKind says what became of a quote.
+// DifferenceKind is the kind of a quote's difference.
 type DifferenceKind string
 
 // The kinds of difference.
 const (
-	DifferenceChanged DifferenceKind = "changed" // the same place has other words
-	DifferenceAdded   DifferenceKind = "added"   // words that were not there
-	DifferenceGone    DifferenceKind = "gone"    // words that are there no more
+	DifferenceChanged DifferenceKind = "changed" // the quote has other words at the same place
+	DifferenceAdded   DifferenceKind = "added"   // a new quote
+	DifferenceGone    DifferenceKind = "gone"    // a removed quote
 )
 
-// Difference is one quote before and after. Before is nil of what was added, After of what is gone.
+// Difference is one quote before and after a change. Before is nil for an added quote, After for a removed one.
 type Difference struct {
-	Kind       DifferenceKind `json:"kind"` // Whether a quote has other words now, was added, or is gone.
+	Kind       DifferenceKind `json:"kind"` // Whether a quote changed, was added, or was removed.
 	DocumentID string         `json:"document_id"`
 	Title      string         `json:"title"`
-	Removed    bool           `json:"removed,omitempty"` // The document is there no more.
-	Before     *MarkedQuote   `json:"before"`            // The quote as it was; null of what was added.
-	After      *MarkedQuote   `json:"after"`             // The quote as it is now; null of what is gone.
-	// What it said before, words of the quote.
+	Removed    bool           `json:"removed,omitempty"` // The document was deleted.
+	Before     *MarkedQuote   `json:"before"`            // The old quote; null for an added one.
+	After      *MarkedQuote   `json:"after"`             // The new quote; null for a removed one.
+	// The old words of the quote.
 	//
-	// Was and Now are what differs, with the words beside that it can't be understood without, where that is one
-	// stretch on both sides; else both are empty. They stand in the quotes.
+	// Was and Now are the different words, with the neighbouring words needed to understand them, if both are
+	// contiguous; else both are empty. They are substrings of the quotes.
 	Was string `json:"was,omitempty"`
-	// What it says now, words of the quote; left out where that is more than one stretch.
+	// The new words of the quote; left out if they are not contiguous.
 	Now string `json:"now,omitempty"`
 }
 
-// MarkedQuote is a quote with the words that differ from another.
+// MarkedQuote is a quote with marks on the words that differ from another.
 type MarkedQuote struct {
 	Quote string `json:"quote"`
-	// The words of the quote that differ, as [from, to) in its characters.
+	// The differing words of the quote, as [from, to) in its characters.
 	Marks [][2]int `json:"marks"`
 	Place string   `json:"place,omitempty"`
-	URL   string   `json:"url"` // opens the source at the words
+	URL   string   `json:"url"` // address of the source at the words
 }
 
-// Change is what an answer says differently than the one before.
+// Change is the difference between an answer and the previous one.
 type Change struct {
 	ID          string       `json:"id"`
-	At          time.Time    `json:"at"` // When it was found.
+	At          time.Time    `json:"at"` // When it was detected.
 	RunID       string       `json:"run_id"`
-	BeforeRunID string       `json:"before_run_id"`  // The run of the answer before.
-	Differences []Difference `json:"differences"`    // What is different, what changed first.
-	More        int          `json:"more,omitempty"` // further ones that are not shown
+	BeforeRunID string       `json:"before_run_id"`  // The run of the previous answer.
+	Differences []Difference `json:"differences"`    // The differences, changed quotes first.
+	More        int          `json:"more,omitempty"` // further ones, not shown
 }
 
-// Unseen reports whether something changed since its user looked. Only the newest change has to be looked at, as they
-// are kept newest first.
+// Unseen reports whether there is a change since its user last looked. Changes are sorted newest first, so only the
+// first is compared.
 func (s Standing) Unseen() bool { return len(s.Changes) > 0 && s.Changes[0].At.After(s.SeenAt) }
 
-// StandingState is how a kept question stands. It is computed when it is shown and never stored.
+// StandingState is the state of a kept question. It is computed when it is shown and never stored.
 type StandingState string
 
 // The states of a kept question.
 const (
 	StandingUnchanged StandingState = "unchanged" // since it was kept
-	StandingChanged   StandingState = "changed"   // something did, at some time
-	StandingWaiting   StandingState = "waiting"   // it is to be asked again
-	StandingAsking    StandingState = "asking"    // that is under way
+	StandingChanged   StandingState = "changed"   // something changed at some time
+	StandingWaiting   StandingState = "waiting"   // queued to be asked again
+	StandingAsking    StandingState = "asking"    // being asked again
 	StandingPaused    StandingState = "paused"
-	StandingFailed    StandingState = "failed" // asking did not work, and is tried again
+	StandingFailed    StandingState = "failed" // asking failed and is retried
 )
 
-// State is how the question stands now. The order matters: several may be true at once, and the first is what a person
-// has to know. A failure outranks waiting, since a question that failed waits, too.
+// State returns the current state of the question. Several states may apply at once; the order puts the most
+// important first. A failure outranks waiting, since a failed question also waits.
 func (s Standing) State() StandingState {
 	switch {
 	case s.Paused:
@@ -157,8 +156,8 @@ func (s Standing) State() StandingState {
 	}
 }
 
-// RoomToKeep fails with an *OverLimit if a user who keeps so many questions can't keep another. A limit of MaxKept
-// holds for everybody. Stores call it inside the transaction that adds the question.
+// RoomToKeep fails with an *OverLimit if a user with that many kept questions can't keep another. A limit of MaxKept
+// applies to every user. Stores call it in the transaction that adds the question.
 func (l Limits) RoomToKeep(there int64) error {
 	if most, holds := l.Of(KeptQuestions); holds && there >= most {
 		return l.Over(KeptQuestions, time.Now(), time.Time{})
@@ -169,12 +168,11 @@ func (l Limits) RoomToKeep(there int64) error {
 	return nil
 }
 
-// StandingStore keeps questions that are asked again. Its promises are those of Store. They stay when the conversations
-// that they came from go. The work on them is claimed by moving DueAt ahead, which needs no lock that outlives a
-// statement.
+// StandingStore stores kept questions. Its guarantees are those of Store. They survive the deletion of their
+// conversations. Work on them is claimed by moving DueAt ahead, a lease that needs no lock beyond one statement.
 type StandingStore interface {
 	// KeepStanding stores a question for the scope's user under a new id, and returns it as stored. It fails with an
-	// *OverLimit if the user keeps as many as allowed; parallel calls keep as many as there is room for, and no more.
+	// *OverLimit over the user's limit; concurrent calls never exceed it.
 	KeepStanding(ctx context.Context, s Scope, kept Standing) (Standing, error)
 
 	// Standing returns a kept question.
@@ -183,27 +181,26 @@ type StandingStore interface {
 	// AllStanding returns the user's kept questions, newest first.
 	AllStanding(ctx context.Context, s Scope) ([]Standing, error)
 
-	// UnseenStanding counts those of which something changed since the user looked.
+	// UnseenStanding counts the kept questions with a change since the user looked.
 	UnseenStanding(ctx context.Context, s Scope) (int, error)
 
-	// ChangeStanding changes a kept question and returns it as stored. change may be called more than once; nothing is
-	// stored when it fails. What is changed at the same time is not lost. Its user and times of creation stay.
+	// ChangeStanding changes a kept question and returns it as stored. change may be called more than once; nothing
+	// is stored if it fails. Concurrent changes are not lost. Its user and times of creation stay.
 	ChangeStanding(ctx context.Context, s Scope, id string, change func(*Standing) error) (Standing, error)
 
-	// DropStanding forgets a kept question.
+	// DropStanding deletes a kept question.
 	DropStanding(ctx context.Context, s Scope, id string) error
 
-	// DueStanding returns the users who have questions for which there is something to do now, those paused left out.
+	// DueStanding returns the users with kept questions that are due now; paused questions are excluded.
 	DueStanding(ctx context.Context, now time.Time) (users []string, err error)
 
-	// ClaimStanding returns the question of a user for which there is something to do since the longest time, to one
-	// caller only until its DueAt, which it sets to the given time; ok is false when no row is due. A caller that dies
-	// leaves it to others then.
+	// ClaimStanding returns the user's question that has been due longest and sets its DueAt to until, as a lease
+	// for one caller. ok is false when no question is due. If the caller dies, the lease expires at that time.
 	ClaimStanding(ctx context.Context, user string, now, until time.Time) (kept Standing, ok bool, err error)
 
-	// SetStandingFeed sets the hash of the token under which a user's changes can be read, nil for none.
+	// SetStandingFeed sets the hash of the token that gives read access to a user's changes, nil for none.
 	SetStandingFeed(ctx context.Context, s Scope, hash *TokenHash) error
 
-	// StandingFeed returns the scope of the user whose feed's token has a hash.
+	// StandingFeed returns the scope of the user with a feed token's hash.
 	StandingFeed(ctx context.Context, hash TokenHash) (Scope, error)
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// importedTools are the tools that wrote steps before steps had a result, and what they were for. It is closed: tools
-// that were added later write their capability into the step.
+// importedTools are the tools of logs from before steps had a result, with their capabilities. The list is closed:
+// later tools write their capability into the step.
 var importedTools = map[string]Capability{
 	"search_documents": CapabilitySearch, "grep_documents": CapabilitySearch, "retrieve": CapabilitySearch,
 	"retrieve_more":   CapabilitySearch,
@@ -25,8 +25,8 @@ var importedTools = map[string]Capability{
 	"finish": CapabilityAnswer,
 }
 
-// importedLabels are for the tools that wrote steps before steps had labels. They give old logs the words that new ones
-// have. Nothing is added here, either.
+// importedLabels are the labels for tools from before steps had labels, so that old logs use the current words. The
+// list is closed, too.
 var importedLabels = map[Capability]Label{
 	CapabilitySearch:    {"Searching for", "Searched for", "search", "query", LabelQuote},
 	CapabilityRead:      {"Reading", "Read", "reading", "doc_id", LabelTitle},
@@ -38,8 +38,8 @@ var importedLabels = map[Capability]Label{
 	CapabilityAnswer:    {"Finishing", "Finished", "", "", ""},
 }
 
-// oldHit has the names that tools gave to the parts of a hit. Each tool named its parts differently (title or
-// page_title, text or chunk_text or content); a field that a tool does not have stays empty.
+// oldHit has the field names of a hit in the tools' outputs. Each tool used its own names (title or page_title, text
+// or chunk_text or content); fields that a tool lacks stay empty.
 type oldHit struct {
 	N          int      `json:"n"`
 	DocID      string   `json:"doc_id"`
@@ -60,12 +60,12 @@ type oldHit struct {
 	ChunkText  string   `json:"chunk_text"`
 	Content    string   `json:"content"`
 	Line       string   `json:"line"`
-	Why        string   `json:"why"` // a page of the web was not read
+	Why        string   `json:"why"` // why a web page was not read
 	Matches    [][2]int `json:"matches"`
 	Passages   []oldHit `json:"passages"`
 }
 
-// oldInput has the arguments that say what a tool looked for.
+// oldInput has the tool arguments that describe the search.
 type oldInput struct {
 	Query      string          `json:"query"`
 	Pattern    string          `json:"pattern"`
@@ -77,9 +77,9 @@ type oldInput struct {
 	CitedText  string          `json:"cited_text"`
 }
 
-// importStep gives a step that was stored before steps had a label and a result the label of its capability, and a
-// result made from the tool's output. Nothing else knows tools by their names, or their outputs by their fields. It
-// runs where a step is decoded, and the log stays as it was.
+// importStep sets the label and the result of a step stored before steps had them: the label by capability, the
+// result from the tool's output. Only this file knows tools by name and their output formats. It runs when a step is
+// decoded; the log is not modified.
 func importStep(s *Step) {
 	if s.Capability == "" {
 		s.Capability = importedTools[s.ToolName]
@@ -92,7 +92,7 @@ func importStep(s *Step) {
 	}
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(s.ToolOutput, &fields) != nil {
-		return // what was no object was shown as nothing
+		return // other values than objects were shown as empty
 	}
 	var in oldInput
 	_ = json.Unmarshal(s.ToolInput, &in) // fields of other types stay empty
@@ -101,15 +101,14 @@ func importStep(s *Step) {
 	s.Result = o.result.Bounded()
 }
 
-// oldOutput is the output of a tool on its way to a result.
+// oldOutput is a tool's output during its conversion to a result.
 type oldOutput struct {
 	fields map[string]json.RawMessage
 	result StepResult
 }
 
-// readInto makes the result of a step of an older version from the output that models got. The order counts: lists of
-// hits come first, as some outputs repeat in a text what their hits say, and facts last, as they are what no other
-// field took.
+// readInto derives the result of an old step from its stored tool output. The order matters: hits are decoded first,
+// since the text of some outputs repeats them. Facts are last, since they take the remaining fields.
 func (o *oldOutput) readInto(s *Step, in oldInput) {
 	r := &o.result
 	var self oldHit
@@ -139,15 +138,15 @@ func (o *oldOutput) readInto(s *Step, in oldInput) {
 		r.Hits = []Hit{o.readHit(self, self)}
 	}
 	if s.ToolName == "retrieve_book_content" && len(r.Hits) > 0 {
-		r.Text = "" // the hits say it
+		r.Text = "" // the hits have it
 	}
 	if len(r.Hits) == 0 {
 		o.addFacts()
 	}
 }
 
-// addHits reads the lists of an output. Totals come after the lists, since a total counts those that were not listed,
-// too.
+// addHits decodes the lists of an output. Totals come after the lists, since a total includes results that were not
+// listed.
 func (o *oldOutput) addHits(self oldHit) {
 	r := &o.result
 	for _, name := range []string{"documents", "matches", "pages", "passages", "results"} {
@@ -170,8 +169,8 @@ func (o *oldOutput) addHits(self oldHit) {
 	}
 }
 
-// addHit reads a hit and the passages under it. The first passage shares the document's line; those that follow become
-// hits of their own, marked Sub.
+// addHit decodes a hit and its passages. The first passage shares the document's line; later ones become hits of
+// their own, marked Sub.
 func (o *oldOutput) addHit(h, parent oldHit) {
 	if len(h.Passages) == 0 {
 		o.result.Hits = append(o.result.Hits, o.readHit(h, parent))
@@ -191,8 +190,8 @@ func (o *oldOutput) addHit(h, parent oldHit) {
 	}
 }
 
-// readHit reads one hit, whatever the tool called its fields. What it leaves out comes from the hit above it. A file
-// name that equals the title is left out, and so is a MIME type that a file name's ending already says.
+// readHit decodes one hit, whatever the tool's field names. Missing fields are inherited from the parent hit. A file
+// name equal to the title is left out, and so is a MIME type that the file name's extension implies.
 func (o *oldOutput) readHit(h, parent oldHit) Hit {
 	out := Hit{
 		N: h.N, DocumentID: cmp.Or(h.DocID, parent.DocID), ChunkID: h.ChunkID, BlockID: h.BlockID,
@@ -215,8 +214,8 @@ func (o *oldOutput) readHit(h, parent oldHit) Hit {
 	return out
 }
 
-// addReadings notes what was read. Memory and coverage count what was opened, so these must be restored for old runs as
-// well. Documents that were read together were read from their first page.
+// addReadings records the opened parts. Memory and coverage count them, so they are restored for old runs as well.
+// Documents read together were read from their first page.
 func (o *oldOutput) addReadings(tool string, self oldHit, in oldInput) {
 	add := func(id string, page int) {
 		if id != "" {
@@ -237,8 +236,8 @@ func (o *oldOutput) addReadings(tool string, self oldHit, in oldInput) {
 	}
 }
 
-// addFacts keeps the other fields. The names that are skipped have a field of their own in a result, or are of no
-// interest to people. They are sorted, so that a step looks the same each time.
+// addFacts keeps the remaining fields as facts, sorted by name for a stable display. The skipped names have a field
+// of their own in a result, or are irrelevant to people.
 func (o *oldOutput) addFacts() {
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
 		switch name {
@@ -254,14 +253,14 @@ func (o *oldOutput) addFacts() {
 	}
 }
 
-// decodeField reads a field; it reports whether the field is there and of that type.
+// decodeField decodes a field; it reports whether the field exists and has that type.
 func (o *oldOutput) decodeField(name string, into any) bool {
 	raw, ok := o.fields[name]
 	return ok && json.Unmarshal(raw, into) == nil
 }
 
-// textField is a field as a text, whatever it holds. Numbers keep the form in which they were written, since a float64
-// would change long ones.
+// textField returns a field of any type as a text. Numbers keep their original form, since a float64 would change
+// long ones.
 func (o *oldOutput) textField(name string) string {
 	var v any
 	if !o.decodeField(name, &v) {
@@ -283,7 +282,7 @@ func (o *oldOutput) textField(name string) string {
 	}
 }
 
-// listField is a field as texts; one that is no list is its only one.
+// listField returns a field as texts; a single value becomes a list of one.
 func (o *oldOutput) listField(name string) []string {
 	var items []json.RawMessage
 	if !o.decodeField(name, &items) {
@@ -300,7 +299,7 @@ func (o *oldOutput) listField(name string) []string {
 	return out
 }
 
-// compactJSON is JSON without white space, and nothing for null.
+// compactJSON returns JSON without white space, and "" for null.
 func compactJSON(raw json.RawMessage) string {
 	var v any
 	if json.Unmarshal(raw, &v) != nil || v == nil {

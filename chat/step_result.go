@@ -2,8 +2,8 @@ package chat
 
 import "unicode/utf8"
 
-// Capability is what a tool is for. Tools that share one can stand in for each other. The step carries it, so nothing
-// that shows or counts steps has to know tools by their names.
+// Capability is the purpose of a tool. Tools with the same capability are interchangeable. The step carries it, so
+// code that shows or counts steps needs no list of tool names.
 //
 //api:open
 type Capability string
@@ -15,31 +15,31 @@ const (
 	CapabilityList      Capability = "list"
 	CapabilitySummarise Capability = "summarise"
 	CapabilityCalculate Capability = "calculate"
-	CapabilityQuery     Capability = "query" // asks tables
+	CapabilityQuery     Capability = "query" // queries tables
 	CapabilityCite      Capability = "cite"
-	CapabilityCheck     Capability = "check" // asks whether passages answer
+	CapabilityCheck     Capability = "check" // checks whether passages answer
 	CapabilityOpen      Capability = "open"
 	CapabilityAnswer    Capability = "answer" // its argument is the answer
 )
 
-// Retrieves reports whether tools of this kind search, read, list or ask documents. Such calls are charged to the
-// budget of searches and readings.
+// Retrieves reports whether tools of this kind search, read, list or query documents. Such calls are charged to the
+// budget of retrieval calls.
 func (c Capability) Retrieves() bool {
 	return c == CapabilitySearch || c == CapabilityRead || c == CapabilityList || c == CapabilityQuery
 }
 
-// Label says for people what a tool does, in whichever tense the step's status asks for, and what with. It is stored
-// with the step, so a log is drawn in the words of the version that wrote it.
+// Label describes a tool's work for people, in the tense of the step's status, and its object. It is stored with the
+// step, so a log is shown in the words of the version that wrote it.
 type Label struct {
-	Doing    string `json:"doing"`              // What is being done while the call runs, as in "Searching for".
-	Done     string `json:"done"`               // What was done, once the call is over, as in "Searched for".
-	Noun     string `json:"noun,omitempty"`     // What one call is called where calls are counted.
-	Argument string `json:"argument,omitempty"` // The tool's argument that names what it is about.
-	// What that is: words in quotes, a pattern or formula, or the title of a document.
-	Form LabelForm `json:"form,omitempty"` // empty: the words have no object
+	Doing    string `json:"doing"`              // The verb while the call runs, as in "Searching for".
+	Done     string `json:"done"`               // The verb once the call is over, as in "Searched for".
+	Noun     string `json:"noun,omitempty"`     // The noun for one call, for counts.
+	Argument string `json:"argument,omitempty"` // The tool's argument that names the object.
+	// The kind of object: words in quotes, a pattern or formula, or the title of a document.
+	Form LabelForm `json:"form,omitempty"` // empty: no object
 }
 
-// LabelForm is what the object of a label is, and so how it is set.
+// LabelForm is the kind of a label's object and so its typography.
 //
 //api:open
 type LabelForm string
@@ -48,73 +48,73 @@ type LabelForm string
 const (
 	LabelQuote LabelForm = "quote" // words in quotes
 	LabelCode  LabelForm = "code"  // a pattern or a formula
-	// a document: its title from the result, else what the message says after the verb, else the argument
+	// a document: its title from the result, else the message after the verb, else the argument
 	LabelTitle LabelForm = "title"
 )
 
-// Bounds of a result, so that an event stays small.
+// Limits of a result, so that an event stays small.
 const (
 	MaxSnippet = 240    // runes of a hit's snippet
-	MaxHits    = 50     // hits that are told in full; of further ones only what Hit.withoutTexts keeps
+	MaxHits    = 50     // hits with full details; further ones keep only the fields of Hit.withoutTexts
 	maxText    = 10_000 // runes of running text
 )
 
-// StepResult is what a tool call came to. It is stored with the step, and whatever shows, counts or restores steps
-// reads it rather than the tool's own output, whose shape only the tool knows. A phase has one if it shows parts of a
-// plan.
+// StepResult is a tool call's result. It is stored with the step. Code that shows, counts or restores steps reads it
+// instead of the tool's own output, whose format only the tool knows. A phase has one if it shows parts of a plan.
 type StepResult struct {
-	// What was searched for.
+	// The query.
 	//
 	// Words, a pattern, the name of a document, or filters as JSON.
 	Query string `json:"query,omitempty" api:"shared"`
-	Found int    `json:"found,omitempty"` // How many results there are, those that are not listed too.
-	Title string `json:"title,omitempty"` // of the one document that the call was about
-	// The passages or documents found or read: the first 50 in full, of further ones only which passages they are.
+	Found int    `json:"found,omitempty"` // The number of results, including those not listed.
+	Title string `json:"title,omitempty"` // of the call's one document
+	// The passages or documents found or read: the first 50 in full, further ones with their ids only.
 	Hits []Hit `json:"hits,omitempty"` // in the order of the output
 	// Documents opened.
 	Opened []OpenedPart `json:"opened,omitempty"`
 	Quote  *QuotedWords `json:"quote,omitempty"` // words that were checked and found
-	// What was calculated.
+	// The calculated formula.
 	Formula string `json:"formula,omitempty"`
 	// The value.
 	Value string `json:"value,omitempty"` // likewise
-	// What a table was asked for: rows of it, or what was computed of groups of rows; the first 20 rows and 12 columns.
+	// The rows that a table query returned, or values computed over groups of rows; the first 20 rows and 12
+	// columns.
 	Table   *Table     `json:"table,omitempty"`
 	Parts   []PlanPart `json:"parts,omitempty"`   // The parts of a plan.
 	Outline []string   `json:"outline,omitempty"` // The document's headings, indented by their levels.
 	// The text.
 	Text  string `json:"text,omitempty" api:"shared"`
-	Facts []Fact `json:"facts,omitempty"` // What has no field of its own, by name.
-	// What there is to know about the search, in sentences.
+	Facts []Fact `json:"facts,omitempty"` // Values without a field of their own, by name.
+	// Notes on the search, in sentences.
 	Notes   []string `json:"notes,omitempty" api:"shared"` // for people, in sentences
-	Failure string   `json:"failure,omitempty"`            // Why the call did not do what it was asked for.
+	Failure string   `json:"failure,omitempty"`            // Why the call failed.
 }
 
-// Bounds of a Table.
+// Limits of a Table.
 const (
 	maxTableRows    = 20
 	maxTableColumns = 12
 	maxTableCell    = 80 // runes
 )
 
-// Table is what a table was asked for: rows of it, or what was computed of groups of rows.
+// Table is the result of a table query: rows, or values computed over groups of rows.
 type Table struct {
 	// The name.
 	Name    string     `json:"name" api:"shared"` // of the sheet or table
 	Columns []string   `json:"columns"`           // The names of the columns.
 	Rows    [][]string `json:"rows"`              // The cells of each row, in the order of the columns.
-	// Where each row stands in its document, in the order of the rows.
-	Links []string `json:"links,omitempty"` // where each row stands, as many as there are rows; empty for groups
-	// How many there are that are not listed.
+	// The address of each row in its document, in the order of the rows.
+	Links []string `json:"links,omitempty"` // one per row; empty for groups
+	// The number of further entries, which are not listed.
 	More   int    `json:"more,omitempty" api:"shared"` // rows that are not shown
-	Totals []Fact `json:"totals,omitempty"`            // What was computed, as the table writes it.
-	// How many rows of the document it comes from; url opens the document at them.
+	Totals []Fact `json:"totals,omitempty"`            // The computed values, as the table formats them.
+	// The number of the document's rows it was computed from; url opens the document at them.
 	Used int    `json:"used,omitempty"`
 	URL  string `json:"url,omitempty"` // opens the document at them
 }
 
-// bounded returns the table within the bounds of an event. The given table stays as it is: the tool's own output may
-// still need all rows.
+// bounded returns a copy of the table within the size limits of an event. The tool's own output may still need all
+// rows.
 func (t *Table) bounded() *Table {
 	if t == nil {
 		return nil
@@ -135,43 +135,43 @@ func (t *Table) bounded() *Table {
 	return &short
 }
 
-// Hit is a place in a document, or a whole document, that a call found or read. Where several passages of one document
-// stand together, the first hit tells of the document and of its first passage; the others are Sub. Its link is made of
-// its ids when it is shown; only a link that can't be made of them is stored, in URL.
+// Hit is a document, or a passage of one, that a call found or read. Of several passages in one document, the first
+// hit describes the document and its first passage; the others are Sub. The link is built from the ids when it is
+// shown. URL stores only a link that can't be built from them.
 type Hit struct {
 	N          int    `json:"n,omitempty"` // The passage's number in the run.
 	DocumentID string `json:"document_id,omitempty"`
 	ChunkID    string `json:"chunk_id,omitempty"` // of the passage
 	BlockID    string `json:"block_id,omitempty"`
-	Title      string `json:"title,omitempty"`    // empty for one of StepResult.Title, and for a Sub
-	Filename   string `json:"filename,omitempty"` // where it is not the title
+	Title      string `json:"title,omitempty"`    // empty for that of StepResult.Title, and for a Sub
+	Filename   string `json:"filename,omitempty"` // if it differs from the title
 	// The file's media type.
-	MIME      string   `json:"mime,omitempty"`       // where the file name does not say the kind
-	SourceURL string   `json:"source_url,omitempty"` // where it is on the web
+	MIME      string   `json:"mime,omitempty"`       // if not implied by the file name
+	SourceURL string   `json:"source_url,omitempty"` // its web address
 	Page      int      `json:"page,omitempty"`       // from 1
 	Section   string   `json:"section,omitempty"`    // heading path
 	Score     *float64 `json:"score,omitempty"`      // of the search
-	// Nearness in meaning, 0 to 1, where it is known. It is calibrated, so it is not the cosine: up to 0.7 it is the
-	// probability that the passage answers, from there on it rises with the cosine, to 1 for the same meaning.
+	// Similarity in meaning, 0 to 1, where it is known. It is calibrated, so it is not the cosine: up to 0.7 it is
+	// the probability that the passage answers. Above that it rises with the cosine, to 1 for the same meaning.
 	Similarity *float64 `json:"similarity,omitempty"`
-	// The beginning of the text, or the part of it that answers the query.
+	// The start of the text, or the part of it that answers the query.
 	Snippet string `json:"snippet,omitempty"` // at most MaxSnippet runes
-	// Where the snippet answers the query, in characters of it.
+	// The matches of the query, in characters of the snippet.
 	Matches [][2]int `json:"matches,omitempty"`
-	Note    string   `json:"note,omitempty"` // Why there is nothing to open.
-	// A language model read in it what the question asks for; of a check of passages.
+	Note    string   `json:"note,omitempty"` // Why it can't be opened.
+	// A language model judged that the passage answers the question; set by a check of passages.
 	Answers bool `json:"answers,omitempty"`
-	Sub     bool `json:"sub,omitempty"` // It stands in the document of the hit before it.
-	// with End: the part of the passage that was shown, in runes of the document's text, such as a row of a table; none
-	// where it was all of it
+	Sub     bool `json:"sub,omitempty"` // It belongs to the document of the preceding hit.
+	// with End: the shown part of the passage, such as a row of a table, in runes of the document's text; absent
+	// when all of it was shown
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
-	// Where to open it; without it, /d/{document_id}?p={chunk_id}.
-	URL string `json:"url,omitempty"` // a Link, where it is another than Link makes of the ids
+	// The address to open; without it, /d/{document_id}?p={chunk_id}.
+	URL string `json:"url,omitempty"` // a Link, where it differs from the one that Link builds from the ids
 }
 
-// withoutTexts keeps what recovery and memory need of a hit. A run that is taken over must know which passages have
-// which numbers, so ids, numbers and ranges stay.
+// withoutTexts returns the fields of a hit that recovery and memory need. A run that is taken over must know each
+// passage's number, so ids, numbers and ranges stay.
 func (h Hit) withoutTexts() Hit {
 	return Hit{
 		N: h.N, DocumentID: h.DocumentID, ChunkID: h.ChunkID, Page: h.Page, Sub: h.Sub, URL: h.URL, Start: h.Start,
@@ -179,7 +179,7 @@ func (h Hit) withoutTexts() Hit {
 	}
 }
 
-// partSection is the section of a part of a passage, which can't be told from the passage.
+// partSection returns the section of a part of a passage, which can't be derived from the passage id.
 func (h Hit) partSection() string {
 	if h.End == 0 {
 		return ""
@@ -187,8 +187,8 @@ func (h Hit) partSection() string {
 	return h.Section
 }
 
-// Link opens the hit's document, at its passage, else at its block; empty when there is nothing to open. It is not
-// stored: it would be a fifth of a hit.
+// Link returns the viewer address of the hit's document, at its passage, else at its block; empty when there is
+// nothing to open. It is not stored: it would take a fifth of a hit.
 func (h Hit) Link() string {
 	switch {
 	case h.URL != "":
@@ -202,15 +202,15 @@ func (h Hit) Link() string {
 	}
 }
 
-// OpenedPart is a part of a document that was read: the number of a reading page from 1, or the id of the first
-// passage of a reading that was about something.
+// OpenedPart identifies a part of a document that was read: the number of a reading page from 1, or the id of the
+// first passage for a reading by topic.
 type OpenedPart struct {
 	DocumentID string `json:"document_id"`
-	// Which part: the number of a reading page from 1, or the first passage of a reading that was about something.
+	// The part: the number of a reading page from 1, or the id of the first passage for a reading by topic.
 	Part string `json:"part"`
 }
 
-// QuotedWords are words that a model quotes from a passage, in its own wording.
+// QuotedWords is a model's quote from a passage, in the model's wording.
 type QuotedWords struct {
 	N     int    `json:"n"`     // The passage's number in the run.
 	Words string `json:"words"` // The words, as the model wrote them.
@@ -220,7 +220,7 @@ type QuotedWords struct {
 type PlanPart struct {
 	Query     string `json:"query"`
 	Reasoning string `json:"reasoning"` // Why the question has this part.
-	// The parts that have to be searched first, by their places in the list, from 0.
+	// Indexes of the parts to search first, from 0.
 	DependsOn []int  `json:"depends_on"`
 	Status    Status `json:"status"`
 }
@@ -231,9 +231,9 @@ type Fact struct {
 	Value string `json:"value"` // The value.
 }
 
-// Bounded returns the result within the bounds of an event. Hits beyond MaxHits stay in the list without their texts,
-// since their numbers are cited. Matches that the cut of the snippet would break are dropped from the end. The receiver
-// is a copy and its lists are made anew, so what the caller has is not changed.
+// Bounded returns a copy of the result within the size limits of an event. Hits beyond MaxHits keep their numbers,
+// which are cited, but lose their texts. Matches outside the truncated snippet are dropped. The receiver's lists are
+// not modified.
 func (r StepResult) Bounded() *StepResult {
 	r.Text = firstRunes(r.Text, maxText)
 	var hits []Hit
@@ -251,8 +251,7 @@ func (r StepResult) Bounded() *StepResult {
 	return &r
 }
 
-// firstRunes cuts a text that is longer, with an ellipsis for its last rune. The result has at most `most` runes, the
-// ellipsis included.
+// firstRunes truncates text to at most `most` runes, including the final ellipsis.
 func firstRunes(text string, most int) string {
 	if utf8.RuneCountInString(text) <= most {
 		return text

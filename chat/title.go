@@ -8,10 +8,10 @@ import (
 
 const (
 	titleRunes    = 60
-	maxTitleRunes = 200 // of a title that a user gives
+	maxTitleRunes = 200 // of a user's title
 )
 
-// CheckTitle fails with CodeInvalid for a title that a user can't give to a session.
+// CheckTitle fails with CodeInvalid for an invalid session title.
 func CheckTitle(title string) error {
 	if n := utf8.RuneCountInString(title); n < 1 || n > maxTitleRunes {
 		return &Error{Code: CodeInvalid, Message: fmt.Sprintf("A title has 1 to %d characters.", maxTitleRunes)}
@@ -19,9 +19,9 @@ func CheckTitle(title string) error {
 	return nil
 }
 
-// TitleOf makes a session's title from its first question: the first line that is not blank, its white space collapsed,
-// cut before the word that would pass 60 runes. It is empty for a blank question. It asks no model: a title is needed
-// at once, and it is stored with the first run.
+// TitleOf returns a session's title from its first question: the first line that is not blank, with collapsed white
+// space, truncated before the word that exceeds 60 runes. It is empty for a blank question. It uses no model, since
+// the title is stored with the first run.
 func TitleOf(question string) string {
 	for line := range strings.Lines(question) {
 		if words := strings.Fields(line); len(words) > 0 {
@@ -31,9 +31,8 @@ func TitleOf(question string) string {
 	return ""
 }
 
-// cutTitle shortens a line to titleRunes runes, at a space where there is one. It is cut at the last space only if that
-// leaves something; the ellipsis comes on top of the limit. One pass finds both places, so a question of 32,000 runes
-// is not turned into runes.
+// cutTitle truncates a line to titleRunes runes plus an ellipsis, at the last space if that leaves any text. It
+// scans once, so that a question of 32,000 runes is not converted to runes.
 func cutTitle(line string) string {
 	end, space := -1, -1 // byte offsets: of the rune after the limit, of the last space before it
 	n := 0
@@ -57,8 +56,8 @@ func cutTitle(line string) string {
 	return line[:end] + "…" // one long word, or a script without spaces
 }
 
-// SectionIn returns a heading path without the title of its document, with which it may begin. Headings of a document
-// often begin with its title, which already stands beside the section where this is used.
+// SectionIn returns a heading path without its document's title as prefix. Headings often begin with the title,
+// which is already shown beside the section.
 func SectionIn(title, section string) string {
 	if rest, ok := strings.CutPrefix(section, title); ok && title != "" &&
 		(rest == "" || strings.HasPrefix(rest, " › ")) {

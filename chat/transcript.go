@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// Transcript is the state that a run's log comes to: the one fold of events, for pages, APIs, recovery and reruns.
-// Apply adds events in the order of the log. The zero value is the transcript of an empty log. It is not safe for
-// concurrent use. A page that is drawn, a run that is taken over and an answer in the API all fold the log by this one
-// function, so they can't disagree about what a run did.
+// Transcript is the state folded from a run's log, for pages, APIs, recovery and reruns. Apply adds events in the
+// order of the log. The zero value is the transcript of an empty log. It is not safe for concurrent use. Page, API
+// and recovery share this one fold, so they can't disagree about a run.
 type Transcript struct {
 	Started   RunStarted // zero before the first event
 	Steps     []Step     // the last state of each step, in the order they began
 	Citations []Citation // of Text, each number once
-	Answer    *Answer    // nil until the whole answer is there
+	Answer    *Answer    // nil until the answer is complete
 	Done      *RunDone   // nil while the run is under way
 	LastSeq   int64      // number of the last event
 	StartedAt time.Time  // when the first event was appended
@@ -24,11 +23,11 @@ type Transcript struct {
 
 	text     strings.Builder
 	position map[string]int    // in Steps, by call id
-	waited   map[string]bool   // call ids of steps that wait, or waited, for a person
-	thoughts map[string]string // answer text that turned out to be a thought, by call id
+	waited   map[string]bool   // call ids of steps that wait, or waited, for approval
+	thoughts map[string]string // answer text reclassified as a thought, by call id
 }
 
-// Fold returns the transcript of a log. It fails with ErrDamaged. The log must begin at its first event.
+// Fold returns the transcript of a log, from its first event. It fails with ErrDamaged.
 func Fold(log []Event) (*Transcript, error) {
 	var t Transcript
 	for _, ev := range log {
@@ -39,8 +38,8 @@ func Fold(log []Event) (*Transcript, error) {
 	return &t, nil
 }
 
-// ReadTranscript returns the transcript of a run's log as it is now. It reads in pages of MaxPage until one is empty,
-// so an event that is appended meanwhile is either in it or not; what it has is always a log up to some number.
+// ReadTranscript returns the transcript of a run's log up to now. It reads pages of MaxPage until one is empty. Of
+// events appended concurrently it has a prefix.
 func ReadTranscript(ctx context.Context, store Store, s Scope, runID string) (*Transcript, error) {
 	var t Transcript
 	for {
@@ -56,8 +55,8 @@ func ReadTranscript(ctx context.Context, store Store, s Scope, runID string) (*T
 	}
 }
 
-// Failure is why a run that is over has no answer. It always returns an error, so call it only for a run without an
-// answer.
+// Failure returns the error of a finished run without an answer. It never returns nil, so call it only for such a
+// run.
 func (t *Transcript) Failure() *Error {
 	e := &Error{Code: CodeModelFailed, Message: "The question could not be answered this time."}
 	if t.Done != nil && t.Done.Error != nil {
@@ -66,10 +65,10 @@ func (t *Transcript) Failure() *Error {
 	return e
 }
 
-// Apply adds the next event and returns its payload; a Step comes back with what earlier events said of it and this one
-// leaves out. An event that was applied before changes nothing and returns nil. It fails with ErrDamaged. Numbers that
-// were applied are skipped, so a reader may replay from an earlier position. A Reset has the number 0 and passes that
-// check. The events must come in order: a gap is not noticed.
+// Apply adds the next event and returns its payload. A Step is merged with the fields of earlier events that this
+// one omits. An event applied before is skipped and returns nil, so a reader may replay from an earlier position. A
+// Reset has the number 0 and is not skipped. Events must be in order: a gap is not detected. It fails with
+// ErrDamaged.
 func (t *Transcript) Apply(ev Event) (Payload, error) {
 	if ev.Seq != 0 && ev.Seq <= t.LastSeq {
 		return nil, nil
@@ -99,13 +98,13 @@ func (t *Transcript) Apply(ev Event) (Payload, error) {
 		t.text.WriteString(p.Markdown)
 	case RunDone:
 		t.Done = &p
-	case Reset: // tells a reader to start over; the log itself has none
+	case Reset: // asks a reader to start over; the log itself has none
 	}
 	return payload, nil
 }
 
-// AddStep adds a state of a step that is in no log yet and returns it as Apply does. The run itself uses it for steps
-// that it is about to append, so that its state and the log's fold are the same.
+// AddStep adds a state of a step that is in no log yet and returns it as Apply does. The run uses it for steps it is
+// about to append, so that its state equals the log's fold.
 func (t *Transcript) AddStep(step Step) Step {
 	if step.Status == StatusPending {
 		if t.waited == nil {
@@ -134,8 +133,8 @@ func (t *Transcript) AddStep(step Step) Step {
 	return step
 }
 
-// resetAnswer makes the text so far the thought of a step, which may come later. The step may stand before or after the
-// reset in the log, so a thought without a step waits for it. A thought that a step has already stays.
+// resetAnswer turns the text so far into the thought of a step. The step may precede or follow the reset in the log,
+// so a thought without a step is buffered. An existing thought stays.
 func (t *Transcript) resetAnswer(p AnswerReset) {
 	if t.text.Len() > 0 {
 		if i, known := t.position[p.CallID]; known {
@@ -151,8 +150,8 @@ func (t *Transcript) resetAnswer(p AnswerReset) {
 	t.Citations = nil
 }
 
-// addCitation adds a citation, or puts it in the place of an earlier one with its number. A number names one quote: a
-// later citation with it is a better reading of the same footnote.
+// addCitation adds a citation, or replaces an earlier one with the same number. The later citation is a better
+// reading of the same footnote.
 func (t *Transcript) addCitation(c Citation) {
 	i := slices.IndexFunc(t.Citations, func(known Citation) bool { return known.Number == c.Number })
 	if i < 0 {
@@ -162,8 +161,8 @@ func (t *Transcript) addCitation(c Citation) {
 	t.Citations[i] = c
 }
 
-// Text returns the answer as far as it is written: the text since the last reset, or the whole answer. While deltas
-// come it grows; the final Answer replaces it, as footnotes are settled only then.
+// Text returns the answer written so far: the text since the last reset, or the whole answer. It grows with each
+// delta. The final Answer replaces it, since footnotes are settled only then.
 func (t *Transcript) Text() string { return t.text.String() }
 
 // Position returns the index of a step in Steps, and whether there is one with that call id.
@@ -181,11 +180,11 @@ func (t *Transcript) Step(callID string) (Step, bool) {
 	return t.Steps[i], true
 }
 
-// Waited reports whether a step waits, or waited, for a person's decision.
+// Waited reports whether a step waits, or waited, for approval.
 func (t *Transcript) Waited(callID string) bool { return t.waited[callID] }
 
-// Spent adds up what the steps took. Its cost is nil when none of them had a price. A turn's tokens are divided among
-// its calls (Spent.Share), so steps add up to what their turns took; turns without calls are not in it.
+// Spent returns the sum of the steps' tokens and cost. The cost is nil if no step had a price. A turn's tokens are
+// divided among its calls (Spent.Share), so steps add up to their turns; turns without calls are not included.
 func (t *Transcript) Spent() (sum Spent) {
 	for _, step := range t.Steps {
 		if step.Tokens != nil {

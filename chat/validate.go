@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Limits of a question, whatever route it comes by.
+// Limits of a question, on every route.
 const (
 	MaxQuestion       = 32_000  // runes of Message
 	MaxContext        = 200_000 // runes of ContextText, and of AddedContext
@@ -19,10 +19,9 @@ const (
 	MaxIdempotencyKey = 255 // bytes
 )
 
-// Validate is the check of a request that needs no settings; Engine.CheckRequest in agent/run adds what depends on
-// models, toolsets and documents. It fails with CodeInvalid and a sentence for the user. The limits are checked in
-// runes, as a reader counts; the server bounds the body in bytes before it comes here. The first problem found is the
-// one that is told.
+// Validate checks a request without settings; Engine.CheckRequest in agent/run adds the checks that depend on
+// models, toolsets and documents. It fails with CodeInvalid and a user-facing message for the first problem. The
+// limits are in runes, as a reader counts; the server limits the body in bytes before this.
 func (r RunRequest) Validate() error {
 	switch {
 	case text.Blank(r.Message):
@@ -66,11 +65,10 @@ func (r RunRequest) Validate() error {
 	return r.Config.validateConfig()
 }
 
-// validateConfig checks the bounds that hold for every toolset; a toolset may have lower ones. Servers know further
-// bounds of their own. The comparison of the temperature is written so that NaN fails, too: it is neither above nor
-// below.
+// validateConfig checks the limits that apply to every toolset; toolsets and servers may have lower ones. The
+// comparison of the temperature also refuses NaN.
 func (c RunConfig) validateConfig() error {
-	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // not a number is neither
+	if t := c.Temperature; t != nil && !(*t >= 0 && *t <= 2) { // also refuses NaN
 		return Invalid("config.temperature must be between 0 and 2.")
 	}
 	for _, field := range []struct {
@@ -87,7 +85,7 @@ func (c RunConfig) validateConfig() error {
 	return CheckNames("config.enabled_tools", c.EnabledTools)
 }
 
-// CheckNames fails with CodeInvalid when a list has an empty entry, which null in JSON is as well.
+// CheckNames fails with CodeInvalid if a list has an empty entry; null in JSON is one.
 func CheckNames(field string, names []string) error {
 	if slices.Contains(names, "") {
 		return Invalid("%s has an empty entry. Leave it out.", field)
@@ -95,9 +93,9 @@ func CheckNames(field string, names []string) error {
 	return nil
 }
 
-// CheckNamespace fails with CodeInvalid unless name may name a namespace: 1 to 128 bytes of letters, digits, ".", "_"
-// and "-", and no point at the start, since those namespaces are the program's own. Empty is the default one. Letters
-// and digits are those of Unicode, so 128 bytes may be fewer than 128 letters.
+// CheckNamespace fails with CodeInvalid unless name is a valid namespace: 1 to 128 bytes of letters, digits, ".",
+// "_" and "-", without a point at the start, which is reserved for the program. Empty is the default namespace.
+// Letters and digits are those of Unicode, so 128 bytes may be fewer than 128 letters.
 func CheckNamespace(name string) error {
 	if len(name) > 128 || IsInternal(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'

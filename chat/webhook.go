@@ -5,48 +5,48 @@ import (
 	"time"
 )
 
-// MaxNotices is how many changes of a user wait to be sent; further ones are given up.
+// MaxNotices is the maximum length of a user's queue of notices; further ones are dropped.
 const MaxNotices = 100
 
-// Webhook is the address that is told of what changed in a user's kept questions. The secret lies in the database,
-// since every server needs it and it opens nothing: it only proves to the receiver who sent a message.
+// Webhook is the address that receives changes of a user's kept questions. The secret is stored in plain text in the
+// database, since every server needs it. It opens nothing: it only authenticates the sender to the receiver.
 type Webhook struct {
 	User   string
 	URL    string
-	Origin string // where its user reached this server: links in what is sent begin with it
-	Secret []byte // signs what is sent
+	Origin string // the server's address for its user: the prefix of links in messages
+	Secret []byte // signs messages
 	SetAt  time.Time
-	Local  bool // the local user set it, so it may be on the machine's own networks
+	Local  bool // set by the local user, so private network addresses are allowed
 
-	SentAt   time.Time // when the address last took something; zero: never
-	FailedAt time.Time // when it last failed to; zero: not since it took something
-	Trouble  string    // why, for people
-	Lost     int       // changes that were given up since it was set
-	Waiting  int       // changes that are to be sent
+	SentAt   time.Time // last successful delivery; zero: never
+	FailedAt time.Time // last failure; zero: none since the last success
+	Trouble  string    // reason for the failure, for people
+	Lost     int       // changes dropped since it was set
+	Waiting  int       // queued changes
 }
 
-// Notice is something that a webhook is to be told. DueAt is also the token of a claim: whoever lost the claim finds
-// another time there and can't settle it.
+// Notice is a queued webhook message. DueAt is also the token of a claim: a caller that lost its lease finds another
+// time there and can't settle the notice.
 type Notice struct {
 	ID       string  `json:"-"`
 	User     string  `json:"-"`
 	Question string  `json:"question,omitempty"`
 	KeptID   string  `json:"kept_id,omitempty"`
-	Change   *Change `json:"change,omitempty"` // nil: that the webhook was set
+	Change   *Change `json:"change,omitempty"` // nil: a test message after the webhook was set
 
-	Failed int       `json:"-"` // times that it was sent in vain
-	DueAt  time.Time `json:"-"` // until then whoever claimed it may settle it
+	Failed int       `json:"-"` // failed attempts
+	DueAt  time.Time `json:"-"` // the lease's deadline: its holder may settle until then
 	To     Webhook   `json:"-"`
 }
 
-// NoticeOf is what is told of a kept question's newest change. The question must have a change.
+// NoticeOf returns the notice of a kept question's newest change. The question must have a change.
 func NoticeOf(s Standing) Notice {
 	return Notice{
 		ID: s.Changes[0].ID, User: s.User, Question: s.Request.Message, KeptID: s.ID, Change: &s.Changes[0],
 	}
 }
 
-// NewestChange is the id of a kept question's newest change, empty without one.
+// NewestChange returns the id of a kept question's newest change, empty without one.
 func (s Standing) NewestChange() string {
 	if len(s.Changes) == 0 {
 		return ""
@@ -54,35 +54,34 @@ func (s Standing) NewestChange() string {
 	return s.Changes[0].ID
 }
 
-// Delivery is what became of a notice that was sent.
+// Delivery is the result of sending a notice.
 type Delivery struct {
 	At      time.Time
-	Trouble string    // why it was not taken, for people; empty: it was
-	Again   time.Time // when it is sent again; zero: it is given up
+	Trouble string    // reason for the failure, for people; empty: success
+	Again   time.Time // time of the retry; zero: given up
 }
 
-// WebhookStore keeps the address of each user that is told of changes, and what it is to be told. ChangeStanding owes a
-// notice of a change that became the newest, together with it, if its user has a webhook; and none of one that was
-// there. What is owed for a question goes with it. A notice is inserted in the transaction that stores its change, so
-// no crash loses or doubles it; the address may still get one twice, when a server dies after sending and before
-// settling.
+// WebhookStore keeps each user's webhook and its queue of notices. ChangeStanding adds a notice with each change
+// that becomes the newest, if the user has a webhook; an old change gets none. Deleting a question deletes its
+// notices. A notice is inserted in the transaction that stores its change, so a crash neither loses nor duplicates
+// it. Delivery is at least once: a server may die after sending and before settling.
 type WebhookStore interface {
-	// SetWebhook sets the user's webhook in the place of the one before, with nothing said of how it does; nil: none,
-	// and what was owed goes. What was owed to the one before is due to the new one at SetAt, as if it had not failed,
-	// and so is a notice without a change.
+	// SetWebhook replaces the user's webhook and clears its delivery state; nil deletes it with its notices. Pending
+	// notices become due for the new webhook at SetAt, with their failures cleared, and so does a notice without a
+	// change.
 	SetWebhook(ctx context.Context, s Scope, hook *Webhook) error
 
 	// Webhook returns the user's webhook.
 	Webhook(ctx context.Context, s Scope) (Webhook, error)
 
-	// DueNotices returns the users who have notices that are due now.
+	// DueNotices returns the users with notices that are due now.
 	DueNotices(ctx context.Context, now time.Time) (users []string, err error)
 
-	// ClaimNotice returns the notice of a user that is due longest, to one caller only until its DueAt, which it sets
-	// to the given time; ok is false when none is due. A caller that dies leaves it to others then.
+	// ClaimNotice returns the user's notice that has been due longest and sets its DueAt to until, as a lease for
+	// one caller. ok is false when no notice is due. If the caller dies, the lease expires at that time.
 	ClaimNotice(ctx context.Context, user string, now, until time.Time) (n Notice, ok bool, err error)
 
-	// SettleNotice notes what became of a notice that was claimed, with its webhook. Nothing is noted, and settled is
-	// false, once it is another's.
+	// SettleNotice stores the result of a claimed notice, with its webhook. If the claim was lost, it stores nothing
+	// and settled is false.
 	SettleNotice(ctx context.Context, claimed Notice, d Delivery) (settled bool, err error)
 }

@@ -2,9 +2,9 @@ package chat
 
 import "net/url"
 
-// WebLink returns an address if it is one of http or https with a host and without a password, and nothing for any
-// other: what a document says of itself is drawn as a link only then. A password in an address would be sent by whoever
-// follows it, and the schemes keep scripts and files out. 2,000 bytes are more than addresses that people use have.
+// WebLink returns an http or https address that has a host and no password, and "" for any other. It validates links
+// taken from document content. A browser would send a password in the address, and the scheme check keeps out
+// scripts and files. The limit of 2,000 bytes exceeds addresses in practice.
 func WebLink(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||

@@ -9,17 +9,17 @@ import (
 	"github.com/footnote/footnote/server/openapi"
 )
 
-// directory knows the routes of the router, for requests that fit none of them.
+// directory lists the router's routes, for error responses to requests that match none.
 //
-// It is made once with the router and only read afterwards, so handlers may use it at the same time. It is there
-// because programs that are set up with a wrong base address get only what it says to find out.
+// It is built once with the router and read-only afterwards, so it is safe for concurrent use. It helps to diagnose
+// programs that are configured with a wrong base address.
 type directory struct {
-	programs []string        // routes for programs, such as "GET /v1/models/{model}", in order of their paths
-	pages    map[string]bool // the first parts of the paths at which pages stand
-	forms    map[string]bool // the paths to which browsers post forms
+	programs []string        // routes for programs, such as "GET /v1/models/{model}", sorted by path
+	pages    map[string]bool // first path segments of pages
+	forms    map[string]bool // paths of forms
 }
 
-// newDirectory makes a directory of the routes for programs and those for the page.
+// newDirectory builds a directory from the routes for programs and those of the page.
 func newDirectory(programs, pages []httpio.Route) *directory {
 	d := &directory{pages: map[string]bool{}, forms: map[string]bool{}}
 	for _, r := range pages {
@@ -40,16 +40,16 @@ func newDirectory(programs, pages []httpio.Route) *directory {
 	return d
 }
 
-// pathParts are the parts of a path between its slashes; there is at least one.
+// pathParts splits a path at its slashes; the result has at least one part.
 func pathParts(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
 
-// isLost reports whether a request failed because no route fits its path, or none its method.
+// isLost reports whether a request failed because no route matches its path or its method.
 func isLost(c httpio.Context, p httpio.Problem) bool {
 	return p.Status == http.StatusNotFound && c.Path() == "" || p.Status == http.StatusMethodNotAllowed
 }
 
-// isForPrograms reports whether only programs can mean an address: no page stands below the first part of its path,
-// and browsers post nothing to it.
+// isForPrograms reports whether an address is for programs only: no page has the first segment of its path, and no
+// form posts to it.
 func (d *directory) isForPrograms(c httpio.Context) bool {
 	first := pathParts(c.Request().URL.Path)[0]
 	return !d.pages[first] && !d.forms[c.Path()] && slices.ContainsFunc(d.programs, func(route string) bool {
@@ -57,20 +57,20 @@ func (d *directory) isForPrograms(c httpio.Context) bool {
 	})
 }
 
-// routePath is the path of one of the directory's routes.
+// routePath returns the path of one of the directory's routes.
 func routePath(route string) string {
 	_, path, _ := strings.Cut(route, " ")
 	return path
 }
 
-// fewRoutes is how many routes a sentence names.
-// It is a choice: a sentence that a terminal shows in a few lines. The field routes of a problem has all of them.
+// fewRoutes is the maximum number of routes in a sentence, to fit a few lines of a terminal. The field routes of a
+// problem has all of them.
 const fewRoutes = 8
 
-// tellRoutes says in the failure of a request that is lost which routes there are.
+// tellRoutes adds the existing routes to the problem of a request without a route.
 //
-// With a wrong method (405) those are the routes at the same path, else the nearest ones, or all. It changes only the
-// detail and the routes: status and code stay, since clients act on them.
+// For a wrong method (405) those are the routes of the same path, else the nearest ones, or all. It changes only the
+// detail and the routes: clients depend on status and code.
 func (d *directory) tellRoutes(c httpio.Context, p *httpio.Problem) {
 	before := " There is: "
 	if p.Status == http.StatusMethodNotAllowed {
@@ -88,17 +88,17 @@ func (d *directory) tellRoutes(c httpio.Context, p *httpio.Problem) {
 	}
 }
 
-// at are the routes for programs at a path.
+// at returns the routes for programs at a path.
 func (d *directory) at(path string) []string {
 	return slices.DeleteFunc(slices.Clone(d.programs), func(route string) bool { return routePath(route) != path })
 }
 
-// nearest are the routes nearest to a path: those whose paths end as it does, which a wrong base address leads past,
-// and those whose paths begin as it does; without any all routes for programs.
+// nearest returns the routes nearest to a path: those with the longest common suffix, which a wrong base address
+// misses, and those with the same first part; without any, all routes for programs.
 func (d *directory) nearest(path string) []string {
 	asked := pathParts(path)
 	var alike, beside []string
-	// One part alone must be equal at least, so that a path with nothing in common has no routes that are alike.
+	// A single part must match at least, so that an unrelated path has no similar routes.
 	most := 1
 	for _, route := range d.programs {
 		parts := pathParts(routePath(route))
@@ -123,7 +123,7 @@ func (d *directory) nearest(path string) []string {
 	return alike
 }
 
-// equalAtEnd counts the parts at the end of two paths that are equal.
+// equalAtEnd returns the number of equal parts at the end of two paths.
 func equalAtEnd(a, b []string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// pageWords are what only somebody with a page before them can do.
+// pageWords is a phrase about actions on a page, which responses to programs must not contain.
 const pageWords = "first page"
 
 func TestWhatIsNotThereUnderV1IsToldInOpenAIsForm(t *testing.T) {
@@ -56,7 +56,7 @@ func TestWhatIsNotThereUnderV1IsToldInOpenAIsForm(t *testing.T) {
 	}
 }
 
-// routesBelow are the router's own routes below a path.
+// routesBelow returns the router's routes below a path.
 func (b *bench) routesBelow(path string) []string {
 	var list []string
 	for _, route := range b.directory.programs {
@@ -89,7 +89,7 @@ func TestWhatIsNotThereIsToldAsAProblem(t *testing.T) {
 		{"GET", "/nothing", "application/json, text/plain, */*", 404, "", b.directory.programs},
 		{"PUT", "/documents", "application/json", 405, "", b.directory.at("/documents")},
 
-		// a base address that is wrong
+		// a wrong base address
 		{"GET", "/models", "*/*", 404, "GET /v1/models", nil},
 		{"GET", "/api/v1/models", "*/*", 404, "GET /v1/models", nil},
 		{"POST", "/v1/v1/chat/completions/", "*/*", 404, "POST /v1/chat/completions", nil},
@@ -139,7 +139,7 @@ func TestPeopleWithAPageGetAPage(t *testing.T) {
 		status       int
 	}{
 		{"GET", "/nothing", 404}, {"GET", "/documents/a/b/c", 404}, {"GET", "/c/a/b/c", 404},
-		{"GET", "/chat", 405}, // where the question box posts to
+		{"GET", "/chat", 405}, // the question box posts there
 	} {
 		got := b.send(tt.method, tt.path, "", "Accept", browser)
 		if got.status != tt.status || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") ||
@@ -171,11 +171,11 @@ func TestTheRoutesThatAreToldAreThoseOfTheRouter(t *testing.T) {
 	}
 }
 
-// A client that sends all of its body before it reads gets the answer, not a broken connection.
+// A client that sends its whole body before it reads gets the response, not a broken connection.
 func TestALargeBodyForNoRouteIsAnswered(t *testing.T) {
 	b := newBench(t)
 	for method, path := range map[string]string{"POST": "/v1/embeddings", "PUT": "/agent/chat"} {
-		body := struct{ *bytes.Reader }{bytes.NewReader(make([]byte, 5<<20))} // of no length that it says
+		body := struct{ *bytes.Reader }{bytes.NewReader(make([]byte, 5<<20))} // without a Content-Length
 		req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, body)
 		if err != nil {
 			t.Fatal(err)

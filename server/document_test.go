@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// form builds an upload: fields and files in the order given, "name=value" or "@path=content".
+// form builds an upload with fields and files in order, "name=value" or "@path=content".
 func form(t testing.TB, parts ...string) (body, contentType string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -259,7 +259,7 @@ func TestHostileNamesStayNames(t *testing.T) {
 	}
 }
 
-// onePage is a PDF of one page with a line of text.
+// onePage returns a PDF of one page with a line of text.
 func onePage() string {
 	var b strings.Builder
 	var offsets []int
@@ -388,7 +388,7 @@ func TestSearchReranks(t *testing.T) {
 	}
 }
 
-// Many slow readers would hold more memory for compressors than for the parts that they are sent.
+// With many slow readers, compressors would take more memory than the parts that are sent.
 func TestATextIsNotCompressed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -400,7 +400,7 @@ func TestATextIsNotCompressed(t *testing.T) {
 	}
 }
 
-// rows are the titles and states of the list, "Title: state".
+// rows returns the titles and states of the list, "Title: state".
 func (b *bench) rows(query string) []string {
 	b.t.Helper()
 	var out []string
@@ -539,7 +539,7 @@ func TestThePageSaysHowLongVectorsTake(t *testing.T) {
 	}
 }
 
-// The page is in the reader's language: the chosen one, else the browser's. Programs are told in English.
+// The page is in the reader's language: the chosen one, else the browser's. Responses to programs are in English.
 func TestThePageIsInTheReadersLanguage(t *testing.T) {
 	b := newBench(t)
 	const pseudo = "footnote_language=en-XA"

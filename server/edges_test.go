@@ -184,7 +184,7 @@ func TestASearchGoesByTheDocumentsOwnDates(t *testing.T) {
 
 func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
 	b := newBench(t)
-	b.stage.play = script() // a question that is let in gets an answer, and the test does not wait for one
+	b.stage.play = script() // an accepted question gets an answer, so that the test does not wait for one
 	for _, name := range []string{"a/b c", strings.Repeat("n", 5000), ".web.x"} {
 		for path, body := range map[string]string{
 			"/chat": `{"message":"Why?"`, "/agent/chat": `{"message":"Why?"`, "/agent/query": `{"question":"Why?"`,
@@ -232,7 +232,7 @@ func TestWhatTheAgentDidIsToldWhenItFoundNothing(t *testing.T) {
 	}
 }
 
-// A client that sends all of its body before it reads, as Python's http.client does.
+// A client that sends its whole body before it reads, as Python's http.client does.
 func TestABodyOverTheLimitIsReadBeforeItIsRefused(t *testing.T) {
 	b := newBench(t)
 	for _, chunked := range []bool{false, true} {
@@ -276,7 +276,7 @@ func TestTheRestOfABodyIsWaitedForOnlySoLong(t *testing.T) {
 		6<<20); err != nil {
 		t.Fatal(err)
 	}
-	// the server's own patience with a body is longer
+	// the server's timeout for a body is longer
 	if err := conn.SetReadDeadline(time.Now().Add(25 * time.Second)); err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func TestAPanicInTheMiddleCutsTheAnswerOff(t *testing.T) {
 	})
 	res, err := http.Get(b.url + "/test/half")
 	if err != nil {
-		return // cut off before the header: also not a whole answer
+		return // truncated before the header: also no complete response
 	}
 	defer res.Body.Close()
 	buf := make([]byte, 64<<10)

@@ -28,7 +28,7 @@ func TestAConversationIsExportedAsFiles(t *testing.T) {
 	} {
 		for _, path := range []string{path, "/agent/runs/" + run.ID + "/export"} {
 			if strings.Contains(path, "/runs/") && (format == "" || format == "html") {
-				continue // evidence, which has tests of its own
+				continue // evidence has its own tests
 			}
 			got := b.send("GET", path+"?format="+format, "")
 			name := got.header.Get("Content-Disposition")

@@ -20,14 +20,13 @@ import (
 	"github.com/footnote/footnote/server/page"
 )
 
-// tighter are what some routes send instead of the usual headers.
+// tighter are the headers of routes that override the default ones.
 var tighter = map[string][]string{
 	"Content-Security-Policy": {api.Inert, page.SharedPolicy},
 	"Referrer-Policy":         {"no-referrer"},
 }
 
-// Every route gives a row of TestEveryRouteSendsTheSecurityHeaders: a new one is tested without being asked for, since
-// the rows are made from the router.
+// The rows of TestEveryRouteSendsTheSecurityHeaders are generated from the router, so that new routes are covered.
 func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 	b := newBench(t)
 	param := regexp.MustCompile(`:[a-z_]+|\*`)
@@ -203,7 +202,7 @@ func TestAQuietClientWithABodyKeepsItsStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	passed := time.NewTimer(60 * time.Millisecond) // the deadline of the body's last read, were it still set
+	passed := time.NewTimer(60 * time.Millisecond) // later than the deadline of the body's last read
 	<-passed.C
 	runs, err := b.store.Runs(t.Context(), chat.Local, "s1")
 	if err != nil || len(runs) != 1 {

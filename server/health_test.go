@@ -63,7 +63,7 @@ func TestHealthTellsWhatItDependsOn(t *testing.T) {
 	}
 }
 
-// What serves says which program it is: to programs, and to people at the foot of the page's menu, on errors too.
+// The build's version is shown to programs, and to people at the foot of the page's menu, also on error pages.
 func TestTheServerSaysWhatItWasBuiltFrom(t *testing.T) {
 	const commit = "4462e41bf60a2f03be02a7f5f4b8b4f7a8d5ff01"
 	for _, tt := range []struct{ name, version, commit, date, want string }{

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/server/mcpserver"
 )
 
-// connect is a client of the protocol's own SDK.
+// connect returns a client of the protocol's own SDK.
 func (b *bench) connect(opts *sdk.ClientOptions) *sdk.ClientSession {
 	b.t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, opts)
@@ -118,7 +118,7 @@ func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
 		},
 		chat.RunDone{Status: chat.RunCompleted},
 	}
-	progress := make(chan string, 100) // the SDK may hand a notification on after the answer
+	progress := make(chan string, 100) // the SDK may deliver a notification after the response
 	session := b.connect(&sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
 			progress <- req.Params.Message
@@ -287,7 +287,7 @@ func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
 	}
 }
 
-// Chat programs that bring their own search know two tools by their names and shapes, and read their text as JSON.
+// Chat programs with a search of their own expect two tools by name and schema, and parse their text as JSON.
 func TestSearchAndFetchHaveTheShapeOfConnectors(t *testing.T) {
 	b := newBench(t)
 	var long strings.Builder
@@ -344,7 +344,7 @@ func TestSearchAndFetchHaveTheShapeOfConnectors(t *testing.T) {
 	}
 }
 
-// The id that clients give a call is often the same for two of them: only the one that cancels has its run ended.
+// Two clients often use the same id for a call: only the run of the one that cancels ends.
 func TestACancelledQuestionEndsItsRun(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = []chat.Payload{

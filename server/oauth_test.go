@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Without keys there is nothing to allow.
+// Without keys the OAuth routes are off.
 func TestNobodyIsAskedForATokenWhereNoKeyIsNeeded(t *testing.T) {
 	b := newBench(t)
 	for _, at := range []string{
@@ -25,8 +25,8 @@ func TestNobodyIsAskedForATokenWhereNoKeyIsNeeded(t *testing.T) {
 	}
 }
 
-// TestFaultyRequestsLeadNowhere covers authorization requests with a fault: the user reads of it, and no redirect
-// follows, before a click or after one.
+// TestFaultyRequestsLeadNowhere covers invalid authorization requests: the user gets an error page, and there is no
+// redirect, neither before nor after a click.
 func TestFaultyRequestsLeadNowhere(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	var client struct {
@@ -81,7 +81,7 @@ func TestRegistrationsOfAnAddressAreLimited(t *testing.T) {
 	}
 }
 
-// A program is walked through what the protocol asks for; its token opens /mcp and nothing else.
+// A program goes through the protocol's authorization flow; its token is valid for /mcp only.
 func TestATokenIsForTheProtocolAlone(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	kind := []string{"Content-Type", "application/json"}

@@ -23,7 +23,7 @@ import (
 	"github.com/footnote/footnote/server/openapi"
 )
 
-// described is the description as a program reads it.
+// described is the description as decoded by a program.
 type described struct {
 	OpenAPI string
 	Paths   map[string]map[string]struct {
@@ -59,8 +59,7 @@ func (b *bench) description() described {
 	return d
 }
 
-// check validates a JSON value against a schema of the description. With closed, a field that is not described is a
-// mistake.
+// check validates a JSON value against a schema of the description. With closed, an undescribed field is an error.
 func (d described) check(t *testing.T, schema json.RawMessage, value string, closed bool) error {
 	t.Helper()
 	defs, err := json.Marshal(d.Components.Schemas)
@@ -211,7 +210,7 @@ func TestExamplesAreTrue(t *testing.T) {
 	}
 }
 
-// TestRangesHold sends each number of a request just outside and just inside of its described range.
+// TestRangesHold sends each number of a request just outside and just inside its described range.
 func TestRangesHold(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
@@ -386,11 +385,11 @@ func TestStreamsOfOtherProtocolsFitTheirDescription(t *testing.T) {
 	}
 }
 
-// aguiBody is a body of AG-UI with one question.
+// aguiBody is a request body of AG-UI with one question.
 const aguiBody = `{"threadId":"thread-1","runId":"r1","state":{"a":1},"messages":[{"id":"m1","role":"user",` +
 	`"content":"Why?"}],"tools":[],"context":[],"forwardedProps":{}}`
 
-// aguiEvents reads a stream for AG-UI, each event in a few words, with RUN for the run's id.
+// aguiEvents decodes a stream for AG-UI and formats each event, with RUN for the run's id.
 func aguiEvents(t *testing.T, got reply) (list []string, state map[string]any) {
 	t.Helper()
 	if got.status != 200 {

@@ -20,11 +20,11 @@ import (
 	"github.com/footnote/footnote/server/openapi"
 )
 
-// chosen is what the question box of a page says: what each choice offers, and what is chosen.
+// chosen holds a page's question box: the options of each field, and the selected ones.
 type chosen struct {
 	Offered map[string][]string
 	Now     map[string]string
-	Hidden  []string // what there is no choice of
+	Hidden  []string // fields without a choice
 	Draft   string
 	Why     string
 }
@@ -83,7 +83,7 @@ func withChoices(cfg *Config) {
 	cfg.Toolsets = []string{"cursor", "react"}
 }
 
-// inNamespaces adds a document to each and waits until it is ready.
+// inNamespaces adds a document to each namespace and waits until it is ready.
 func (b *bench) inNamespaces(names ...string) {
 	b.t.Helper()
 	for _, name := range names {
@@ -159,7 +159,7 @@ func TestAConversationKeepsWhatWasChosen(t *testing.T) {
 	if diff := cmp.Diff(want, chosenOn(t, b.page("/c/s1")).Now); diff != "" {
 		t.Errorf("the conversation (-want +got):\n%s", diff)
 	}
-	// as a link of the page asks without a script
+	// as a link of the page requests it without a script
 	if got := options(ask(url.Values{"message": {"And the gutter?"}})); got != all {
 		t.Errorf("a follow-up is asked with %v, want %v", got, all)
 	}
@@ -228,7 +228,7 @@ func TestAModelThatIsNoLongerOfferedIsReplacedByTheUsualOne(t *testing.T) {
 			t.Errorf("the %s does not offer the usual model: %s, want %q in it", where, body, says)
 		}
 	}
-	for _, fields := range []url.Values{ // a link of the page first: it follows the run whose model is gone
+	for _, fields := range []url.Values{ // a link of the page first: its run's model is unavailable
 		{"message": {"And the door?"}, "session_id": {"s1"}}, {"message": {"Is it sound?"}, "session_id": {"s1"},
 			"sibling": {run.ID}, "model": {""}},
 	} {
@@ -335,8 +335,8 @@ var imports = regexp.MustCompile(
 	`(?m)^(?:import|export)\b(?:[^'"\n]*\bfrom)?\s*['"](\.{1,2}/[^'"]+)|\bimport\(['"](\.{1,2}/[^'"]+)`,
 )
 
-// Every script that the page's scripts import is named in the page, so that no browser has to read one to learn of the
-// next; nothing else is, and all of it may be kept for good. The first page with all that it needs is small.
+// The page lists every script that its scripts import, so that a browser can fetch them in parallel; it lists no
+// others, and all are immutable. The first page with its resources is small.
 func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 	b := newBench(t)
 	b.Server.page.Assets.Script = true
@@ -396,7 +396,7 @@ func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 	}
 }
 
-// A page that was drawn before its run began learns from the stream what the run may use.
+// A page rendered before its run started gets the run's budget from the stream.
 func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
 	b := newBench(t)
 	b.Server.page.Assets.Script = true
@@ -421,8 +421,7 @@ func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
 	}
 }
 
-// The server may be a binary, a container or a build from its sources: how a model is connected is told in a form that
-// fits them all.
+// The server may be a binary, a container or a build from source: the hint for connecting a model fits all of them.
 func TestTheHintForAModelFitsWhateverRunsTheServer(t *testing.T) {
 	b := newBench(t, func(*Config) {})
 	b.stage.play = script()
@@ -438,7 +437,7 @@ func TestTheHintForAModelFitsWhateverRunsTheServer(t *testing.T) {
 	}
 }
 
-// pageSite is a bench that reaches a site with pages.
+// pageSite returns a bench with access to a site with pages.
 func pageSite(t *testing.T) (b *bench, site string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -570,7 +569,7 @@ func TestASharedLinkLeadsToThePageThatAddsIt(t *testing.T) {
 	}
 }
 
-// pageEverywhere is a web in which every address has the same page.
+// pageEverywhere is a web with the same page at every address.
 type pageEverywhere struct{}
 
 // RoundTrip implements http.RoundTripper.

@@ -7,13 +7,13 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// sendProblem answers a request that failed in the form its client reads: OpenAI's under /v1, the bare sentence for
-// clients of the AI SDK and AG-UI, which show it as it is, a page for browsers, else problem+json. A program that asks
-// for what is not there is told which routes there are.
+// sendProblem encodes a failed request's response in the form its client reads: OpenAI's under /v1; the plain
+// sentence for clients of the AI SDK and AG-UI, which show it; a page for browsers; else problem+json. A program
+// that requests a missing address gets the existing routes.
 //
-// The cases are in this order on purpose: what a protocol's clients read comes before what the request says it takes,
-// and a script of the page gets a piece where a browser that loads an address gets a page. It is called at most once
-// for a failed request, after the status and the headers that follow from it are set and before anything is sent.
+// The order of the cases matters: a protocol's path precedes the Accept header, and the page's script gets a
+// fragment where a browser gets a page. It is called at most once per failed request, after the status and its
+// headers are set and before anything is sent.
 func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	path, page := c.Request().URL.Path, httpio.WantsHTML(c)
 	openAI, bare := isBelow(path, "/v1"), isBelow(path, "/ui") || path == "/ag-ui"
@@ -37,13 +37,13 @@ func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	case page:
 		return s.page.ErrorPage(c, p)
 	}
-	// c.JSON keeps a type that is set: this one is that of RFC 9457.
+	// c.JSON keeps an existing content type: this one is that of RFC 9457.
 	c.Response().Header().Set("Content-Type", "application/problem+json")
 	p.Detail = httpio.Said(c, p.Detail)
 	return c.JSON(p.Status, p)
 }
 
-// isBelow reports whether a path is that of a room, or below it.
+// isBelow reports whether a path is a room's or below it.
 func isBelow(path, room string) bool {
 	rest, ok := strings.CutPrefix(path, room)
 	return ok && (rest == "" || rest[0] == '/')

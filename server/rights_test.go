@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/server/shares"
 )
 
-// secret is in everything that the owner has: it must not come out to anybody else.
+// secret is in all of the owner's data: it must not appear in another user's response.
 const secret = "zirconium"
 
 func quoted(text string) string {
@@ -32,7 +32,8 @@ func quoted(text string) string {
 	return string(raw)
 }
 
-// owned makes one of everything for a user and returns what fills the places of routes and bodies.
+// owned creates one of each object for a user and returns the replacements for the placeholders of routes and
+// bodies.
 func (b *bench) owned(user, key string) *strings.Replacer {
 	b.t.Helper()
 	body, kind := form(b.t, "@"+secret+".md=# "+secret+"\n\nThe "+secret+" roof is sound.")
@@ -88,7 +89,7 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 		"{session}", "owned", "{run}", run.ID, "{doc}", doc, "{item}", item.ID, "{call}", "c1")
 }
 
-// address fills a route's places.
+// address replaces a route's parameters by placeholders.
 func address(route string) string {
 	path := strings.NewReplacer(":item", "{item}", ":call", "{call}", ":page", "1.png", ":model", "x", ":version", "x",
 		":row", "0", ":column", "0", ":token", "unknown", "*", "x").Replace(route)
@@ -131,7 +132,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 		}
 		return b.send(method, fill.Replace(address(route)), fill.Replace(row.body), headers...)
 	}
-	hers := func() string { // all that can change
+	hers := func() string { // all mutable state
 		var all strings.Builder
 		for _, path := range []string{
 			"/agent/runs/{run}", "/agent/session/{session}", "/sessions/{session}/queue", "/feedback", "/shares",
@@ -185,7 +186,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 	}
 }
 
-// A conversation's id is its user's own: whoever asks with one that another user has begins a conversation, as with any
+// A conversation's id is unique per user: a question with another user's id starts a conversation, as with any
 // unknown id.
 func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
@@ -226,7 +227,7 @@ func TestAnotherUsersSessionIDIsFree(t *testing.T) {
 	}
 }
 
-// forget removes a user's session for good, if there is one.
+// forget permanently deletes a user's session, if it exists.
 func (b *bench) forget(user, session string) {
 	b.t.Helper()
 	if err := b.store.DeleteSession(b.t.Context(), chat.Scope{User: user}, session); err != nil &&
@@ -245,13 +246,13 @@ func mcpAccept(route string) string {
 	return "application/json"
 }
 
-// leaks reports whether an answer has more of the owner's than the words that were asked with.
+// leaks reports whether a response has more of the owner's data than the request's words.
 func leaks(body string) bool {
 	return regexp.MustCompile(secret + ` roof|` + secret + `\.md|Where is ` + secret).MatchString(body)
 }
 
-// right says how a route is asked for what another user has, and what becomes of it: 404, unless the route names
-// nothing of theirs. Then it answers as it would without them.
+// right is a request for another user's object on a route, and its expected status: 404, unless the route names no
+// object. Then the response is that of a user without data.
 type right struct {
 	body   string
 	want   int
@@ -275,7 +276,7 @@ var rights = map[string]right{
 	"POST /ui/chat": {
 		body: `{"id":"{session}","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]}`, want: 200,
 	},
-	"GET /ui/chat/:id/stream": {want: 204}, // as for a chat that is not there
+	"GET /ui/chat/:id/stream": {want: 204}, // as for a missing chat
 	"POST /ag-ui": {
 		body: `{"threadId":"{session}","runId":"r","messages":[{"role":"user","content":"Why?"}]}`, want: 200,
 	},
@@ -469,7 +470,7 @@ func TestAWebhookIsSetByAFormAndByAProgram(t *testing.T) {
 	}
 }
 
-// setWebhook gives a user a webhook whose address has the secret.
+// setWebhook sets a user's webhook with the secret in its address.
 func (b *bench) setWebhook(user string) {
 	b.t.Helper()
 	if err := b.store.SetWebhook(b.t.Context(), chat.Scope{User: user}, &chat.Webhook{
@@ -479,7 +480,7 @@ func (b *bench) setWebhook(user string) {
 	}
 }
 
-// forgetAll takes back what requests of a user made.
+// forgetAll undoes the changes of a user's requests.
 func (b *bench) forgetAll(user string) {
 	b.t.Helper()
 	b.forget(user, "owned")

@@ -14,13 +14,13 @@ import (
 // buildRoutes builds the router. Every route is one line here or in pageRoutes.
 //
 // The order of the middleware matters. Observe is outermost, so that every refusal is counted and logged with its
-// request id. The language comes next, since pages of refusals are drawn in it. The host and the origin are checked
-// before anybody is asked for a key: another site's page must not get so far. Parameters are looked at once the user is
-// known, so that a stranger learns no more than that a key is needed. Compression is innermost: the problems that the
-// others answer with go out as they are.
+// request id. The language is next, since error pages are translated. Host and origin are validated before the key:
+// requests of another site's page must be refused first. Parameters are validated after the user is authenticated,
+// so that an unauthenticated client only learns that a key is needed. Compression is innermost: error responses of
+// the other middleware are not compressed.
 //
-// Routes for programs come first and are taken into the directory as they stand; the page's are added to the same
-// router and, a second time, to one of their own, which tells the two kinds apart.
+// Routes for programs are first and go into the directory. The page's routes are added to the same router and also
+// to one of their own, which distinguishes the two kinds.
 func (s *Server) buildRoutes() *httpio.Router {
 	e := httpio.NewRouter()
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
@@ -142,15 +142,15 @@ func (s *Server) buildRoutes() *httpio.Router {
 	return e
 }
 
-// inAPI reports whether a method and the path of a route are one that programs call.
+// inAPI reports whether a method and a route's path are part of the API.
 func (s *Server) inAPI(method, path string) bool {
 	return slices.Contains(s.directory.programs, method+" "+openapi.TemplatePath(path))
 }
 
-// pageRoutes adds the routes of the page, and those of OAuth, which describe themselves.
+// pageRoutes adds the routes of the page, and those of OAuth, which have their own metadata.
 //
-// None of them is in GET /openapi.json. Forms know only GET and POST, so changes that programs make with PATCH or
-// DELETE have addresses of their own here, which end with the verb.
+// None of them is in GET /openapi.json. Forms support only GET and POST, so the page's equivalents of PATCH and
+// DELETE have paths that end with the verb.
 func (s *Server) pageRoutes(e *httpio.Router) {
 	e.GET("/", s.page.Start)
 	e.GET("/c/:id", s.page.Session)
@@ -215,10 +215,10 @@ func (s *Server) pageRoutes(e *httpio.Router) {
 	e.GET("/favicon.ico", s.page.Favicon)
 }
 
-// pageOrProgram answers an address that browsers and programs share: with a page for a browser and its script, else as
-// a program gets it.
+// pageOrProgram handles an address that browsers and programs share: with page for a browser and its script, else
+// with program.
 //
-// The header Vary (RFC 9110, section 12.5.5) keeps a cache from giving a browser the JSON, or a program the page.
+// The header Vary (RFC 9110, section 12.5.5) prevents a cache from mixing HTML and JSON.
 func pageOrProgram(page, program httpio.Handler) httpio.Handler {
 	return func(c httpio.Context) error {
 		c.Response().Header().Add("Vary", "Accept")
@@ -229,11 +229,10 @@ func pageOrProgram(page, program httpio.Handler) httpio.Handler {
 	}
 }
 
-// describedRoutes adds GET /openapi.json and GET /docs. The description is made once, when it is first asked for.
+// describedRoutes adds GET /openapi.json and GET /docs. The description is generated once, on first use.
 //
-// Both answer any user alike. A failure to describe a type is a mistake in the program; it is kept and answered with
-// 500 each time. The description changes with the program and its settings, so it may be stored but is to be asked for
-// again (no-cache).
+// Both are equal for all users. A failure to describe a type is a bug; it is cached and answered with 500. The
+// description depends on the program and its settings, so caches must revalidate it (no-cache).
 func (s *Server) describedRoutes(e *httpio.Router) {
 	document := sync.OnceValues(func() (*openapi.Document, error) {
 		doc, err := openapi.Describe(s.userLimits, s.version)
@@ -259,12 +258,13 @@ func (s *Server) describedRoutes(e *httpio.Router) {
 	})
 }
 
-// neverCompressed is true for streams, which compression would hold back, for what is compressed already, and for
-// texts: each of many slow readers would hold a compressor, which takes more memory than the part that is sent.
+// neverCompressed reports whether compression is off: for streams, which it would delay; for data that is compressed
+// already; and for texts, where each of many slow readers would hold a compressor, which takes more memory than the
+// part that is sent.
 func neverCompressed(c httpio.Context) bool {
 	path := c.Path()
-	// The JSON answers of the first list are left alone as well: whether one is a stream is known from its body only,
-	// which is not read yet.
+	// The JSON responses of the first list are excluded as well: only the body, which is not read yet, determines
+	// whether one is a stream.
 	return httpio.WantsStream(c) ||
 		strings.HasPrefix(path, "/static/") ||
 		slices.Contains([]string{

@@ -1,15 +1,13 @@
-// Package server speaks HTTP. It puts the rooms together and has every route: page answers browsers, api programs, v1
-// clients made for OpenAI, aisdk and agui those of these protocols, mcpserver other models, and openapi describes what
-// programs get. The rooms do not know each other. What several need is below them: ask, find, runlog and httpio, which
-// alone knows Echo.
+// Package server is the HTTP server. It wires the rooms and has every route: page serves browsers, api programs, v1
+// clients made for OpenAI, aisdk and agui clients of these protocols, mcpserver other models, and openapi the API's
+// description. The rooms do not import each other. Shared code is in ask, find, runlog and httpio; only httpio
+// imports Echo.
 //
-// A request comes in through Wrap (headers, deadlines), then the router's middleware and one handler of a room, and
-// goes out through the same; what a handler returns as an error is answered by sendProblem alone. The files: server.go
-// wires the rooms, routes.go has the addresses, directory.go and problem.go answer what failed, stats.go has the
-// figures.
+// A request passes through Wrap (headers, deadlines), then the router's middleware and one handler of a room.
+// sendProblem answers all errors that handlers return. The files: server.go wires the rooms, routes.go has the
+// routes, directory.go and problem.go answer failed requests, stats.go has the metrics.
 //
-// It must never hold knowledge of its own: no store, no model and no document is reached here except by the parts of
-// Config.
+// It must not contain domain logic: it reaches stores, models and documents only through the parts of Config.
 package server
 
 import (
@@ -49,9 +47,9 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// Runs starts and steers the work on questions. agent.Runs is the one that serves.
+// Runs starts and controls runs; agent.Runs implements it.
 //
-// Each room asks for the methods that it calls, so that a test of a room needs no more than those.
+// Each room has an interface with only its own methods, to simplify its tests.
 type Runs interface {
 	ask.Starter
 	api.Runs
@@ -59,50 +57,50 @@ type Runs interface {
 
 // Config wires a Server. Store, Feed, Library, Runs and Places are required.
 //
-// A nil or zero field means what its comment says. New changes none of them, and a Config is not read after New
-// returned.
+// The comments of fields give the meaning of nil and zero. New modifies none of them and reads the Config only until
+// it returns.
 type Config struct {
 	Store      chat.Store
 	Feed       *chat.Feed
 	Library    *corpus.Library
 	Runs       Runs
-	Log        *slog.Logger // nil: nothing is logged
+	Log        *slog.Logger // nil: discards the log
 	Version    string
-	Commit     string           // that the program was built from; empty: not known
-	Date       string           // of that commit, in RFC 3339; empty: not known
-	KeepDays   int              // for the page: a session is kept so many days after its last question; 0: for ever
-	Models     func() []string  // those that a question may name now, the usual one first; nil: only the offline model
-	Desk       modelchoice.Desk // chooses another; zero: the settings say which one answers
+	Commit     string           // of the build; empty: not known
+	Date       string           // of the commit, in RFC 3339; empty: not known
+	KeepDays   int              // for the page: days that a session is kept after its last question; 0: for ever
+	Models     func() []string  // the available models, the default first; nil: only the offline model
+	Desk       modelchoice.Desk // changes the model; zero: the settings decide
 	Places     *follow.Follower // follows places; required
-	Pages      sources.Net      // the way to pages that are added once
-	Folders    folders.Desk     // follows folders of this machine; zero: the settings say which
-	Toolsets   []string         // for the page: those that a question may name, the usual one first
-	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: there are none
+	Pages      sources.Net      // the network for imported web pages
+	Folders    folders.Desk     // follows folders of this machine; zero: the settings decide
+	Toolsets   []string         // for the page: the available toolsets, the default first
+	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: none
 	Checks     []api.Check
-	Hosts      []string             // further names the server is reached by; see httpio.Guard
-	Origins    []string             // whose pages may call the API, such as "https://app.example.org"; nil: only ours
-	Metrics    *prometheus.Registry // nil: one of its own
+	Hosts      []string             // further host names of the server; see httpio.Guard
+	Origins    []string             // origins allowed to call the API; nil: only the server's own
+	Metrics    *prometheus.Registry // nil: a new one
 	Limits     httpio.Limits
-	UserLimits chat.Limits  // what each user may do; the store and the library hold to most of it themselves
-	Keys       *keys.File   // who may use it; nil: everybody is the local user
-	Grants     *grants.Book // what users allowed programs; nil: programs need a key
+	UserLimits chat.Limits  // limits per user; the store and the library enforce most of them
+	Keys       *keys.File   // the users; nil: every user is the local user
+	Grants     *grants.Book // the users' grants to programs; nil: programs need a key
 
-	Keeper   api.Keeper   // keeps questions that are asked again
-	Webhooks api.Webhooks // sends what changed in them
-	Tables   *grid.Filler // makes tables over many documents and fills them
+	Keeper   api.Keeper   // stores questions that are asked again
+	Webhooks api.Webhooks // sends their changes
+	Tables   *grid.Filler // creates and fills tables over documents
 
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
-	// a plain search does not take the place of an agent that fails
+	// a failed agent has no plain search as fallback
 	GatherAlone bool
-	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gather.
+	// FallbackScore is the minimum similarity, 0–1, of the semantic search that is Gather's fallback.
 	FallbackScore float64
-	Checker       api.Checker // has a language model judge results of a search
-	// what models are told with a budget, for the histories of sessions; nil: they have no system message
+	Checker       api.Checker // lets a language model check search results
+	// returns the system message for a budget, for histories of sessions; nil: no system message
 	Rules func(chat.Budget) string
-	Stats func() chat.RunStats // what runs did so far, for the metrics; nil: they have none of it
+	Stats func() chat.RunStats // statistics of runs, for the metrics; nil: none
 }
 
-// Server answers HTTP requests. It is safe for concurrent use.
+// Server is an HTTP handler. It is safe for concurrent use.
 type Server struct {
 	api   *api.Handlers
 	v1    *v1.Handlers
@@ -127,8 +125,8 @@ type Server struct {
 
 // New wires a server. It neither listens nor starts a goroutine.
 //
-// It fails when a required part is missing, when one of Origins is no origin, and when the page's own files can't be
-// prepared. Metrics are registered with Config.Metrics, so two servers with one registry panic in the second New.
+// It fails if a required part is missing, if one of Origins is invalid, and if the static files are broken. Metrics
+// are registered with Config.Metrics, so a second server with the same registry panics in New.
 func New(cfg Config) (*Server, error) {
 	if cfg.Store == nil || cfg.Feed == nil || cfg.Library == nil || cfg.Runs == nil || cfg.Places == nil {
 		return nil, errors.New("server: Store, Feed, Library, Runs and Places are required")
@@ -154,9 +152,9 @@ func New(cfg Config) (*Server, error) {
 	s.watchStats(cfg.Stats)
 	s.router = s.buildRoutes()
 	s.handler = httpio.Wrap(s.limits, s.router)
-	// The three bounds are choices: no client needs longer for its headers, a browser that is idle for two minutes
-	// opens a new connection, and cookies and keys together take far less than 64 KiB. There is no WriteTimeout, which
-	// would end streams: httpio.Wrap gives each write its own deadline.
+	// These limits fit all clients: headers take less than 10 seconds, a browser idle for two minutes reconnects,
+	// and cookies and keys take far less than 64 KiB. There is no WriteTimeout, which would end streams: httpio.Wrap
+	// sets a deadline for each write.
 	s.http = &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -168,9 +166,9 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// makeRooms makes the rooms: each gets what it needs and no more.
+// makeRooms creates the rooms, each with only its own dependencies.
 func (s *Server) makeRooms(cfg Config) error {
-	// Without settings only the model that is built in can be named.
+	// Without settings only the built-in model is available.
 	if cfg.Models == nil {
 		cfg.Models = func() []string { return []string{"offline"} }
 	}
@@ -184,8 +182,8 @@ func (s *Server) makeRooms(cfg Config) error {
 	s.v1 = &v1.Handlers{
 		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams,
 	}
-	// clients of these protocols send the whole conversation each time, with the outputs of its tools
-	// The factor is a choice.
+	// Clients of these protocols send the whole conversation each time, with the outputs of its tools. The factor is
+	// an estimate.
 	threads := httpio.Bodies{Max: 8 * s.limits.JSONBody}
 	s.aisdk = &aisdk.Handlers{Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: threads}
 	s.agui = &agui.Handlers{Logs: logs, Questions: asking, Bodies: threads}
@@ -218,16 +216,15 @@ func (s *Server) makeRooms(cfg Config) error {
 		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
 		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
 	}
-	// The rooms do not import each other, so the one thing that the page's form and programs do alike is handed over
-	// here.
+	// The rooms do not import each other, so their only shared operation is passed here.
 	s.page.PutPage = s.api.PutPage
 	return nil
 }
 
-// buildLine says in a few words which program this is.
+// buildLine formats the program's version.
 //
-// The commit is cut to 7 signs, as git shows it, and left out where the version has it already; the date is cut to its
-// day.
+// The commit is truncated to 7 characters, as in git, and left out if the version contains it; the date is truncated
+// to its day.
 func buildLine(cfg Config) string {
 	const hash, day = 7, len("2006-01-02")
 	words := []string{cfg.Version}
@@ -240,19 +237,18 @@ func buildLine(cfg Config) string {
 	return strings.Join(words, " · ")
 }
 
-// Handler answers every request, for a test server or another mux.
+// Handler returns the handler for all requests, for a test server or another mux.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// ListenOn sets the server's address before Serve does, so that LocalUserAlone is right in between.
+// ListenOn records the listener's address before Serve does, so that LocalUserAlone is correct in between.
 func (s *Server) ListenOn(addr net.Addr) { s.guard.ListenOn(addr) }
 
 // LocalUserAlone reports whether only the user of this machine uses the server; see httpio.Guard.
 func (s *Server) LocalUserAlone() bool { return s.guard.LocalUserAlone() }
 
-// Serve answers requests on ln until Shutdown; then it returns nil. Without keys only known Host names are let in.
+// Serve handles requests on ln until Shutdown; then it returns nil. Without keys only known Host names are accepted.
 //
-// Any other error than
-// that of Shutdown is returned as it is.
+// Other errors than that of Shutdown are returned unchanged.
 func (s *Server) Serve(ln net.Listener) error {
 	s.ListenOn(ln.Addr())
 	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
@@ -261,16 +257,16 @@ func (s *Server) Serve(ln net.Listener) error {
 	return nil
 }
 
-// Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to come back. Other requests are
-// served as before.
+// Drain makes /readyz fail, refuses new questions, and ends the streams with a hint to reconnect. Other requests are
+// handled as before.
 //
-// It may be called more than once and at any time; Shutdown calls it as well. There is no way back.
+// It is idempotent and irreversible; Shutdown calls it as well.
 func (s *Server) Drain() { s.streams.Drain() }
 
-// Shutdown drains, takes no new requests, and waits for those under way. When ctx ends first, what is still open is
-// cut off and ctx's error returned.
+// Shutdown drains, accepts no new requests, and waits for those under way. If ctx ends first, it closes the open
+// connections and returns ctx's error.
 //
-// Streams are told to end first, since http.Server waits for every open request and would wait for them until ctx ends.
+// Streams are ended first, since http.Server waits for every open request.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	if err := s.http.Shutdown(ctx); err != nil {

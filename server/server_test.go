@@ -41,13 +41,13 @@ import (
 
 const testOwner = "test-server"
 
-// stage stores runs for real; the test plays the agent by appending to them.
+// stage stores runs in a real store; the test simulates the agent by appending to them.
 type stage struct {
 	store chat.Store
 	feed  *chat.Feed
-	play  []chat.Payload // appended to each fresh run at once
+	play  []chat.Payload // appended to each new run at once
 
-	decided []string // approvals and denials, as they came
+	decided []string // approvals and denials, in order
 }
 
 func (r *stage) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
@@ -165,7 +165,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	}
 }
 
-// nowhere is a network in which no server answers.
+// nowhere is a network without servers.
 type nowhere struct{}
 
 var errNowhere = errors.New("no server answers")
@@ -175,7 +175,7 @@ func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, er
 
 func (nowhere) dial(context.Context, string, string) (net.Conn, error) { return nil, errNowhere }
 
-// begin stores a run without asking over HTTP.
+// begin stores a run without a request.
 func (b *bench) begin(message string) chat.Run {
 	b.t.Helper()
 	run, _, err := b.stage.Start(b.t.Context(), chat.LocalUser, chat.RunRequest{Message: message})
@@ -192,14 +192,14 @@ func (b *bench) append(runID string, payloads ...chat.Payload) {
 	}
 }
 
-// reply is a response that has been read.
+// reply is a response whose body was read.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send makes a request; headers are name, value, name, value, …
+// send sends a request; headers are name, value, name, value, …
 func (b *bench) send(method, path, body string, headers ...string) reply {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, strings.NewReader(body))
@@ -242,7 +242,7 @@ func (r reply) problem(t testing.TB) httpio.Problem {
 	return p
 }
 
-// dial opens a connection to a bench and sends the beginning of a request.
+// dial opens a connection to a bench and sends the start of a request.
 func (b *bench) dial(request string) net.Conn {
 	b.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
@@ -269,7 +269,7 @@ func TestABodyThatDripsIsCutOff(t *testing.T) {
 				drop = "1\r\n \r\n"
 			}
 			done := make(chan struct{})
-			go func() { // each drop comes long before a single read would time out
+			go func() { // each write precedes the timeout of a single read
 				tick := time.NewTicker(10 * time.Millisecond)
 				defer tick.Stop()
 				for range tick.C {
@@ -296,16 +296,16 @@ func TestABodyThatDripsIsCutOff(t *testing.T) {
 	}
 }
 
-// TestMain lets the test binary be its own worker.
+// TestMain lets the test binary act as its own worker.
 func TestMain(m *testing.M) {
 	workertest.BeWorker()
 	os.Exit(m.Run())
 }
 
-// newLibrary is a library at work over a real database and real files, until the test ends.
+// newLibrary returns a running library over a real database and real files, closed at the end of the test.
 func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 	t.Helper()
-	reader := workertest.Open(t, worker.Config{}) // closed after the library's work has ended
+	reader := workertest.Open(t, worker.Config{}) // closed after the library has stopped
 	library := librarytest.Over(t, db, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
 		c.Extractor, c.Renderer = reader, reader
 	})
@@ -365,11 +365,11 @@ func TestAStreamTellsOfDocumentsThatComeAndGo(t *testing.T) {
 	}
 }
 
-// sdkBody is a body of the AI SDK with one question.
+// sdkBody is a request body of the AI SDK with one question.
 const sdkBody = `{"id":"chat-1","trigger":"submit-message","messages":[{"id":"m1","role":"user",` +
 	`"parts":[{"type":"text","text":"Why?"}]}]}`
 
-// chunks reads a stream for the AI SDK.
+// chunks decodes a stream for the AI SDK.
 func chunks(t *testing.T, got reply) []aisdk.Chunk {
 	t.Helper()
 	if got.status != 200 || got.header.Get("X-Vercel-AI-UI-Message-Stream") != "v1" {
@@ -393,7 +393,7 @@ func chunks(t *testing.T, got reply) []aisdk.Chunk {
 	return list
 }
 
-// inShort is a chunk in a few words.
+// inShort formats a chunk.
 func inShort(c aisdk.Chunk) string {
 	waits := ""
 	if c.ToolMetadata != nil && c.ToolMetadata.Status == chat.StatusPending {
@@ -539,7 +539,7 @@ func TestTheAISDKResumesOnlyWhatIsUnderWay(t *testing.T) {
 			t.Errorf("GET %s: %d, want %d", path, got.status, want)
 		}
 	}
-	run := b.begin("Why?") // under way: nothing is played
+	run := b.begin("Why?") // no events: the run stays under way
 	b.append(run.ID, chat.AnswerDelta{Text: "So"})
 	res, events := b.open("/ui/chat/" + run.SessionID + "/stream")
 	if res.StatusCode != 200 {
@@ -570,14 +570,14 @@ func TestTheAISDKResumesOnlyWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// A reader who comes back gets the bytes that follow its number, as the first reader got them.
+// A reconnecting reader gets the same bytes after its number as the first reader.
 func TestAnotherProtocolsStreamIsResumedByNumber(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Why?")
 	b.append(run.ID, chat.RunStarted{}, chat.AnswerDelta{Text: "So"}, chat.Citation{Number: 1},
 		chat.AnswerDelta{Text: " [1]"})
 	_, events := b.open("/ui/chat/" + run.SessionID + "/stream")
-	for { // what is appended later is then told live
+	for { // later entries are then streamed live
 		if event, err := events.Next(); err != nil || event.ID == "4" {
 			break
 		}

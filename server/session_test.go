@@ -188,7 +188,7 @@ func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
 	}
 	defer res.Body.Close()
 	reader := ssetest.NewReader(res.Body)
-	for range 2 { // one that is asked here, one of which only a notification of another process is known
+	for range 2 { // one asked here, and one known only from another process's notification
 		run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
 			Message: "And the wall?", SessionID: first.SessionID,
 		})

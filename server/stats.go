@@ -6,14 +6,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// statsCollector turns what runs did into metrics, each time they are asked for.
+// statsCollector exports the statistics of runs as metrics.
 //
-// Nothing is counted here: read gives totals since the program began, and each scrape asks for them anew. So a scrape
-// costs one call of read, and what it shows is of one moment.
+// It keeps no counters: each scrape calls read once for the totals since the program started, so the values are of
+// one moment.
 type statsCollector struct{ read func() chat.RunStats }
 
-// Times are in seconds and sizes without prefix, as Prometheus advises; costs are in the currency of the settings'
-// prices. Labels come from the program's own tools and states, never from users, so their number is bounded.
+// Times are in seconds and sizes in base units, as Prometheus advises; costs are in the currency of the settings'
+// prices. Labels are the program's own tools and states, never user input, so their number is bounded.
 var (
 	runsRunning = prometheus.NewDesc("footnote_runs_running", "Questions being answered now.", nil, nil)
 	runsEnded   = prometheus.NewDesc(
@@ -44,7 +44,7 @@ var (
 	)
 )
 
-// Describe is part of prometheus.Collector.
+// Describe implements prometheus.Collector.
 func (statsCollector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		runsRunning, runsEnded, runsTime, toolCalls, toolTime, toolTokens, toolCost, modelTokens, modelCost,
@@ -53,7 +53,7 @@ func (statsCollector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is part of prometheus.Collector.
+// Collect implements prometheus.Collector.
 func (c statsCollector) Collect(out chan<- prometheus.Metric) {
 	t := c.read()
 	count := func(d *prometheus.Desc, v float64, labels ...string) {
@@ -80,7 +80,7 @@ func (c statsCollector) Collect(out chan<- prometheus.Metric) {
 	count(modelCost, t.Cost)
 }
 
-// watchStats adds the gauges that read the server's own state.
+// watchStats registers the gauges of the server's own state.
 func (s *Server) watchStats(stats func() chat.RunStats) {
 	if stats != nil {
 		s.metrics.Registry.MustRegister(statsCollector{stats})

@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/server/api"
 )
 
-// finished is a run that is over, with an answer.
+// finished stores a finished run with an answer.
 func (b *bench) finished(message string) chat.Run {
 	b.t.Helper()
 	run := b.begin(message)
@@ -50,7 +50,7 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 		t.Errorf("list = %+v; want 1, Feedback[0].Reason %q, Feedback[0].Question %q",
 			page, "wrong", "=1+1, is the roof sound?")
 	}
-	// as the description has it: empty is the same as none
+	// as described: empty equals absent
 	if got := b.send("GET", "/feedback?format=&rating=", ""); got.status != 200 {
 		t.Errorf("empty choices: %d %s, want 200", got.status, got.body)
 	}

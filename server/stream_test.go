@@ -27,19 +27,19 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// hostile is text that would break a stream that took it as it is.
+// hostile are texts that would break a stream without escaping.
 var hostile = []string{
 	"a\r\rb", "a\n\nid: 99\nevent: run_done\ndata: {}\n\n", "\u2028\u2029", "id: 7\r\n\r\n", "]}\x00\ufeff",
 	"</script>",
 }
 
-// script is a run's life in payloads, with hostile input and output.
+// script returns the payloads of a run, with hostile input and output.
 func script() []chat.Payload {
 	payloads := []chat.Payload{
 		chat.RunStarted{Question: "Is the roof sound?", Model: "m", Mode: chat.ModeFullBook, Toolset: "cursor"},
 	}
 	for i, text := range hostile {
-		raw, _ := json.Marshal(map[string]string{"text": text}) // of strings: it can't fail
+		raw, _ := json.Marshal(map[string]string{"text": text}) // strings always encode
 		step := chat.Step{
 			CallID: fmt.Sprint("c", i), Step: "read_document", ActionType: chat.ActionReading,
 			Message:  "Reading " + text,
@@ -68,7 +68,7 @@ func script() []chat.Payload {
 		chat.RunDone{Status: chat.RunCompleted})
 }
 
-// open starts reading a stream.
+// open starts to read a stream.
 func (b *bench) open(path string, headers ...string) (*http.Response, *ssetest.Reader) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
@@ -104,7 +104,7 @@ func take(t testing.TB, r *ssetest.Reader, n int) []ssetest.Event {
 	return events
 }
 
-// logged is what a run's stream must be, made from the store alone.
+// logged returns the expected stream of a run, derived from the store alone.
 func (b *bench) logged(runID string) []ssetest.Event {
 	b.t.Helper()
 	events, err := b.store.Events(b.t.Context(), chat.Local, runID, 0, chat.MaxPage)
@@ -136,7 +136,7 @@ func TestEveryPositionGetsExactlyWhatFollows(t *testing.T) {
 	}
 	for k := range len(all) - 1 {
 		check(t, k, path+"?after="+strconv.Itoa(k))
-		check(t, k, path+"?after=999", "Last-Event-ID", strconv.Itoa(k)) // the header is newer than the address
+		check(t, k, path+"?after=999", "Last-Event-ID", strconv.Itoa(k)) // the header takes precedence over the address
 	}
 	b.append(run.ID, all[len(all)-1])
 	for k := range len(all) {
@@ -203,7 +203,7 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	res, r := b.open("/agent/runs/"+run.ID+"/events", "Accept-Encoding", "gzip")
-	line, err := r.Line() // the run has no event yet: without a flush this would wait for ever
+	line, err := r.Line() // the run has no event yet: without a flush this would block
 	if err != nil || !strings.HasPrefix(line, ":") {
 		t.Fatalf("first line = %q, %v; want %q at its beginning", line, err, ":")
 	}
@@ -223,7 +223,7 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 }
 
 func TestManyReadersGetTheSameAndAStalledOneHoldsNobodyUp(t *testing.T) {
-	// no reader is too slow but the one that never reads
+	// no reader is too slow except the one that never reads
 	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 5 * time.Minute })
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"
@@ -237,7 +237,7 @@ func TestManyReadersGetTheSameAndAStalledOneHoldsNobodyUp(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	big := strings.Repeat("x", 256<<10) // more than the buffers of a connection take
+	big := strings.Repeat("x", 256<<10) // larger than a connection's buffers
 	payloads := script()
 	for range 40 {
 		payloads = append(payloads[:len(payloads)-1], chat.AnswerDelta{Text: big}, payloads[len(payloads)-1])
@@ -276,7 +276,7 @@ func TestAReaderThatStallsIsLetGo(t *testing.T) {
 		run.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Read(make([]byte, 1)); err != nil { // the stream is open; from here on nothing is read
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // the stream is open; nothing is read from here on
 		t.Fatal(err)
 	}
 	for b.streams.Count() > 0 {
@@ -316,7 +316,7 @@ func TestStreamsAreCapped(t *testing.T) {
 	}
 	b.append(run.ID, chat.RunDone{Status: chat.RunCompleted})
 	r.All(t)
-	for b.streams.Count() > 0 { // the place comes back when the handler returns
+	for b.streams.Count() > 0 { // the handler decrements the count when it returns
 		b.send("GET", "/readyz", "")
 	}
 	if got := b.send("GET", "/agent/runs/"+run.ID+"/events", ""); got.status != http.StatusOK {
@@ -350,7 +350,7 @@ func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
 	}
 }
 
-// One event to 1,000 readers is encoded once: what is allocated for each event and reader is far less than the event.
+// One event to 1,000 readers is encoded once: the allocation per event and reader is far less than the event.
 func BenchmarkOneRunWithAThousandReaders(b *testing.B) {
 	const readers = 1000
 	bench := newBench(b)
@@ -395,7 +395,7 @@ func BenchmarkOneRunWithAThousandReaders(b *testing.B) {
 	close(got)
 }
 
-// BenchmarkIdleStreams reports what an open stream without news costs, client's side of the connection left out.
+// BenchmarkIdleStreams measures the cost of an open stream without events, excluding the client's side.
 func BenchmarkIdleStreams(b *testing.B) {
 	bench := newBench(b)
 	run := bench.begin("Is the roof sound?")
@@ -488,7 +488,7 @@ func TestARequestThatWaitsForAnAnswerIsToldOfTheRestart(t *testing.T) {
 	}
 }
 
-// A reader that had k events when the server stopped gets the others from the next one, and from the same file.
+// A reader that had k events when the server stopped gets the others from the next server on the same file.
 func TestAStreamGoesOnAfterARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	all := script()
@@ -548,7 +548,7 @@ func TestAStreamGoesOnAfterARestart(t *testing.T) {
 	stop()
 }
 
-// loseAfter takes the end of all logs back, as a crash of the database may.
+// loseAfter deletes the end of all logs, as a crash of the database may.
 func (b *bench) loseAfter(seq int64) {
 	b.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+b.path+"?_pragma=busy_timeout(10000)")
@@ -559,10 +559,10 @@ func (b *bench) loseAfter(seq int64) {
 	if _, err := db.ExecContext(b.t.Context(), `DELETE FROM events WHERE id % (1 << 20) > ?`, seq); err != nil {
 		b.t.Fatal(err)
 	}
-	b.feed.WakeAll() // as when the connection to the database breaks
+	b.feed.WakeAll() // as after a lost connection to the database
 }
 
-// A reader whose stream stays open while the database loses what it has seen is told, and gets what comes instead.
+// A reader whose stream stays open while the database loses events that it has seen gets a reset and the new events.
 func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")

@@ -23,7 +23,7 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 )
 
-// keyed is a bench that needs keys, and the key of each of users.
+// keyed returns a bench that needs keys, and the users' keys.
 func keyed(t testing.TB, users ...string) (b *bench, path string, given map[string]string) {
 	t.Helper()
 	return keyedWith(t, users)
@@ -119,7 +119,7 @@ func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
 	if _, err := keys.Revoke(path, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.keys.Needed(); err != nil { // what keys.File.Run does each second
+	if _, err := b.keys.Needed(); err != nil { // keys.File.Run does this each second
 		t.Fatal(err)
 	}
 	ssetest.NewReader(res.Body).All(t) // ends although the run does not
@@ -203,7 +203,7 @@ func TestADayOfQuestions(t *testing.T) {
 	}
 }
 
-// withDesk lets models be chosen: two were found here, and "broken" is not taken.
+// withDesk enables the choice of models: two are discovered, and "broken" fails its test.
 func withDesk(operators ...string) func(*Config) {
 	return func(c *Config) {
 		c.Desk = modelchoice.Desk{
@@ -259,7 +259,7 @@ func TestTheLocalUserChoosesTheModel(t *testing.T) {
 	}
 }
 
-// Who may not choose is told why, and learns nothing of what runs on the machine.
+// A user who may not choose sees the reason, and learns nothing of the models on the machine.
 func TestWhoMayNotChooseTheModelIsToldWhy(t *testing.T) {
 	asked := func(c *Config) {
 		find := c.Desk.Find
@@ -291,8 +291,8 @@ func TestWhoMayNotChooseTheModelIsToldWhy(t *testing.T) {
 	}
 }
 
-// What names settings and paths is for the log and the terminal: nobody reads it in any form of an answer. The local
-// user, who runs the server, reads where it is said.
+// Settings and paths are for the log and the terminal: no response contains them in any form. The local user, who is
+// the operator, gets a reference to them.
 func TestNoAnswerHoldsAHint(t *testing.T) {
 	down := &chat.Error{
 		Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.",
@@ -345,7 +345,7 @@ func TestNoAnswerHoldsAHint(t *testing.T) {
 	}
 }
 
-// front is the origin that the tests of cross-origin requests allow.
+// front is the allowed origin in the tests of cross-origin requests.
 const front = "https://app.example.org"
 
 // TestAllowedOriginsMayCallTheAPI covers cross-origin resource sharing (CORS), as the Fetch standard defines it.
@@ -356,7 +356,7 @@ func TestAllowedOriginsMayCallTheAPI(t *testing.T) {
 		name, method, path string
 		headers            []string
 		status             int
-		shared             bool // the front end's script may read the answer
+		shared             bool // the cross-origin script may read the response
 	}{
 		{"a question", "POST", "/agent/chat", []string{"Origin", front}, 400, true},
 		{"a failure", "GET", "/agent/runs/nothing", []string{"Origin", front}, 404, true},
@@ -470,7 +470,7 @@ func TestWithoutAllowedOriginsNothingIsShared(t *testing.T) {
 	}
 }
 
-// fieldsOf are the fields of a page's form to an address, as a browser sends them.
+// fieldsOf returns the fields of a page's form by action, as a browser sends them.
 func fieldsOf(t *testing.T, page, action string) url.Values {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))

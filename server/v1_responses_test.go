@@ -27,7 +27,7 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// searched is a run that searches, reads and answers.
+// searched returns the events of a run that searches, reads and answers.
 func searched() []chat.Payload {
 	score := 0.5
 	search := chat.Step{
@@ -71,7 +71,7 @@ func asked(question string) responses.ResponseNewParams {
 	}
 }
 
-// checkResponse compares a response with what the run of searched comes to.
+// checkResponse compares a response with the run of searched.
 func checkResponse(t *testing.T, b *bench, got *responses.Response) {
 	t.Helper()
 	if got.OutputText() != "It is sound [1]." || got.Status != "completed" || got.Usage.TotalTokens != 15 ||
@@ -204,7 +204,7 @@ func TestAResponseFollowsAnyOther(t *testing.T) {
 	second := follow(first.ID)
 	third := follow(second.ID)
 	beside := follow(second.ID) // which has a follower
-	follow(third.ID)            // the end of a branch that is not shown any more
+	follow(third.ID)            // the end of a branch that is no longer shown
 	follow(beside.ID)
 	runs, err := b.store.Runs(t.Context(), chat.Local, first.Conversation.ID)
 	if err != nil || len(runs) != 6 {
@@ -226,7 +226,7 @@ func TestAResponseInTheBackgroundIsStopped(t *testing.T) {
 		got.Status != "in_progress" || len(got.Output) != 1 {
 		t.Fatalf("got %v, %v; want its search", got, err)
 	}
-	for range 2 { // the second time it is over
+	for range 2 { // the second time it is finished
 		stopped, err := client.Responses.Cancel(t.Context(), got.ID)
 		if err != nil || stopped.Status != "cancelled" || stopped.OutputText() != "So far" ||
 			stopped.Output[0].Status != "incomplete" {
@@ -386,7 +386,7 @@ func TestEveryFieldOfAResponsesRequestIsDescribed(t *testing.T) {
 	}
 }
 
-// wantOver fails the test unless a reply refuses a request for a limit, with all that it has to say.
+// wantOver fails the test unless a reply refuses a request for a limit, with all its fields.
 func (r reply) wantOver(t *testing.T, what string, status int, limit chat.LimitName) {
 	t.Helper()
 	wait, err := strconv.Atoi(r.header.Get("Retry-After"))
@@ -558,12 +558,12 @@ func TestAUserHasSoManyStreams(t *testing.T) {
 	for _, r := range append(open, other) {
 		r.All(t)
 	}
-	for b.streams.Count() > 0 { // the places come back when the handlers return
+	for b.streams.Count() > 0 { // handlers decrement the count when they return
 		b.send("GET", "/readyz", "")
 	}
 }
 
-// upload sends files of a user with so many bytes each.
+// upload sends files of the given sizes in bytes for a user.
 func (b *bench) upload(key string, sizes ...int) reply {
 	b.t.Helper()
 	var body bytes.Buffer
@@ -595,7 +595,7 @@ func TestUploadsCount(t *testing.T) {
 		t.Errorf("three files: %d %s, want 202", got.status, got.body)
 	}
 	b.upload(given["anna"], 400).wantOver(t, "a fourth", 429, chat.FilesPerDay)
-	// A file that its limit has no room for leaves nothing behind, and the next one that fits is taken.
+	// A refused file leaves nothing behind, and the next one that fits is accepted.
 	some = api.Uploaded{}
 	got = b.upload(given["bert"], 3<<20, 1<<20)
 	got.decode(t, &some)

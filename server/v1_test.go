@@ -168,7 +168,7 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 	}
 }
 
-// pieces reads a raw stream: its content, annotations, the last thing it says, and its error.
+// pieces parses a raw stream: its content, annotations, last frame, and error.
 func pieces(t *testing.T, body string) (content []string, cites []v1.Annotation, failed *v1.Error, end string) {
 	t.Helper()
 	for frame := range strings.SplitSeq(body, "\n\n") {
@@ -398,8 +398,8 @@ func TestASessionOfTheClientGoesOn(t *testing.T) {
 	}
 }
 
-// The bodies in testdata/clients have the forms that clients send: Open WebUI 0.12 after its middleware, LibreChat's
-// agents 3.2 through LangChain, and every field of OpenAI's API with a value that wishes for nothing special.
+// The bodies in testdata/clients have the forms of real clients: Open WebUI 0.12 after its middleware, LibreChat's
+// agents 3.2 through LangChain, and every field of OpenAI's API with a neutral value.
 func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.json")
 	if err != nil || len(files) < 15 {
@@ -471,7 +471,7 @@ func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
 	}
 }
 
-// Where the answer would be another one than the client takes it for, the refusal names the field.
+// If ignoring a field would change the meaning of the answer, the error names the field.
 func TestWishesThatCannotBeMetAreRefusedByName(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
@@ -520,7 +520,7 @@ func TestWishesThatCannotBeMetAreRefusedByName(t *testing.T) {
 	}
 }
 
-// The official client's own type says which fields there are: each is described, and what has no effect says so.
+// The official client's own type lists the fields: each is described, and fields without effect state it.
 func TestEveryFieldOfTheOfficialClientIsDescribed(t *testing.T) {
 	var described jsonschema.Schema
 	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1Question"], &described); err != nil {
@@ -555,7 +555,7 @@ func TestEveryFieldOfTheOfficialClientIsDescribed(t *testing.T) {
 		if said := strings.HasPrefix(p.Description, "No effect: "); unused[name] && !said {
 			t.Errorf("%s is taken and not looked at; it is described as %q", name, p.Description)
 		}
-		if _, ok := tried[name]; !ok && name != "max_tokens" { // which max_completion_tokens replaces
+		if _, ok := tried[name]; !ok && name != "max_tokens" { // replaced by max_completion_tokens
 			t.Errorf("%s is in no body of the test", name)
 		}
 	}
@@ -567,7 +567,7 @@ func TestEveryFieldOfTheOfficialClientIsDescribed(t *testing.T) {
 func TestClientsFindTheModel(t *testing.T) {
 	b := newBench(t)
 	for path, headers := range map[string][]string{
-		// Open WebUI, which names its user if it is set so
+		// Open WebUI, if configured to send its user
 		"/v1/models": {"Content-Type", "application/json", "Authorization", "Bearer", "X-OpenWebUI-User-Id", "1"},
 		// LibreChat with userIdQuery
 		"/v1/models?user=65f0c0ffee0ddba11caf0000": {"Authorization", "Bearer any", "Accept", "application/json, " +

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// gridText is a Markdown table of rows × columns.
+// gridText returns a Markdown table of rows × columns.
 func gridText(rows, columns int, cell func(row, column int) string) string {
 	var b strings.Builder
 	for r := range rows {
@@ -27,7 +27,7 @@ func gridText(rows, columns int, cell func(row, column int) string) string {
 	return b.String() + "\n"
 }
 
-// cellName is a different word for each cell.
+// cellName returns a unique word for each cell.
 func cellName(row, column int) string { return "r" + strconv.Itoa(row) + "c" + strconv.Itoa(column) }
 
 func TestALargeTableIsDrawnWithinTheBudget(t *testing.T) {
@@ -122,8 +122,8 @@ func TestManyTablesAreShownInPartsWithinTheBudget(t *testing.T) {
 	}
 }
 
-// scattered is a page of a PDF with words that stand so far apart that each is a line: rows × columns of them, each
-// another word.
+// scattered returns a page of a PDF with words so far apart that each is a line: rows × columns of them, all
+// different.
 func scattered(page string, rows, columns int) pdftest.Sheet {
 	var b strings.Builder
 	b.WriteString(pdftest.At(20, 780, 10, "F", "Page "+page+" begins."))

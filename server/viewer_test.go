@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// parsed is the HTML of a page or fragment.
+// parsed parses the HTML of a page or fragment.
 func parsed(t testing.TB, body string) *html.Node {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(body))
@@ -26,7 +26,7 @@ func parsed(t testing.TB, body string) *html.Node {
 	return root
 }
 
-// elements returns the elements for which a condition holds, in order.
+// elements returns the elements that satisfy a condition, in order.
 func elements(root *html.Node, is func(*html.Node) bool) []*html.Node {
 	var out []*html.Node
 	for n := range root.Descendants() {
@@ -50,7 +50,7 @@ func hasClass(n *html.Node, class string) bool {
 	return slices.Contains(strings.Fields(attribute(n, "class")), class)
 }
 
-// marked is the text of all elements of a tag and class, one after the other.
+// marked returns the text of all elements of a tag and class, concatenated.
 func marked(root *html.Node, tag, class string) string {
 	var b strings.Builder
 	for _, n := range elements(root, func(n *html.Node) bool { return n.Data == tag && hasClass(n, class) }) {
@@ -63,7 +63,7 @@ func marked(root *html.Node, tag, class string) string {
 	return b.String()
 }
 
-// added uploads one file and waits until it is read in.
+// added uploads one file and waits until it is processed.
 func (b *bench) added(path, content string) api.DocumentInfo {
 	b.t.Helper()
 	_, res := b.uploadFiles("@" + path + "=" + content)
@@ -106,7 +106,7 @@ func (b *bench) cited(d api.DocumentInfo, quote string, change func(*chat.Citati
 	return c
 }
 
-// panel opens an address as the page's script does.
+// panel requests an address as the page's script does.
 func (b *bench) panel(address string) *html.Node {
 	b.t.Helper()
 	got := b.send("GET", address, "", "Accept", "text/html", "HX-Request", "true")
@@ -498,7 +498,7 @@ Paid within 30 days.
 	}
 }
 
-// wordsOf is the text of an element.
+// wordsOf returns the text of an element.
 func wordsOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -530,7 +530,7 @@ func (b *bench) find(query, key string) (links []string, text string) {
 	return links, strings.Join(words, " ")
 }
 
-// owns adds a Markdown document for the owner of a key and waits until it is read in.
+// owns adds a Markdown document for the owner of a key and waits until it is processed.
 func (b *bench) owns(key, name, body string) string {
 	b.t.Helper()
 	content, kind := form(b.t, "@"+name+"="+body)
@@ -576,7 +576,7 @@ func TestTheSearchOfThePageCountsAsOne(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	b.owns(given["anna"], "roof.md", "# Roof\n\nThe roof is sound.")
 	b.stage.store.SetLimits(chat.Limits{chat.SearchesPerMinute: 1})
-	b.find("", given["anna"]) // what is newest is no search
+	b.find("", given["anna"]) // an empty query is not counted
 	if _, text := b.find("roof sound", given["anna"]); !strings.Contains(text, "Passages") {
 		t.Errorf("the first search: %s", text)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testBranches checks the tree of a session's runs: what a new run follows, what a sibling shares, and that only a run
-// of the session can be its head.
+// testBranches checks the tree of a session's runs: the parents of new runs and of siblings, and that only a run of
+// the session can be its head.
 func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 	again := func(b bench, of chat.Run, question string) chat.Run {
 		b.t.Helper()

@@ -11,8 +11,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testCommands checks that commands reach whoever holds a run, survive a change of servers, and settle two decisions
-// about one call, also when they come at once.
+// testCommands checks that commands reach the server that holds a run, survive a takeover, and that of two decisions
+// about one call one wins, also concurrently.
 func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 	want := func(b bench, by string, commands ...chat.Command) {
 		b.t.Helper()

@@ -10,8 +10,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// follow reads a run to its end from one position, as a stream does, and hands each page to take, which says how many
-// of its entries arrived and whether the reader stays. It returns the position it got to.
+// follow streams a run to its end from one position. It passes each page to take, which returns how many entries
+// arrived and whether the reader stays. It returns the last position.
 func (d desk) follow(
 	ctx context.Context, runID string, after int64, take func([]*chat.Entry) (int, bool),
 ) (at int64, over bool) {
@@ -46,7 +46,7 @@ func (d desk) follow(
 	}
 }
 
-// tell is a run's producer: n events in pieces of random size, then the end.
+// tell produces a run: n events in batches of random size, then the end.
 func (d desk) tell(r *rand.Rand, runID string, n int) {
 	for n > 0 {
 		k := min(n, 1+r.IntN(3))
@@ -56,8 +56,8 @@ func (d desk) tell(r *rand.Rand, runID string, n int) {
 	d.end(runID)
 }
 
-// testFeedCrowds has many readers and writers at once. Random numbers are seeded, so a failure names the seed with
-// which it can be seen again. Every reader's transcript is compared with the store's, byte by byte.
+// testFeedCrowds runs many readers and writers concurrently. Random numbers are seeded, and a failure reports the
+// seed for reproduction. Every reader's transcript is compared with the store's, byte by byte.
 func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 	withFeed(t, open, "1,000 readers that drop out and rejoin at random lose nothing", func(t *testing.T, d desk) {
 		const inFlight, runs, readers = 4, 100, 10
@@ -130,11 +130,11 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 			if i > 0 && channels[i] != channels[0] {
 				t.Fatal("readers don't share one channel")
 			}
-			d.read(run.ID, 0) // and then never again
+			d.read(run.ID, 0) // and never reads again
 		}
 		d.reads.Store(0)
 		for range events {
-			d.say(run.ID, deltas(1)...) // would wait here for ever
+			d.say(run.ID, deltas(1)...) // would block here
 		}
 		d.end(run.ID)
 		for i, news := range channels {
@@ -177,8 +177,8 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 }
 
-// dropAndRejoin runs one short log and readers whose connections break at random, mid-page too, each with a seed of
-// its own.
+// dropAndRejoin runs one short log with readers whose connections break at random, also within a page, each with its
+// own seed.
 func (d desk) dropAndRejoin(seed, readers uint64) {
 	run, _, err := d.StartRun(d.t.Context(), anna.User, chat.RunRequest{Message: "q"}, lease())
 	if err != nil {
@@ -201,7 +201,7 @@ func (d desk) dropAndRejoin(seed, readers uint64) {
 	}
 }
 
-// followBadly reads a run to its end, dropping out on every third page or so with only some of it received.
+// followBadly reads a run to its end, disconnecting on about every third page with only part of it received.
 func (d desk) followBadly(random *rand.Rand, runID string) (all []byte) {
 	for at, over := int64(0), false; !over; {
 		at, over = d.follow(d.t.Context(), runID, at, func(entries []*chat.Entry) (int, bool) {

@@ -8,11 +8,11 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Spoil damages what is stored of a run's request.
+// Spoil damages a run's stored request.
 type Spoil func(runID string)
 
-// TestDamaged checks that a run whose stored request is damaged, or gone, hides no others and is not hidden itself.
-// open returns an empty store, and what makes the stored request of a run unreadable or removes its row.
+// TestDamaged checks that a run with a damaged or missing stored request hides no other run and stays visible. open
+// returns an empty store, and functions that damage a run's stored request or delete its row.
 func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, breakText, removeText Spoil)) {
 	t.Run("a request that can't be read", func(t *testing.T) {
 		t.Parallel()
@@ -26,8 +26,7 @@ func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, breakTex
 	})
 }
 
-// testDamaged spoils the second of three runs, so that the tree has to lead across it, and asks for it in every way in
-// which runs are returned.
+// testDamaged damages the second of three runs, a node inside the tree, and calls every method that returns runs.
 func testDamaged(t *testing.T, store chat.Store, spoil Spoil) {
 	b := bench{store, t}
 	first, second := b.ask("s", "one"), b.ask("s", "two")

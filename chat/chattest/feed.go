@@ -10,22 +10,22 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// TestFeed checks a chat.Feed over a store: what its comments promise, and that it asks the store no more than it must.
+// TestFeed checks the documented behaviour of a chat.Feed over a store, and its number of store queries.
 func TestFeed(t *testing.T, open func(*testing.T) chat.Store) {
 	t.Run("one reader", func(t *testing.T) { t.Parallel(); testFeedReads(t, open) })
 	t.Run("many readers", func(t *testing.T) { t.Parallel(); testFeedCrowds(t, open) })
 	t.Run("several servers", func(t *testing.T) { t.Parallel(); testFeedServers(t, open) })
 }
 
-// A desk is a feed over a store whose reads are counted. Append exists on both, so tests say through which one they
-// mean: d.say goes through the feed, d.mustAppend past it, as another server would.
+// A desk is a feed over a store that counts its reads. Append exists on both: d.say appends through the feed,
+// d.mustAppend past it, as another server would.
 type desk struct {
 	bench
 	*chat.Feed
 	reads *atomic.Int64 // of pages of events
 }
 
-// countedStore counts the pages of events that are read, since what a feed is for is not to read them.
+// countedStore counts the reads of event pages, which a feed should avoid.
 type countedStore struct {
 	chat.Store
 	reads *atomic.Int64
@@ -46,7 +46,7 @@ func withFeed(t *testing.T, open func(*testing.T) chat.Store, name string, test 
 	})
 }
 
-// say appends to a run of this server through the feed.
+// say appends to one of this server's runs through the feed.
 func (d desk) say(runID string, payloads ...chat.Payload) {
 	d.t.Helper()
 	if err := d.Feed.Append(d.t.Context(), owner, runID, payloads...); err != nil {
@@ -54,7 +54,7 @@ func (d desk) say(runID string, payloads ...chat.Payload) {
 	}
 }
 
-// It leaves the feed knowing that nothing will follow.
+// end ends a run, so that the feed knows its log is complete.
 func (d desk) end(runID string) {
 	d.t.Helper()
 	d.say(runID, chat.RunDone{Status: chat.RunCompleted})
@@ -69,7 +69,7 @@ func (d desk) read(runID string, after int64) chat.Page {
 	return page
 }
 
-// stored is the transcript of a run's log behind after, as the store has it.
+// stored returns the transcript of a run's log after a position, from the store.
 func (d desk) stored(runID string, after int64) []byte {
 	d.t.Helper()
 	var all []byte
@@ -85,7 +85,7 @@ func (d desk) stored(runID string, after int64) []byte {
 	}
 }
 
-// transcript appends the entries as stored does, one in a line, to be compared with it.
+// transcript appends the entries in the format of stored, one per line.
 func transcript(dst []byte, entries []*chat.Entry) []byte {
 	for _, e := range entries {
 		dst = append(append(dst, e.JSON...), '\n')
@@ -93,8 +93,8 @@ func transcript(dst []byte, entries []*chat.Entry) []byte {
 	return dst
 }
 
-// wantFrom checks the page behind every position of a log with n events. Positions beyond the end are asked for as
-// well, up to the largest number, since clients send what they like.
+// wantFrom checks the page after every position of a log with n events. It includes positions beyond the end, up to
+// the largest number, since clients may send any.
 func (d desk) wantFrom(what, runID string, n int64, over bool) {
 	d.t.Helper()
 	for k := range n + 1 {
@@ -112,8 +112,8 @@ func (d desk) wantFrom(what, runID string, n int64, over bool) {
 	}
 }
 
-// testFeedReads checks what Read returns, and how often it asks the store for it: a run under way here is read from
-// memory, and one that is over is let go when nobody watches it.
+// testFeedReads checks the results of Read and its number of store queries. A run under way here is read from
+// memory; a finished one is evicted without watchers.
 func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 	withFeed(t, open, "from every position comes exactly the rest, live, after the end and in the next process", func(
 		t *testing.T, d desk,
@@ -132,7 +132,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 		d.end(run.ID)
 		d.wantFrom("over and watched", run.ID, 26, true)
 		stop()
-		stop() // a second time does nothing
+		stop() // a second call is a no-op
 		d.wantFrom("over and unwatched", run.ID, 26, true)
 		d.Feed = chat.NewFeed(d.Store)
 		d.wantFrom("in the next process", run.ID, 26, true)

@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testFeedback checks that a user has one opinion of a run, that lists come in pages, and that it is nobody else's to
-// see.
+// testFeedback checks that a user has one rating per run, that lists are paged, and that feedback is visible to its
+// user only.
 func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 	judge := func(b bench, f chat.Feedback) chat.Feedback {
 		b.t.Helper()

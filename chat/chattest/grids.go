@@ -10,8 +10,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testGrids checks tables and their cells: changes at once are all kept, a claim goes to one caller and comes back when
-// that one died, and Seq orders the cells by their last change.
+// testGrids checks tables and their cells: concurrent changes are all stored, a claim has one holder and expires if
+// that dies, and Seq orders the cells by their last change.
 func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 	keep := func(b bench, s chat.Scope, name string) chat.Grid {
 		b.t.Helper()
@@ -252,7 +252,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 }
 
-// found fills a cell.
+// found returns a change that fills a cell.
 func found(text string) func(*chat.GridCell) error {
 	return func(cell *chat.GridCell) error {
 		cell.State, cell.Text = chat.CellFound, text
@@ -261,7 +261,7 @@ func found(text string) func(*chat.GridCell) error {
 	}
 }
 
-// count is 1 for a claim that took something.
+// count returns 1 for a successful claim, else 0.
 func count(ok bool) int {
 	if ok {
 		return 1

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testKeys checks Idempotency-Keys: a hundred posts at once make one run, and a key that was used for something else is
+// testKeys checks Idempotency-Keys: a hundred concurrent posts start one run, and a key used for another request is
 // refused instead of answered with the wrong run.
 func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 	request := func(message string) chat.RunRequest { return chat.RunRequest{Message: message, IdempotencyKey: "key"} }

@@ -9,8 +9,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testLeases checks that a run has one server at a time, however many ask for it, and that a server learns which runs
-// it has lost.
+// testLeases checks that a run has one server at a time, also with concurrent takeovers, and that a server learns of
+// its lost leases.
 func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 	expired := func(b bench, session string) chat.Run {
 		run, _, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{SessionID: session, Message: "q"},
@@ -128,7 +128,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 			events[0].Seq != 3 {
 			t.Errorf("the new owner's append: %+v, %v", events, err)
 		}
-		if err := b.Release(t.Context(), owner, released.ID); err != nil { // it is not the owner's any more
+		if err := b.Release(t.Context(), owner, released.ID); err != nil { // the lease has another owner
 			t.Fatal(err)
 		}
 		b.finish(kept.ID)

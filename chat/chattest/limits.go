@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// wantOver fails the test unless err is about this limit, and returns its cause, which says when there is room again.
+// wantOver fails the test unless err is about this limit, and returns its cause with the retry time.
 func wantOver(t *testing.T, what string, err error, want chat.LimitName) *chat.OverLimit {
 	t.Helper()
 	over, ok := errors.AsType[*chat.OverLimit](err)
@@ -20,7 +20,7 @@ func wantOver(t *testing.T, what string, err error, want chat.LimitName) *chat.O
 	return over
 }
 
-// inParallel calls do 50 times at once and returns how often it succeeded. Other errors than those of a limit fail
+// inParallel calls do 50 times concurrently and returns its number of successes. Errors other than a limit's fail
 // the test.
 func inParallel(t *testing.T, do func() error) int {
 	t.Helper()
@@ -33,7 +33,7 @@ func inParallel(t *testing.T, do func() error) int {
 	})
 }
 
-// sumParallel calls do so many times at once and returns the sum of its numbers. An error fails the test.
+// sumParallel calls do concurrently and returns the sum of its results. An error fails the test.
 func sumParallel(t *testing.T, times int, do func() (int, error)) int {
 	t.Helper()
 	var group sync.WaitGroup
@@ -52,8 +52,8 @@ func sumParallel(t *testing.T, times int, do func() (int, error)) int {
 	return int(sum.Load())
 }
 
-// testLimits checks that parallel requests get exactly what there is room for: a store that counts before it locks
-// fails here. What is refused for another reason must not count.
+// testLimits checks that concurrent requests never exceed a limit: a store that counts before it locks fails here.
+// Requests refused for another reason must not count.
 func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 	start := func(b bench, user string, req chat.RunRequest) (chat.Run, error) {
 		req.Message = "q"

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testRuns checks that all of a request comes back, and that CheckWrites leaves nothing behind.
+// testRuns checks that a request is stored completely, and that CheckWrites rolls back.
 func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "a run comes back as it was stored, with all of its request", func(t *testing.T, b bench) {
 		temperature, seed, steps, yes := 0.5, int64(7), 3, true

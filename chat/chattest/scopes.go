@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// reads does everything that names a session or something in it, and returns the errors by name.
+// reads calls every method with a session or an object in it, and returns the errors by name.
 func reads(t *testing.T, b bench, s chat.Scope, session, run, call string) map[string]error {
 	t.Helper()
 	errs := map[string]error{
@@ -26,8 +26,8 @@ func reads(t *testing.T, b bench, s chat.Scope, session, run, call string) map[s
 	return errs
 }
 
-// testScopes checks that what another user has looks the same as what is not there, in every method that takes a name,
-// down to the words of the error.
+// testScopes checks that another user's objects look like missing ones in every method that takes an id, including
+// the message of the error.
 func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "nothing of another user's is found, in the same words as what is not there", func(
 		t *testing.T, b bench,

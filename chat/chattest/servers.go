@@ -7,8 +7,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testFeedServers plays the other server by appending past the feed, and checks what Wake and WakeAll then show and
-// what they cost the store.
+// testFeedServers simulates another server by appending past the feed. It checks the effect of Wake and WakeAll and
+// their number of store queries.
 func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 	const other = "server-2"
 	takeOver := func(d desk, by string) {
@@ -38,7 +38,7 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.finish(run.ID)
 		d.Wake(run.ID)
 		d.wantFrom("after the end", run.ID, 4, true)
-		d.Wake(chat.NewID()) // of a run that nobody reads here does nothing
+		d.Wake(chat.NewID()) // a run without readers here: no effect
 	})
 	withFeed(t, open, "a run that another server took over stays readable to its end", func(t *testing.T, d desk) {
 		run := d.ask("", "q")
@@ -74,7 +74,7 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.say(run.ID, deltas(3)...)
 		takeOver(d, other)
 		appendBy(d, other, run.ID, deltas(2)...)
-		for after := int64(4); after <= 5; after++ { // read at the other server, before this one is told
+		for after := int64(4); after <= 5; after++ { // read at the other server, before this one is notified
 			page, err := d.Read(t.Context(), anna, run.ID, after)
 			if err != nil || page.Last != 5 || len(page.Entries) != int(5-after) {
 				t.Errorf("Read after %d = %d entries, last %d, %v; want those up to 5", after, len(
@@ -155,7 +155,7 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 			d.Wake(run.ID)
 			more(2*n+2, false)
 		}
-		d.Wake(run.ID) // for nothing
+		d.Wake(run.ID) // spurious
 		more(10, false)
 		if late := d.read(run.ID, 3); len(late.Entries) != 7 {
 			t.Errorf("a reader who joins gets %d entries, want 7", len(late.Entries))

@@ -9,8 +9,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testSessions checks what a session says of itself: its title, its head, its turns, and whether one of its runs is
-// under way.
+// testSessions checks a session's title, head, turns, and whether one of its runs is under way.
 func testSessions(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "a session knows its title, head, turns and whether it is running", func(t *testing.T, b bench) {
 		first := b.ask("s", "How long is it?\nTell me.")

@@ -9,7 +9,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testShares checks links: they end by time, by hand and with their session, and those that are over free their places.
+// testShares checks links: they end by expiry, by hand and with their session, and expired ones do not count against
+// the limit.
 func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 	hash := func(token string) chat.TokenHash { return sha256.Sum256([]byte(token)) }
 	now := time.Now().UTC().Truncate(time.Microsecond)

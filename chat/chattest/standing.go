@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testStanding checks kept questions, whose changes at once are all kept and whose claims go to one caller each.
+// testStanding checks kept questions: concurrent changes are all stored, and each claim has one holder.
 func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 	keep := func(b bench, s chat.Scope, question string) chat.Standing {
 		b.t.Helper()

@@ -1,12 +1,12 @@
-// Package chattest is the contract of chat.Store as tests. Each store's own tests call TestStore.
+// Package chattest tests the contract of chat.Store. Each store's own tests call TestStore.
 //
-// A promise in the comments of chat.Store that has no test here does not hold: what only one database does belongs into
-// that database's tests. TestStore checks the stores alone, TestFeed a chat.Feed over them, and TestDamaged rows that
-// can't be read, for which the caller must know how to break one. Each subtest opens a store of its own and runs in
-// parallel with the others, so no test can lean on what another left.
+// Every guarantee in the comments of chat.Store needs a test here; behaviour of only one database belongs in that
+// database's tests. TestStore checks the stores alone, TestFeed a chat.Feed over them, and TestDamaged unreadable
+// rows, for which the caller supplies functions that damage one. Each subtest opens a store of its own and runs in
+// parallel, so no test depends on another's data.
 //
-// store.go has what all tests use; the other files have a concern of the contract each, named as its file in package
-// chat where there is one.
+// store.go has the shared helpers. The other files test one part of the contract each, named as its file in package
+// chat if there is one.
 package chattest
 
 import (
@@ -23,9 +23,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// TestStore checks each promise in chat.Store's comments. open returns an empty store, once per subtest, and closes it
-// when its test ends. A subtest of its result is named concern/promise, so one promise is run with -run
-// 'TestStore/leases/renewed'.
+// TestStore checks each guarantee in chat.Store's comments. open returns an empty store, once per subtest, and
+// closes it when its test ends. Subtests are named concern/guarantee, for example -run 'TestStore/leases/renewed'.
 func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 	for _, concern := range []struct {
 		name string
@@ -64,17 +63,17 @@ var (
 	bert = chat.Scope{User: "bert"}
 )
 
-// lease is one that does not end while a test runs.
+// lease returns a lease that does not expire while a test runs.
 func lease() chat.Lease { return chat.Lease{Owner: owner, Until: time.Now().Add(time.Hour)} }
 
-// A bench is a store with the helpers that the tests share. Its mustX methods fail the test on an error. It is passed
-// by value: the store is shared, and t is that of the subtest.
+// A bench is a store with the shared test helpers. Its mustX methods fail the test on an error. It is passed by
+// value: the store is shared, and t is that of the subtest.
 type bench struct {
 	chat.Store
 	t *testing.T
 }
 
-// parallel runs a subtest on an empty store of its own.
+// parallel runs a parallel subtest on an empty store of its own.
 func parallel(t *testing.T, open func(*testing.T) chat.Store, name string, test func(*testing.T, bench)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
@@ -82,7 +81,7 @@ func parallel(t *testing.T, open func(*testing.T) chat.Store, name string, test 
 	})
 }
 
-// ask starts a run of anna's in a session; an empty one is a new one.
+// ask starts a run of anna's in a session, a new one if session is empty.
 func (b bench) ask(session, question string) chat.Run {
 	b.t.Helper()
 	run, fresh, err := b.StartRun(
@@ -94,7 +93,7 @@ func (b bench) ask(session, question string) chat.Run {
 	return run
 }
 
-// The append is by the owner of lease().
+// mustAppend appends as the owner of lease().
 func (b bench) mustAppend(runID string, payloads ...chat.Payload) []chat.Event {
 	b.t.Helper()
 	events, err := b.Append(b.t.Context(), owner, runID, payloads...)
@@ -104,7 +103,7 @@ func (b bench) mustAppend(runID string, payloads ...chat.Payload) []chat.Event {
 	return events
 }
 
-// It has no answer, which a run need not have.
+// finish ends a run without an answer.
 func (b bench) finish(runID string) {
 	b.t.Helper()
 	b.mustAppend(runID, chat.RunDone{Status: chat.RunCompleted})
@@ -153,8 +152,7 @@ func (b bench) mustHide(session string) {
 	}
 }
 
-// wantCode fails the test unless err has the code. It compares codes and not sentences, as programs that use the API
-// do.
+// wantCode fails the test unless err has the code. It compares codes and not messages, as API clients do.
 func wantCode(t *testing.T, what string, err error, want chat.Code) {
 	t.Helper()
 	if err == nil || chat.CodeOf(err) != want {
@@ -162,7 +160,7 @@ func wantCode(t *testing.T, what string, err error, want chat.Code) {
 	}
 }
 
-// Their texts differ, so that a test which confuses two of them fails.
+// deltas returns n deltas with different texts, to detect mix-ups.
 func deltas(n int) []chat.Payload {
 	payloads := make([]chat.Payload, n)
 	for i := range payloads {
@@ -196,8 +194,8 @@ func oneTo(n int) []int64 {
 	return numbers
 }
 
-// testDeletes checks both steps of deleting: hiding, which can be undone and leaves runs under way alone, and Purge,
-// after which keys and numbers are free again.
+// testDeletes checks both steps of a deletion: hiding, which can be undone and does not affect running runs, and
+// Purge, after which keys and numbers can be reused.
 func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "a hidden session and all in it are not found", func(t *testing.T, b bench) {
 		run := b.ask("s", "q")
@@ -228,7 +226,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 	parallel(t, open, "Purge removes what was hidden before, for good", func(t *testing.T, b bench) {
 		kept := b.ask("kept", "q")
-		run := b.ask("s", "q") // the newest: a store may give its number away again
+		run := b.ask("s", "q") // the newest: a store may reuse its number
 		b.mustAppend(run.ID, deltas(5)...)
 		b.mustAppend(kept.ID, deltas(5)...)
 		b.mustHide("s")
@@ -283,9 +281,8 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 }
 
-// testAppend checks that a log is numbered without gaps whoever appends, that an append is stored as a whole or not at
-// all, and that nothing comes behind a run's end. The concurrent cases are what a store without a lock on the run's row
-// fails.
+// testAppend checks that a log is numbered without gaps across writers, that an append is atomic, and that nothing
+// follows a run's end. A store without a lock on the run's row fails the concurrent cases.
 func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "events are numbered from 1 and come back as appended", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
@@ -405,8 +402,8 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 }
 
-// testEvents checks reading: every position, before and after a run's end, has exactly the rest behind it. Streams
-// resume by that promise.
+// testEvents checks reads: from every position, before and after a run's end, exactly the later events are returned.
+// Resuming a stream depends on it.
 func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "after every position comes exactly the rest, before and after the end", func(
 		t *testing.T, b bench,
@@ -428,7 +425,7 @@ func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "positions that can't be have nothing behind them, or everything", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, deltas(3)...)
-		b.mustAppend(b.ask("", "next").ID, deltas(3)...) // whose events lie next to it
+		b.mustAppend(b.ask("", "next").ID, deltas(3)...) // adjacent events of another run
 		for after, want := range map[int64]int{4: 0, 1 << 20: 0, 1<<20 +
 			1: 0, math.MaxInt64: 0, -1: 3, math.MinInt64: 3} {
 			if got := b.mustEvents(run.ID, after, 0); len(got) != want {

@@ -9,8 +9,8 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// testQueue checks the three steps of a waiting question (taken, started, settled), what may be changed before it is
-// taken, and that one key is one question.
+// testQueue checks the three steps of a queued question (taken, started, settled), the edits before it is taken, and
+// that one key is one question.
 func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 	enqueue := func(b bench, session, message string) chat.Queued {
 		b.t.Helper()

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// oneHook is the address of webhooks that the local user set.
+// oneHook is the address of the local user's webhooks.
 const oneHook = "https://one.example/in"
 
 // webhook sets a user's webhook at a time.
@@ -21,7 +21,7 @@ func (b bench) webhook(s chat.Scope, address string, at time.Time) {
 	}
 }
 
-// changed keeps a question of which something changed.
+// changed stores a kept question with changes.
 func (b bench) changed(s chat.Scope, at time.Time, changes ...string) chat.Standing {
 	b.t.Helper()
 	kept, err := b.KeepStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: "How \x01 long?"}})
@@ -39,7 +39,7 @@ func (b bench) changed(s chat.Scope, at time.Time, changes ...string) chat.Stand
 	return kept
 }
 
-// claim claims the first notice of each user that is due.
+// claim claims the first due notice of each user.
 func (b bench) claim(now time.Time) (list []chat.Notice) {
 	b.t.Helper()
 	users, err := b.DueNotices(b.t.Context(), now)
@@ -67,7 +67,7 @@ func (b bench) settle(n chat.Notice, d chat.Delivery) bool {
 	return settled
 }
 
-// greeted sets a webhook, and has it take what says so.
+// greeted sets a webhook and settles its test message.
 func (b bench) greeted(s chat.Scope, at time.Time) {
 	b.t.Helper()
 	b.webhook(s, oneHook, at)
@@ -77,8 +77,8 @@ func (b bench) greeted(s chat.Scope, at time.Time) {
 	}
 }
 
-// testWebhooks checks that a change is owed exactly once, that one message of each user is claimed at a time, and that
-// whoever lost a claim settles nothing.
+// testWebhooks checks that each change adds exactly one notice, that one notice per user is claimed at a time, and
+// that a caller that lost its claim settles nothing.
 func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	later := at.Add(time.Hour)
@@ -195,7 +195,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("claimed %+v a minute later, want one of each", again)
 		}
 		for _, n := range again {
-			n.DueAt = n.DueAt.Add(-time.Minute) // as who claimed it first holds it
+			n.DueAt = n.DueAt.Add(-time.Minute) // the expired claim of the first holder
 			if b.settle(n, chat.Delivery{At: later}) {
 				t.Errorf("%s was settled by who had lost it", n.ID)
 			}

@@ -13,11 +13,11 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Scope is all that can be allowed: to use /mcp.
+// Scope is the only scope: the use of /mcp.
 const Scope = "mcp"
 
-// Request is what a client asks a user for. State comes back to the client as it is, and is not kept: only its own
-// browser window knows it.
+// Request is a client's authorization request. State is returned to the client unchanged and not stored: only its
+// own browser window knows it.
 type Request struct {
 	Client    string `json:"client"`
 	Redirect  string `json:"redirect"`
@@ -28,17 +28,17 @@ type Request struct {
 
 const maxState = 2000 // bytes
 
-// challengeForm is the base64url form of a SHA-256, 43 signs; verifierForm is what RFC 7636, section 4.1, allows for a
-// verifier.
+// challengeForm matches the base64url encoding of a SHA-256, 43 characters; verifierForm a verifier by RFC 7636,
+// section 4.1.
 var (
 	challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 	verifierForm  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 )
 
-// Check reads the parameters of an authorization request at a server with an issuer and a resource. It fails with
-// chat.CodeInvalid and a sentence for the user. No failure is sent to the client: every stranger can register an
-// address, so a link with a fault would forward people there without a click (RFC 9700, section 4.11.2). PKCE with S256
-// is a must (OAuth 2.1), and “resource” is RFC 8707's.
+// Check validates the parameters of an authorization request at a server with an issuer and a resource. It fails
+// with chat.CodeInvalid and a user-facing message. No failure is sent to the client: anybody can register an
+// address, so an invalid request would be an open redirect (RFC 9700, section 4.11.2). PKCE with S256 is required
+// (OAuth 2.1), and “resource” is RFC 8707's.
 func (b *Book) Check(ctx context.Context, get func(string) string, resource string) (Client, *Request, error) {
 	c, err := b.Client(ctx, get("client_id"))
 	if err != nil {
@@ -76,8 +76,8 @@ func (b *Book) Check(ctx context.Context, get func(string) string, resource stri
 	return c, q, nil
 }
 
-// Back is where the browser goes with an answer. “iss” (RFC 9207) tells a client of several servers which of them
-// answered. Parameters that the address has stay.
+// Back returns the redirect address with an answer's parameters. “iss” (RFC 9207) identifies the answering server to
+// a client of several servers. Existing parameters of the address stay.
 func (q *Request) Back(issuer string, answer map[string]string) string {
 	u, err := url.Parse(q.Redirect)
 	if err != nil {
@@ -95,7 +95,7 @@ func (q *Request) Back(issuer string, answer map[string]string) string {
 	return u.String()
 }
 
-// Origin is where Back leads to, as a policy of content names it.
+// Origin returns the origin of the redirect, for a Content-Security-Policy.
 func (q *Request) Origin() string {
 	u, err := url.Parse(q.Redirect)
 	if err != nil {
@@ -104,16 +104,16 @@ func (q *Request) Origin() string {
 	return u.Scheme + "://" + u.Host
 }
 
-// Pend notes that a user is asked about a client, which registrations of others don't push out meanwhile.
+// Pend records an open consent page of a client, so that other registrations do not evict it.
 func (b *Book) Pend(ctx context.Context, c Client) error {
 	return b.put(ctx, Record{
 		Kind: KindConsent, ID: rand.Text(), Owner: c.ID, Expires: b.now().Add(consentLife),
 	}, nil, 1)
 }
 
-// Allow makes a grant of a user, who is signed in with key, and returns the code that its client turns into tokens. The
-// client is marked as used before the grant is made, so that it is not swept meanwhile. The code is kept as its hash,
-// with the request that it has to match.
+// Allow creates a grant of a user, who is signed in with key, and returns the code that its client exchanges for
+// tokens. The client is marked as used before the grant is created, so that it is not swept meanwhile. The code is
+// stored as its hash, with the request that it has to match.
 func (b *Book) Allow(ctx context.Context, user, key string, c Client, q *Request) (code string, err error) {
 	g := Grant{
 		ID: rand.Text(), User: user, Key: hash(key), Client: c.ID, Name: c.Name, Resource: q.Resource,
@@ -131,9 +131,8 @@ func (b *Book) Allow(ctx context.Context, user, key string, c Client, q *Request
 	return code, b.put(ctx, Record{Kind: KindCode, ID: sum, Owner: g.ID, Expires: now.Add(codeLife)}, q, mostTokens)
 }
 
-// Exchange turns a code into tokens, once. A code that comes a second time ends its grant. The code is used up before
-// anything is checked: a wrong verifier must not leave it for another guess. That a second use ends the grant is RFC
-// 6749, section 4.1.2.
+// Exchange exchanges a code for tokens, once. A second use of the code revokes its grant (RFC 6749, section 4.1.2).
+// The code is used up before any validation: a wrong verifier must not allow another guess.
 func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, resource string) (Tokens, error) {
 	r, err := b.use(ctx, KindCode, code)
 	if err != nil {
@@ -146,7 +145,7 @@ func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, r
 	sum := sha256.Sum256([]byte(verifier))
 	if !verifierForm.MatchString(verifier) || base64.RawURLEncoding.EncodeToString(sum[:]) != q.Challenge ||
 		q.Client != client || q.Redirect != redirect || resource != "" && resource != q.Resource {
-		if err := b.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // nobody gets its tokens any more
+		if err := b.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // revokes its tokens
 			return Tokens{}, err
 		}
 		return Tokens{}, invalidGrant("the code is not for this client, address, resource or verifier")
@@ -154,8 +153,8 @@ func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, r
 	return b.tokens(ctx, r.Owner, client)
 }
 
-// Refresh turns a refresh token into new tokens, once. One that comes a second time was stolen, or its successor was:
-// it ends the grant. Rotation of refresh tokens with such an end is RFC 9700, section 4.14.2.
+// Refresh exchanges a refresh token for new tokens, once. A second use means that the token or its successor was
+// stolen: it revokes the grant. This rotation is RFC 9700, section 4.14.2.
 func (b *Book) Refresh(ctx context.Context, token, client, resource string) (Tokens, error) {
 	r, err := b.use(ctx, KindRefresh, token)
 	if err != nil {
@@ -167,7 +166,7 @@ func (b *Book) Refresh(ctx context.Context, token, client, resource string) (Tok
 	return b.tokens(ctx, r.Owner, client)
 }
 
-// use takes a secret that may be used once. The store's Use is atomic: of two at the same moment one is first.
+// use marks a single-use secret as used. The store's Use is atomic: of concurrent calls one is first.
 func (b *Book) use(ctx context.Context, kind Kind, text string) (Record, error) {
 	r, first, err := b.Store.Use(ctx, kind, hash(text))
 	if err != nil {
@@ -188,8 +187,8 @@ func (b *Book) use(ctx context.Context, kind Kind, text string) (Record, error) 
 	return r, nil
 }
 
-// tokens makes the tokens of a grant that holds. The grant is read anew, as it or its user's key may have ended since
-// the secret was made.
+// tokens issues the tokens of a valid grant. The grant is read again, since it or its user's key may have ended
+// since the secret was issued.
 func (b *Book) tokens(ctx context.Context, grant, client string) (Tokens, error) {
 	g, _, err := b.grant(ctx, grant)
 	switch {

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Client is a program that registered itself. It has no secret: anybody can make one that calls itself the same.
+// Client is a program that registered itself. It has no secret: any program can register under the same name.
 type Client struct {
 	ID        string   `json:"-"`
 	Name      string   `json:"name"`
@@ -30,8 +30,8 @@ const (
 	maxName      = 100  // runes of a name
 )
 
-// Register stores a client and gives it an id. Registration is open (RFC 7591): see docs/decisions/access.md.
-// The id is random, and what a client calls itself is shown to the user as its own words.
+// Register stores a client and assigns it an id. Registration is open (RFC 7591): see docs/decisions/access.md. The
+// id is random. The client's name is shown to the user as its own, unverified words.
 func (b *Book) Register(ctx context.Context, c Client) (Client, error) {
 	if len(c.Redirects) == 0 || len(c.Redirects) > maxRedirects {
 		return c, &Error{"invalid_redirect_uri", "Give 1 to 10 redirect_uris."}
@@ -48,7 +48,7 @@ func (b *Book) Register(ctx context.Context, c Client) (Client, error) {
 	)
 }
 
-// cleanName is a name as it can be shown in a line.
+// cleanName returns a name for display on one line.
 func cleanName(name string) string {
 	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
@@ -59,9 +59,9 @@ func cleanName(name string) string {
 	return name
 }
 
-// readRedirect checks an address to go back to: https, or http on this machine. Characters that could end an attribute
-// or a header are refused, though a URL may hold some of them: the address goes into a policy of content and into a
-// Location header.
+// readRedirect validates a redirect address: https, or http on this machine. Characters that could end an attribute
+// or a header are refused, although a URL may contain some of them: the address is part of a Content-Security-Policy
+// and of a Location header.
 func readRedirect(address string) (*url.URL, error) {
 	bad := &Error{
 		"invalid_redirect_uri", "A redirect_uri is an https address, or an http one of this machine, without a " +
@@ -86,12 +86,12 @@ func readRedirect(address string) (*url.URL, error) {
 	return nil, bad
 }
 
-// hostForm is a name of the DNS in ASCII (RFC 1123): labels of letters, digits and hyphens.
+// hostForm matches a DNS name in ASCII (RFC 1123): labels of letters, digits and hyphens.
 var hostForm = regexp.MustCompile(
 	`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
-// isHost reports whether a text is an IP address without a zone, or a name whose last label is no number: browsers take
-// such a name for an IPv4 address in another spelling.
+// isHost reports whether a text is an IP address without a zone, or a name whose last label is no number: browsers
+// parse such a name as an IPv4 address.
 func isHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return ip.Zone() == ""
@@ -101,14 +101,14 @@ func isHost(host string) bool {
 		!strings.HasPrefix(last, "0x")
 }
 
-// onLoopback reports whether an address is of this machine. “localhost” counts, as programs register it.
+// onLoopback reports whether an address is on this machine. “localhost” counts, since programs register it.
 func onLoopback(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Client returns a client that registered itself and did not expire. A client with a grant lives for a year from when
-// it was made, another one for a day.
+// Client returns a registered client that has not expired. A client with a grant expires a year after its
+// registration, any other after a day.
 func (b *Book) Client(ctx context.Context, id string) (c Client, err error) {
 	unknown := &chat.Error{
 		Code: chat.CodeInvalid, Message: "This program is not known here, or no longer. Connect from it again.",
@@ -134,8 +134,8 @@ func (b *Book) Client(ctx context.Context, id string) (c Client, err error) {
 	return c, nil
 }
 
-// goesTo reports whether a client registered an address: the very same, on this machine with any port. Any port on
-// loopback is RFC 8252, section 7.3: a program listens on whichever is free.
+// goesTo reports whether a client registered an address: exactly, or on this machine with any port. The port on
+// loopback may vary (RFC 8252, section 7.3), since a program listens on a free one.
 func (c Client) goesTo(address string) bool {
 	to, err := readRedirect(address)
 	if err != nil {

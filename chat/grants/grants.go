@@ -1,11 +1,11 @@
-// Package grants keeps which programs may use /mcp for which users: clients that registered themselves, what users
-// allowed them, and the tokens of both. It is the authorization server of OAuth 2.1 without its HTTP: codes for PKCE
-// with S256, short access tokens, refresh tokens that change with each use. Secrets are kept as SHA-256 only. A grant
-// ends with the key that its user allowed it with.
+// Package grants stores which programs may use /mcp for which users: self-registered clients, the users' grants, and
+// the tokens of both. It is the authorization server of OAuth 2.1 without its HTTP: codes for PKCE with S256,
+// short-lived access tokens, and refresh tokens that rotate with each use. Secrets are stored as SHA-256 only. A
+// grant ends with the user's key that authorised it.
 //
-// grants.go has the book and how tokens are looked up, client.go registers clients, authorize.go goes from a request to
-// tokens; server/oauth is its HTTP, grantstest the suite of its stores. It must never keep a secret itself, nor take a
-// token for another resource than the one it was made for. Why there are records of one shape:
+// grants.go has the book and the token lookup, client.go registers clients, authorize.go handles a request up to its
+// tokens. server/oauth is its HTTP, grantstest the test suite of its stores. The package must never store a secret
+// itself, nor accept a token for another resource than its own. Why there are records of one shape:
 // docs/decisions/access.md.
 package grants
 
@@ -24,49 +24,49 @@ import (
 	"github.com/footnote/footnote/chat/keys"
 )
 
-// Kind says what a record is.
+// Kind is the kind of a record.
 type Kind string
 
-// The kinds, and who owns their records.
+// The kinds, and the owners of their records.
 const (
-	KindClient  Kind = "client"  // owned by nobody: ""
+	KindClient  Kind = "client"  // no owner: ""
 	KindGrant   Kind = "grant"   // owned by its user
-	KindCode    Kind = "code"    // owned by its grant, as the rest
+	KindCode    Kind = "code"    // owned by its grant, as are the following
 	KindAccess  Kind = "access"  //
 	KindRefresh Kind = "refresh" //
-	KindConsent Kind = "consent" // owned by its client: a user is asked about it
+	KindConsent Kind = "consent" // owned by its client: its consent page is open
 )
 
-// Record is what is kept of a client, a grant or a secret.
+// Record is the stored form of a client, a grant or a secret.
 type Record struct {
 	Kind    Kind
 	ID      string // of a secret: its SHA-256 in hex
 	Owner   string
-	Used    bool // a secret was used up; a client has a grant
+	Used    bool // the secret was used; the client has a grant
 	Made    time.Time
 	Expires time.Time
 	Body    []byte // JSON
 }
 
-// Store keeps records. Times are UTC in whole microseconds. It is safe for concurrent use.
+// Store stores records. Times are UTC in whole microseconds. It is safe for concurrent use.
 type Store interface {
-	// Put stores a new record and drops the oldest of the same kind and owner beyond most, of clients only those that
-	// were never used and have no record of KindConsent.
+	// Put stores a new record and evicts the oldest of the same kind and owner beyond most. Of clients it evicts
+	// only those that were never used and have no record of KindConsent.
 	Put(ctx context.Context, r Record, most int) error
-	// Get returns a record, whether it expired or not. It fails with chat.CodeNotFound.
+	// Get returns a record, even if expired. It fails with chat.CodeNotFound.
 	Get(ctx context.Context, kind Kind, id string) (Record, error)
-	// Use marks a record as used; first is true for one caller alone. It fails with chat.CodeNotFound.
+	// Use marks a record as used; first is true for exactly one caller. It fails with chat.CodeNotFound.
 	Use(ctx context.Context, kind Kind, id string) (r Record, first bool, err error)
-	// Drop removes a record; one that is not there is a no-op.
+	// Drop deletes a record; a missing one is a no-op.
 	Drop(ctx context.Context, kind Kind, id string) error
 	// List returns the records of an owner, oldest first.
 	List(ctx context.Context, kind Kind, owner string) ([]Record, error)
-	// Sweep removes what expired before now.
+	// Sweep deletes records that expired before now.
 	Sweep(ctx context.Context, now time.Time) error
 }
 
-// How long what is kept, and how many of it. An access token lives as short as clients bear; a refresh token ends when
-// it is not used for 30 days; a code only has to cross a redirect (RFC 6749, section 4.1.2, recommends at most ten
+// Lifetimes and limits of records. An access token is as short-lived as clients support. A refresh token expires
+// after 30 days without use. A code only has to survive a redirect (RFC 6749, section 4.1.2, recommends at most ten
 // minutes).
 const (
 	accessLife  = time.Hour
@@ -84,7 +84,7 @@ const (
 // AccessPrefix begins every access token.
 const AccessPrefix = "fno_"
 
-// refreshPrefix begins every refresh token, so that one in a log is told from an access token.
+// refreshPrefix distinguishes a refresh token from an access token in a log.
 const refreshPrefix = "fnr_"
 
 // Book reads and writes grants. It is safe for concurrent use.
@@ -92,10 +92,10 @@ type Book struct {
 	Store Store
 	Keys  *keys.File
 	Log   *slog.Logger
-	Now   func() time.Time // nil: the clock
+	Now   func() time.Time // nil: time.Now
 }
 
-// now is the time in UTC, by the clock or the test's.
+// now returns the time in UTC, from the clock or the test's.
 func (b *Book) now() time.Time {
 	if b.Now != nil {
 		return b.Now().UTC()
@@ -103,8 +103,8 @@ func (b *Book) now() time.Time {
 	return time.Now().UTC()
 }
 
-// Needed reports whether there are keys, and so a use for grants. It is safe for a nil Book. Keys that can't be read
-// count as none: without keys nobody needs a grant.
+// Needed reports whether there are keys, and so a use for grants. It is safe for a nil Book. Unreadable keys count
+// as none: without keys no grant is needed.
 func (b *Book) Needed() bool {
 	if b == nil || b.Keys == nil {
 		return false
@@ -113,46 +113,46 @@ func (b *Book) Needed() bool {
 	return err == nil && needed
 }
 
-// Grant is what a user allowed a program.
+// Grant is a user's authorisation of a program.
 type Grant struct {
 	ID       string    `json:"-"`
 	Since    time.Time `json:"-"`
 	User     string    `json:"user"`
 	Key      string    `json:"key"` // SHA-256 of the key that the user was signed in with, in hex
 	Client   string    `json:"client"`
-	Name     string    `json:"name"` // as the client calls itself
+	Name     string    `json:"name"` // the client's own name
 	Resource string    `json:"resource"`
 }
 
-// Tokens are what a client gets.
+// Tokens are the tokens issued to a client.
 type Tokens struct {
 	Access, Refresh string
-	Seconds         int // that Access lives
+	Seconds         int // lifetime of Access
 }
 
-// Error is a failure in the words of OAuth.
+// Error is an OAuth error.
 type Error struct{ Code, Message string }
 
-// Error is for logs.
+// Error returns the message for logs.
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
-// invalidGrant is the error for a code or token that does not hold (RFC 6749, section 5.2).
+// invalidGrant returns the error for an invalid code or token (RFC 6749, section 5.2).
 func invalidGrant(why string) error { return &Error{"invalid_grant", why} }
 
-// secret makes a secret and what is kept of it. The text has 34 letters and digits of rand.Text's alphabet of 32, 170
-// bits: no salt is needed for a hash of that.
+// secret returns a new secret and its hash. The text has 34 letters and digits of rand.Text's alphabet of 32, 170
+// bits: a hash of that needs no salt.
 func secret(prefix string) (text, sum string) {
 	text = prefix + strings.ToLower(rand.Text()+rand.Text()[:8])
 	return text, hash(text)
 }
 
-// hash is how secrets are kept and looked up.
+// hash returns the form in which secrets are stored and looked up.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// put stores a value as a record.
+// put encodes a value and stores it as a record.
 func (b *Book) put(ctx context.Context, r Record, value any, most int) error {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -165,7 +165,7 @@ func (b *Book) put(ctx context.Context, r Record, value any, most int) error {
 	return nil
 }
 
-// grant reads a grant that holds: it has not ended, and neither has its user's key, whose end valid tells.
+// grant reads a valid grant: neither it nor its user's key has expired. The context valid ends with the key.
 func (b *Book) grant(ctx context.Context, id string) (g Grant, valid context.Context, err error) {
 	r, err := b.Store.Get(ctx, KindGrant, id)
 	if err != nil {
@@ -188,7 +188,7 @@ func (b *Book) grant(ctx context.Context, id string) (g Grant, valid context.Con
 	return g, valid, nil
 }
 
-// readGrant reads a grant from its record. It does not look at its time.
+// readGrant decodes a grant from its record. It does not check its expiry.
 func readGrant(r Record) (g Grant, err error) {
 	if err := json.Unmarshal(r.Body, &g); err != nil {
 		return g, fmt.Errorf("read a grant: %w", err)
@@ -197,9 +197,9 @@ func readGrant(r Record) (g Grant, err error) {
 	return g, nil
 }
 
-// User returns whose token it is for a resource, and a context that ends with the user's key. It fails with
-// chat.CodeUnauthorized for any token that does not hold. Each use looks up token, grant and key, so what ended is
-// refused at once, on every replica. All failures read the same.
+// User returns the user of a token for a resource, and a context that is cancelled with the user's key. It fails
+// with chat.CodeUnauthorized for any invalid token. Each call looks up token, grant and key, so a revocation is
+// effective at once on every replica. All failures have the same message.
 func (b *Book) User(ctx context.Context, token, resource string) (string, context.Context, error) {
 	ended := &chat.Error{
 		Code: chat.CodeUnauthorized, Message: "This token does not hold, or no longer. Connect to the server again.",
@@ -222,7 +222,7 @@ func (b *Book) User(ctx context.Context, token, resource string) (string, contex
 	return "", nil, err
 }
 
-// List returns what a user allowed, oldest first.
+// List returns a user's grants, oldest first.
 func (b *Book) List(ctx context.Context, user string) ([]Grant, error) {
 	records, err := b.Store.List(ctx, KindGrant, user)
 	if err != nil {
@@ -241,8 +241,8 @@ func (b *Book) List(ctx context.Context, user string) ([]Grant, error) {
 	return out, nil
 }
 
-// End ends a user's grant, and with it its tokens. It fails with chat.CodeNotFound for another user's. Tokens need not
-// be dropped: without their grant they hold no more, and Sweep takes them away when they expire.
+// End revokes a user's grant, and with it its tokens. It fails with chat.CodeNotFound for another user's grant. The
+// tokens need no deletion: without their grant they are invalid, and Sweep deletes them when they expire.
 func (b *Book) End(ctx context.Context, user, id string) error {
 	r, err := b.Store.Get(ctx, KindGrant, id)
 	if err != nil {
@@ -254,8 +254,8 @@ func (b *Book) End(ctx context.Context, user, id string) error {
 	return b.Store.Drop(ctx, KindGrant, id)
 }
 
-// Forget ends the grant of a token that its client gives back. Any other token is a no-op. It is RFC 7009's revocation:
-// an unknown token is no error there (section 2.2).
+// Forget revokes the grant of a token that its client gives back. Any other token is a no-op. It is RFC 7009's
+// revocation: an unknown token is no error there (section 2.2).
 func (b *Book) Forget(ctx context.Context, token string) error {
 	for _, kind := range []Kind{KindRefresh, KindAccess} {
 		r, err := b.Store.Get(ctx, kind, hash(token))
@@ -269,7 +269,7 @@ func (b *Book) Forget(ctx context.Context, token string) error {
 	return nil
 }
 
-// Run sweeps what has expired, until ctx ends. It needs Log.
+// Run sweeps expired records until ctx is cancelled. It needs Log.
 func (b *Book) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()

@@ -1,10 +1,10 @@
-// Package keys keeps who may use the API: a file of users and the SHA-256 of their keys. The keys themselves are
-// nowhere. File follows the file's changes while the server runs, so that a new key works and a revoked one ends within
-// seconds. Whether keys are needed at all follows from whether the file was ever there.
+// Package keys stores who may use the API: a file of users with the SHA-256 of their keys. The keys themselves are
+// not stored. File follows changes to the file while the server runs: a new key works, and a revoked one ends,
+// within seconds. Keys are required once the file has existed.
 //
-// New, Revoke and List are for the command, File is for the server; the file itself is what they share, and replaceFile
-// lets readers see the old one or the new one. It must never hold or log a key, and a file that can't be read must
-// never let anybody in.
+// New, Revoke and List are for the command, File is for the server. They share the file, and replaceFile replaces it
+// atomically for readers. The package must never hold or log a key, and an unreadable file must never let anybody
+// in.
 package keys
 
 import (
@@ -25,47 +25,46 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// prefix makes keys easy to recognise, for people and for programs that look for secrets in the wrong places.
+// prefix makes keys recognisable to people and to secret scanners.
 const prefix = "fn_"
 
-// every is how often Run looks whether the file changed.
+// every is the interval at which Run checks the file for changes.
 const every = time.Second
 
-// header begins a new file, for who opens it.
+// header is the first line of a new file.
 const header = "# One key a line: name, SHA-256 of the key. Written by 'footnote key'.\n"
 
-// nameForm is what a user's name may be. Names are part of paths and of the log, so they are short and plain.
+// nameForm validates user names. Names are part of paths and of the log, so they are short and plain.
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
-// errUnknown says only that a key is not valid: whether it ever was is nobody's business.
+// errUnknown does not reveal whether a key was ever valid.
 var errUnknown = &chat.Error{
 	Code:    chat.CodeUnauthorized,
 	Message: "A valid key is needed. Send it in the header X-API-Key, or sign in with it on the page.",
 }
 
-// File is a file of keys. It is read again whenever it changes, so that several servers can share it. It is safe for
-// concurrent use. The file is looked at with each request (one stat), and each second by Run, so that streams under a
-// revoked key end although nobody asks.
+// File is a file of keys. It is read again on change, so several servers can share it. It is safe for concurrent
+// use. Each request costs one stat. Run also checks each second, to end streams under a revoked key.
 type File struct {
 	path     string
 	required bool // a key is needed even before the file exists
 
 	mu    sync.Mutex
-	read  os.FileInfo // what was read last; nil: there was no file
-	found bool        // there is, or was, a file: from then on nobody gets in without a key
+	read  os.FileInfo // the last file read; nil: none
+	found bool        // there is, or was, a file: from then on a key is required
 	users map[[sha256.Size]byte]holder
-	lost  map[string]bool // users who had a key since the file was opened, and have none now
+	lost  map[string]bool // users whose last key was revoked since the file was opened
 }
 
-// holder is who has a key, for as long as it is valid.
+// holder is the user of a key, while it is valid.
 type holder struct {
 	name  string
 	valid context.Context //nolint:containedctx // it ends with the key, not with a call
 	end   context.CancelFunc
 }
 
-// Open reads the file. A missing file holds no keys; one that can't be understood is an error. With required, a key
-// is needed from the start: while the file is missing, nobody gets in.
+// Open reads the file. A missing file holds no keys; an invalid one is an error. With required, a key is needed from
+// the start: while the file is missing, all access is refused.
 func Open(path string, required bool) (*File, error) {
 	f := &File{path: path, required: required, users: map[[sha256.Size]byte]holder{}, lost: map[string]bool{}}
 	f.mu.Lock()
@@ -73,8 +72,8 @@ func Open(path string, required bool) (*File, error) {
 	return f, f.refreshKeys()
 }
 
-// Needed reports whether a key is needed: always if required, else once there was a file, even if all keys in it are
-// revoked.
+// Needed reports whether a key is needed: always if required, else once the file has existed, even if all its keys
+// are revoked.
 func (f *File) Needed() (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,9 +81,9 @@ func (f *File) Needed() (bool, error) {
 	return f.required || f.found, err
 }
 
-// User returns whose key it is, and a context that ends when the key is revoked. It fails with chat.CodeUnauthorized
-// for any other key, and with chat.CodeUnavailable when the file can't be read. Keys are random and long, so a plain
-// hash finds them; comparing in constant time is not needed, as who guesses does not know which key a hash belongs to.
+// User returns the user of a key, and a context that is cancelled when the key is revoked. It fails with
+// chat.CodeUnauthorized for any other key, and with chat.CodeUnavailable for an unreadable file. Keys are long and
+// random, so a plain hash lookup is safe without a constant-time comparison.
 func (f *File) User(key string) (name string, valid context.Context, err error) {
 	return f.UserOf(sha256.Sum256([]byte(key)))
 }
@@ -103,9 +102,9 @@ func (f *File) UserOf(sum [sha256.Size]byte) (name string, valid context.Context
 	return h.name, h.valid, nil
 }
 
-// Revoked reports whether a user may have no more work done: keys are needed, and this user has none. The local user,
-// whose work may have begun before the first key was made, has left once a key of this name was revoked. Nobody has
-// left by a file that can't be read.
+// Revoked reports whether a user's work must stop: keys are required, and this user has none. The local user's work
+// may predate the first key, so that user counts as revoked only after a key of this name was revoked. An unreadable
+// file revokes no user.
 func (f *File) Revoked(name string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +119,7 @@ func (f *File) Revoked(name string) bool {
 	return name != chat.LocalUser || f.lost[name]
 }
 
-// Run ends what is open under revoked keys, until ctx ends.
+// Run ends open streams under revoked keys, until ctx is cancelled.
 func (f *File) Run(ctx context.Context) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -129,21 +128,20 @@ func (f *File) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			_, _ = f.Needed() // a file that can't be read is told to whoever asks next
+			_, _ = f.Needed() // the next request reports an unreadable file
 		}
 	}
 }
 
-// refreshKeys reads the file if it changed. The caller holds the lock. A file that is gone or broken ends all keys and
-// stays needed: better nobody than everybody. A changed file is known by identity, time or size, and replaceFile always
-// changes the identity.
+// refreshKeys reads the file if it changed. The caller holds the lock. A missing or invalid file revokes all keys,
+// and a key stays required. Changes are detected by identity, time or size; replaceFile always changes the identity.
 func (f *File) refreshKeys() error {
 	now, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.read == nil && !f.found:
 		return nil
 	case err != nil:
-		f.revokeMissing(nil) // who removed or broke the file did not mean to let everybody in
+		f.revokeMissing(nil) // a removed or invalid file must not open access
 		f.read = nil
 		return unreadableError(err)
 	case f.read != nil && os.SameFile(now, f.read) && now.ModTime().Equal(f.read.ModTime()) &&
@@ -174,7 +172,7 @@ func (f *File) refreshKeys() error {
 	return nil
 }
 
-// revokeMissing ends all keys but those that are in names under the same name.
+// revokeMissing revokes all keys except those in names under the same user.
 func (f *File) revokeMissing(names map[[sha256.Size]byte]string) {
 	for sum, h := range f.users {
 		if names[sum] != h.name {
@@ -185,7 +183,7 @@ func (f *File) revokeMissing(names map[[sha256.Size]byte]string) {
 	}
 }
 
-// unreadableError is what users read; the reason is for the log.
+// unreadableError returns a user-facing message; the cause is logged only.
 func unreadableError(err error) error {
 	return &chat.Error{
 		Code:    chat.CodeUnavailable,
@@ -193,8 +191,7 @@ func unreadableError(err error) error {
 	}
 }
 
-// parseKeys reads the lines of the file. One line that can't be read makes the whole file unreadable: it may be the one
-// that revokes.
+// parseKeys parses the lines of the file. One invalid line makes the whole file unreadable: it may be a revocation.
 func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 	names := map[[sha256.Size]byte]string{}
 	n := 0
@@ -216,8 +213,8 @@ func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 	return names, nil
 }
 
-// New makes a key for a user, stores its hash and returns it: nobody can get it again. A user may have several. Two
-// calls at once may lose one of both keys; the command is run by a person.
+// New makes a key for a user, stores its hash and returns the key, which can't be retrieved again. A user may have
+// several keys. Two concurrent calls may lose a key; the command is interactive.
 func New(path, name string) (key string, err error) {
 	if !nameForm.MatchString(name) {
 		return "", &chat.Error{
@@ -243,7 +240,7 @@ func New(path, name string) (key string, err error) {
 	return key, replaceFile(path, append(raw, name+" "+hex.EncodeToString(sum[:])+"\n"...))
 }
 
-// List returns the name of each key, in the order in which they were made.
+// List returns the name of each key, in order of creation.
 func List(path string) ([]string, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -264,7 +261,7 @@ func List(path string) ([]string, error) {
 	return names, nil
 }
 
-// Revoke removes all keys of a user and returns how many there were.
+// Revoke removes all keys of a user and returns their number.
 func Revoke(path, name string) (int, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -288,7 +285,7 @@ func Revoke(path, name string) (int, error) {
 	return gone, replaceFile(path, kept)
 }
 
-// replaceFile changes the file as a whole, so that servers never read half of it.
+// replaceFile replaces the file atomically, so that servers never read a partial file.
 func replaceFile(path string, raw []byte) error {
 	part := path + ".new"
 	if err := os.WriteFile(part, raw, 0o600); err != nil {

@@ -141,7 +141,7 @@ func TestAUserHasLeftWithTheLastKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(raw), "\n")
-	if err := replaceFile(path, []byte(lines[0]+lines[2]+lines[3])); err != nil { // anna's first key goes
+	if err := replaceFile(path, []byte(lines[0]+lines[2]+lines[3])); err != nil { // anna's first key is revoked
 		t.Fatal(err)
 	}
 	want("with one of two keys revoked", map[string]bool{"anna": false, "bert": false})
@@ -167,8 +167,8 @@ func TestAUserHasLeftWithTheLastKey(t *testing.T) {
 	want("with the file gone", map[string]bool{"anna": false, "bert": false})
 }
 
-// Work under a revoked key ends within five seconds: two of them are for seeing that the file changed, and as many for
-// ending the runs (see agent).
+// Work under a revoked key ends within five seconds: two for detecting the change of the file, and two for ending
+// the runs (see agent).
 func TestARevokedKeyIsSeenInTime(t *testing.T) {
 	if most := 2 * time.Second; every > most {
 		t.Errorf("the file is looked at every %v, want every %v at least", every, most)

@@ -1,5 +1,5 @@
-// Package agui answers clients of AG-UI, the Agent-User Interaction protocol: a thread is a session of the same id, and
-// a run comes as the protocol's events.
+// Package agui serves clients of AG-UI, the Agent-User Interaction protocol: a thread is a session of the same id,
+// and a run is streamed as the protocol's events.
 package agui
 
 import (
@@ -12,54 +12,54 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Handlers answers /ag-ui.
+// Handlers serves /ag-ui.
 type Handlers struct {
 	Logs      *runlog.Reader
 	Questions *ask.Questions
 	Bodies    httpio.Bodies
 }
 
-// Input is the body of POST /ag-ui: the protocol's RunAgentInput. Fields that are not here are let in and have no
-// effect; so have the tools of a client, since the tools are Footnote's own.
+// Input is the body of POST /ag-ui: the protocol's RunAgentInput. Unknown fields are accepted and have no effect;
+// neither have a client's tools, since Footnote uses its own.
 type Input struct {
 	ThreadID string `json:"threadId" api:"need,form=session"`    // The thread's id, which becomes the conversation's.
-	RunID    string `json:"runId" api:"need,min=1,max=MaxRunID"` // The client's name for the run.
-	// The client's state. It comes back with the field footnote in it.
+	RunID    string `json:"runId" api:"need,min=1,max=MaxRunID"` // The client's id of the run.
+	// The client's state. It is returned with the field footnote in it.
 	State any `json:"state"`
-	// The thread; the last message is the question, those before it are turns.
+	// The thread; the last message is the question, the earlier ones are turns.
 	Messages []Message `json:"messages" api:"need,min=1"`
-	Context  []Context `json:"context"`        // Text that the answer may rest on besides the documents.
-	Options  Options   `json:"forwardedProps"` // What an app may say of a question besides.
+	Context  []Context `json:"context"`        // Text to answer from besides the documents.
+	Options  Options   `json:"forwardedProps"` // An app's options for a question.
 }
 
 // Message is one message of a thread.
 type Message struct {
 	ID string `json:"id"` // The message's id; of an answer our run's.
-	// user and assistant make the thread; system and developer are told to the model besides its rules, 8,000
-	// characters in all. Others are let in and have no effect.
+	// user and assistant make the thread. system and developer are instructions added to the model's rules, 8,000
+	// characters in all. Others are accepted and have no effect.
 	Role    string      `json:"role"`
 	Content ask.Content `json:"content"` // The text, or parts of it.
 }
 
-// Context is text that an app gives with a question.
+// Context is an app's additional text for a question.
 type Context struct {
-	Description string `json:"description"` // What the text is.
+	Description string `json:"description"` // A description of the text.
 	Value       string `json:"value"`       // The text.
 }
 
-// Options are what an app may say of a question besides.
+// Options are an app's options for a question.
 type Options struct {
-	// The namespace; without one documents go to "default" and searches go everywhere.
+	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace   string         `json:"namespace"`
-	DocumentIDs []string       `json:"document_ids"` // Only in these documents; none: in all.
+	DocumentIDs []string       `json:"document_ids"` // Restricts the search to these documents; without it, all.
 	Toolset     string         `json:"toolset"`
 	Config      chat.RunConfig `json:"config"`
 }
 
-// MaxRunID is how long a run's name may be, in bytes: it is a part of an Idempotency-Key.
+// MaxRunID is the maximum length of a run id in bytes: it is part of an Idempotency-Key.
 const MaxRunID = 100
 
-// Run answers POST /ag-ui. A runId that was there before in the thread, with the same question, gives that run again.
+// Run handles POST /ag-ui. A runId known in the thread, with the same question, returns the same run.
 func (h *Handlers) Run(c httpio.Context) error {
 	var in Input
 	if err := h.Bodies.ReadOpenJSON(c, &in); err != nil {
@@ -83,7 +83,7 @@ func (h *Handlers) Run(c httpio.Context) error {
 	return h.Logs.Retell(c, run, after, &teller{base: httpio.Origin(c), in: in}, "")
 }
 
-// question makes a question of the input. again means that it may take the place of another one: it follows an answer.
+// question converts the input to a question. again means that it may replace another one: it follows an answer.
 func (in Input) question() (q ask.Question, again bool, err error) {
 	if in.RunID == "" || len(in.RunID) > MaxRunID {
 		return q, false, httpio.Invalid("runId must have 1 to 100 bytes.")
@@ -113,8 +113,8 @@ func (in Input) question() (q ask.Question, again bool, err error) {
 	return q, len(said) > 1 && said[len(said)-2].Role == "assistant", nil
 }
 
-// conversation is the text of the messages, without tools and what has no text. Of the messages that are ours, the
-// id's first part is the run's.
+// conversation returns the text of the messages, without tool messages and empty ones. In ids of our messages, the
+// first part is the run id.
 func (in Input) conversation() []ask.Said {
 	said := make([]ask.Said, 0, len(in.Messages))
 	for i, m := range in.Messages {
@@ -128,9 +128,9 @@ func (in Input) conversation() []ask.Said {
 	return said
 }
 
-// withFootnote is a client's state with ours beside what it holds.
+// withFootnote returns a client's state with ours added.
 func (in Input) withFootnote(ours State) map[string]any {
-	state, _ := in.State.(map[string]any) // what is no object is replaced by one
+	state, _ := in.State.(map[string]any) // a value other than an object is replaced by one
 	out := make(map[string]any, len(state)+1)
 	for name, value := range state {
 		out[name] = value
@@ -139,33 +139,33 @@ func (in Input) withFootnote(ours State) map[string]any {
 	return out
 }
 
-// State is the field footnote of the state: the run, and what its answer rests on.
+// State is the field footnote of the state: the run and its sources.
 type State struct {
 	RunID     string         `json:"run_id"`
 	SessionID string         `json:"session_id"`
 	Status    chat.RunStatus `json:"status"`
-	// Call ids of steps that wait for a person: /agent/runs/{run_id}/steps/{call}/approve or deny.
+	// Call ids of steps that wait for approval: /agent/runs/{run_id}/steps/{call}/approve or deny.
 	Waiting []string                `json:"waiting"`
 	Sources []runlog.GroundedSource `json:"sources"`
-	Judged  *runlog.Judged          `json:"judged,omitempty"` // How far the answer can be relied on, and why.
+	Judged  *runlog.Judged          `json:"judged,omitempty"` // The reliability of the answer, with reasons.
 }
 
-// Event is one event of the protocol: which fields it has depends on its type.
+// Event is one event of the protocol; its fields depend on its type.
 type Event struct {
-	Type            string `json:"type"`                // What the event is; the protocol's documentation has them all.
+	Type            string `json:"type"`                // The event's type; the protocol's documentation lists them.
 	ThreadID        string `json:"threadId,omitempty"`  // The thread's id.
-	RunID           string `json:"runId,omitempty"`     // The client's name for the run.
+	RunID           string `json:"runId,omitempty"`     // The client's id of the run.
 	MessageID       string `json:"messageId,omitempty"` // The message's id; of the answer our run's.
 	Role            string `json:"role,omitempty"`
-	Delta           string `json:"delta,omitempty"`           // The next piece.
+	Delta           string `json:"delta,omitempty"`           // The next part.
 	ToolCallID      string `json:"toolCallId,omitempty"`      // Our run's id, _ and the step's.
 	ToolCallName    string `json:"toolCallName,omitempty"`    // The tool's name.
-	ParentMessageID string `json:"parentMessageId,omitempty"` // The message that has the run's calls.
-	// What the tool returned, as JSON, or why it failed, as a sentence.
+	ParentMessageID string `json:"parentMessageId,omitempty"` // The message with the run's calls.
+	// The tool's result as JSON, or the reason for its failure, as a sentence.
 	Content  string          `json:"content,omitempty"`
 	Snapshot map[string]any  `json:"snapshot,omitempty"` // The client's state with ours as footnote (AgUiState).
-	Outcome  json.RawMessage `json:"outcome,omitempty"`  // How the run ended, if it was stopped; absent: success.
-	// What went wrong, as a sentence.
+	Outcome  json.RawMessage `json:"outcome,omitempty"`  // The reason why the run was stopped; absent: success.
+	// The error, as a sentence.
 	Message string    `json:"message,omitempty"`
 	Code    chat.Code `json:"code,omitempty"`
 }

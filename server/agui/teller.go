@@ -11,23 +11,23 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// teller puts a run into events. The answer is the message whose id is the run's; text with footnotes that turns out to
+// teller encodes a run as events. The answer is the message with the run's id. Text with footnotes that turns out to
 // be a thought stays, as a message of its own. Tool calls belong to a message before the answer.
 type teller struct {
-	base   string // before the links of sources
+	base   string // prefix of the sources' links
 	in     Input
-	events []any // of the log's event that is told
+	events []any // events for the current event of the log
 
-	run      string // its id; empty before its first event
-	texts    int    // messages with text so far
-	open     bool   // whether the last one still grows
+	run      string // run id; empty before its first event
+	texts    int    // text messages so far
+	open     bool   // the last one is unfinished
 	draft    runlog.Draft
 	called   map[string]bool
-	waiting  []string // what the last state has of it
+	waiting  []string // waiting calls in the last state sent
 	thoughts map[string]string
 }
 
-// Tell returns the events of an event of the log.
+// Tell returns the protocol's events for an event of the log.
 func (w *teller) Tell(t *runlog.Trace, p chat.Payload) []any {
 	w.events = nil
 	w.begin(t)
@@ -49,7 +49,7 @@ func (w *teller) Tell(t *runlog.Trace, p chat.Payload) []any {
 	return w.events
 }
 
-// End returns the last events: the rest of a run that was stopped, its sources, and how it ended.
+// End returns the last events: the rest of a cancelled run, its sources, and its outcome.
 func (w *teller) End(t *runlog.Trace, failure error) []any {
 	w.events = nil
 	w.begin(t)
@@ -73,7 +73,7 @@ func (w *teller) End(t *runlog.Trace, failure error) []any {
 	return w.events
 }
 
-// begin tells once whose events follow.
+// begin sends the events that identify the run, once.
 func (w *teller) begin(t *runlog.Trace) {
 	if w.run != "" {
 		return
@@ -85,7 +85,7 @@ func (w *teller) begin(t *runlog.Trace) {
 
 func (w *teller) add(e Event) { w.events = append(w.events, e) }
 
-// addState tells the client's state with ours in it.
+// addState sends the client's state with ours in it.
 func (w *teller) addState(t *runlog.Trace, sources []runlog.GroundedSource, judged *runlog.Judged) {
 	w.waiting = waiting(t)
 	w.add(Event{Type: "STATE_SNAPSHOT", Snapshot: w.in.withFootnote(State{
@@ -93,7 +93,7 @@ func (w *teller) addState(t *runlog.Trace, sources []runlog.GroundedSource, judg
 	})})
 }
 
-// waiting are the calls of a run that wait for a person.
+// waiting returns the pending calls of a run.
 func waiting(t *runlog.Trace) []string {
 	ids := []string{}
 	for _, step := range t.Steps {
@@ -104,7 +104,7 @@ func waiting(t *runlog.Trace) []string {
 	return ids
 }
 
-// textID names the message that grows: the run, and behind text that was withdrawn its number.
+// textID returns the id of the open message: the run id, with a number after retracted text.
 func (w *teller) textID() string {
 	if w.texts == 1 {
 		return w.run
@@ -112,7 +112,7 @@ func (w *teller) textID() string {
 	return w.run + "_" + strconv.Itoa(w.texts)
 }
 
-// addText goes on with the answer's text.
+// addText appends to the answer's text.
 func (w *teller) addText(text string) {
 	if text == "" {
 		return
@@ -125,7 +125,7 @@ func (w *teller) addText(text string) {
 	w.add(Event{Type: "TEXT_MESSAGE_CONTENT", MessageID: w.textID(), Delta: text})
 }
 
-// endText ends the message that grows, if there is one.
+// endText ends the open message, if any.
 func (w *teller) endText() {
 	if w.open {
 		w.open = false
@@ -133,11 +133,11 @@ func (w *teller) endText() {
 	}
 }
 
-// addStep tells what is new of a step: its thought, and of a tool call its input and what came of it. Ids of calls are
-// unique in a run, and here in a thread.
+// addStep sends a step's changes: its thought, and for a tool call its input and result. Call ids are unique in a
+// run; the prefix makes them unique in a thread.
 func (w *teller) addStep(step chat.Step) {
 	id := w.run + "_" + step.CallID
-	// calls of one turn share its thought, which their group has told
+	// calls of one turn share its thought, which was sent with their group
 	if step.Thought != "" && step.Thought != w.thoughts[id] && step.Thought != w.thoughts[w.run+"_"+step.ParentID] {
 		w.thoughts[id] = step.Thought
 		thought := id + "_thought"

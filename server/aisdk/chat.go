@@ -1,5 +1,5 @@
-// Package aisdk answers clients made with Vercel's AI SDK: a chat is a session of the same id, an answer is a message
-// whose id is its run's, and it comes as a UI message stream, with tools, sources and thoughts as parts.
+// Package aisdk serves clients made with Vercel's AI SDK: a chat is a session of the same id, and an answer is a
+// message with its run's id. It is streamed as a UI message stream, with tools, sources and thoughts as parts.
 package aisdk
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Handlers answers the addresses below /ui/chat.
+// Handlers serves the routes below /ui/chat.
 type Handlers struct {
 	Store     chat.Store
 	Runs      Canceller
@@ -22,23 +22,23 @@ type Handlers struct {
 	Bodies    httpio.Bodies
 }
 
-// Canceller stops runs.
+// Canceller cancels runs.
 type Canceller interface {
 	Cancel(ctx context.Context, scope chat.Scope, runID string) error
 }
 
-// Question is the body of POST /ui/chat, as the SDK's DefaultChatTransport sends it, with what an app may add to its
-// body. Fields that are not here are let in and have no effect.
+// Question is the body of POST /ui/chat, as the SDK's DefaultChatTransport sends it, with additional fields for an
+// app. Unknown fields are accepted and have no effect.
 type Question struct {
 	ID string `json:"id" api:"need,form=session"` // The chat's id, which becomes the conversation's.
-	// The chat; the last message is the question, those before it are turns.
+	// The chat; the last message is the question, the earlier ones are turns.
 	Messages []Message `json:"messages" api:"need,min=1"`
 	// submit-message, or regenerate-message for another answer to the same question.
 	Trigger   string  `json:"trigger"`
 	MessageID *string `json:"messageId"` // The message that is regenerated or was edited.
-	// The namespace; without one documents go to "default" and searches go everywhere.
+	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace   string         `json:"namespace"`
-	DocumentIDs []string       `json:"document_ids"` // Only in these documents; none: in all.
+	DocumentIDs []string       `json:"document_ids"` // Restricts the search to these documents; without it, all.
 	Toolset     string         `json:"toolset"`
 	Config      chat.RunConfig `json:"config"`
 }
@@ -46,23 +46,23 @@ type Question struct {
 // Message is one of the SDK's UI messages.
 type Message struct {
 	ID string `json:"id"` // The message's id; of an answer its run's.
-	// user and assistant make the chat; system is told to the model besides its rules, 8,000 characters in all. Others
-	// are let in and have no effect.
+	// user and assistant make the chat. system is added to the model's rules, 8,000 characters in all. Others are
+	// accepted and have no effect.
 	Role  string `json:"role"`
-	Parts []Part `json:"parts"` // Those of type text are read.
+	Parts []Part `json:"parts"` // The parts; only those of type text are read.
 }
 
-// Part is a part of a message. Of other types than text only the type is looked at.
+// Part is a part of a message. Of other types than text only the type is decoded.
 type Part struct {
-	// text, or any other, which is let in and has no effect; a question has no file.
+	// text; any other type is accepted and has no effect, except that a question may have no file.
 	Type string `json:"type"`
 	Text string `json:"text"`
 }
 
-// regenerates is the trigger of a question that is asked again.
+// regenerates is the trigger for another answer to the same question.
 const regenerates = "regenerate-message"
 
-// Chat answers POST /ui/chat.
+// Chat handles POST /ui/chat.
 func (h *Handlers) Chat(c httpio.Context) error {
 	var body Question
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
@@ -94,7 +94,7 @@ func (h *Handlers) Chat(c httpio.Context) error {
 	return h.stream(c, run, after)
 }
 
-// conversation is the text of the messages.
+// conversation returns the text of the messages.
 func (body Question) conversation() ([]ask.Said, error) {
 	said := make([]ask.Said, 0, len(body.Messages))
 	for i, m := range body.Messages {
@@ -114,8 +114,8 @@ func (body Question) conversation() ([]ask.Said, error) {
 	return said, nil
 }
 
-// Resume answers GET /ui/chat/{id}/stream: with the run that is under way, from its beginning, or 204 without one. A
-// client that names the last number it has seen gets what follows of the last run, even if that is over.
+// Resume handles GET /ui/chat/{id}/stream: the run under way, from its beginning, or 204 without one. A client that
+// sends the last event number resumes the last run after it, even if that is over.
 func (h *Handlers) Resume(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
@@ -128,7 +128,7 @@ func (h *Handlers) Resume(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := h.Store.Session(ctx, scope, c.Param("id"))
 	switch {
-	case chat.CodeOf(err) == chat.CodeNotFound: // a client asks before its chat's first question
+	case chat.CodeOf(err) == chat.CodeNotFound: // a client may ask before its chat's first question
 		return c.NoContent(http.StatusNoContent)
 	case err != nil:
 		return err
@@ -149,7 +149,7 @@ func (h *Handlers) Resume(c httpio.Context) error {
 	return h.stream(c, run, 0)
 }
 
-// Stop answers POST /ui/chat/{id}/stop: it stops the run that is under way, if there is one.
+// Stop handles POST /ui/chat/{id}/stop: it cancels the run under way, if any.
 func (h *Handlers) Stop(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := h.Store.Session(ctx, scope, c.Param("id"))
@@ -166,7 +166,7 @@ func (h *Handlers) Stop(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// underWay finds the newest run of a session that is not over.
+// underWay returns the newest unfinished run of a session.
 func (h *Handlers) underWay(c httpio.Context, session chat.Session) (run chat.Run, found bool, err error) {
 	if !session.Running {
 		return run, false, nil
@@ -180,7 +180,7 @@ func (h *Handlers) underWay(c httpio.Context, session chat.Session) (run chat.Ru
 	return run, found, err
 }
 
-// stream answers with a run from an event on.
+// stream streams a run after an event.
 func (h *Handlers) stream(c httpio.Context, run chat.Run, after int64) error {
 	c.Response().Header().Set("X-Vercel-AI-UI-Message-Stream", "v1")
 	return h.Logs.Retell(c, run, after, &teller{base: httpio.Origin(c)}, "[DONE]")

@@ -11,28 +11,28 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// teller puts a run into chunks. Text with footnotes that turns out to be a thought after all stays, as a text part of
-// its own; other thoughts become reasoning. Sources come with the whole answer, when their numbers are sure.
+// teller encodes a run as chunks. Text with footnotes that turns out to be a thought stays, as a text part of its
+// own; other thoughts become reasoning. Sources are sent with the whole answer, when their numbers are final.
 type teller struct {
-	base   string // before the links of sources
-	chunks []any  // of the event that is told
+	base   string // prefix of the sources' links
+	chunks []any  // chunks for the current event
 
 	begun bool
 	texts int  // text parts so far
-	open  bool // whether the last one still grows
+	open  bool // the last one is unfinished
 	draft runlog.Draft
 	calls map[string]*call
-	cited bool // the sources are told
+	cited bool // the sources were sent
 }
 
-// call is what is told of a step.
+// call is the part of a step that was sent.
 type call struct {
-	input   json.RawMessage // nil: not even that it is made
-	waits   bool            // for a person's approval
+	input   json.RawMessage // nil: the call was not sent yet
+	waits   bool            // for approval
 	thought string
 }
 
-// Tell returns the chunks of an event.
+// Tell returns the chunks for an event.
 func (w *teller) Tell(t *runlog.Trace, p chat.Payload) []any {
 	w.chunks = nil
 	w.begin(t)
@@ -52,7 +52,7 @@ func (w *teller) Tell(t *runlog.Trace, p chat.Payload) []any {
 	return w.chunks
 }
 
-// End returns the last chunks: the rest of a run that was stopped, and how it ended.
+// End returns the last chunks: the rest of a cancelled run, and its outcome.
 func (w *teller) End(t *runlog.Trace, failure error) []any {
 	w.chunks = nil
 	w.begin(t)
@@ -82,7 +82,7 @@ func (w *teller) End(t *runlog.Trace, failure error) []any {
 	return w.chunks
 }
 
-// begin tells once whose message it is.
+// begin sends the message's ids, once.
 func (w *teller) begin(t *runlog.Trace) {
 	if w.begun {
 		return
@@ -96,10 +96,10 @@ func (w *teller) begin(t *runlog.Trace) {
 
 func (w *teller) add(chunk Chunk) { w.chunks = append(w.chunks, chunk) }
 
-// textID names the text part that grows.
+// textID returns the id of the open text part.
 func (w *teller) textID() string { return "text-" + strconv.Itoa(w.texts) }
 
-// addText goes on with the answer's text.
+// addText appends to the answer's text.
 func (w *teller) addText(text string) {
 	if text == "" {
 		return
@@ -112,7 +112,7 @@ func (w *teller) addText(text string) {
 	w.add(Chunk{Type: "text-delta", ID: w.textID(), Delta: text})
 }
 
-// endText ends the text part that grows, if there is one.
+// endText ends the open text part, if any.
 func (w *teller) endText() {
 	if w.open {
 		w.open = false
@@ -120,14 +120,14 @@ func (w *teller) endText() {
 	}
 }
 
-// addStep tells what is new of a step: its thought, and of a tool call its input and what came of it.
+// addStep sends a step's changes: its thought, and for a tool call its input and result.
 func (w *teller) addStep(step chat.Step) {
 	known := w.calls[step.CallID]
 	if known == nil {
 		known = &call{}
 		w.calls[step.CallID] = known
 	}
-	group := w.calls[step.ParentID] // has told the thought that calls of one turn share
+	group := w.calls[step.ParentID] // has sent the thought that calls of one turn share
 	if step.Thought != "" && step.Thought != known.thought && (group == nil || step.Thought != group.thought) {
 		known.thought = step.Thought
 		id := "thought-" + step.CallID
@@ -142,7 +142,7 @@ func (w *teller) addStep(step chat.Step) {
 		Status: step.Status, Message: step.Message, DurationMS: step.DurationMS, Truncated: step.Truncated,
 	}
 	input, waits := objectOr(step.ToolInput), step.Status == chat.StatusPending
-	if !bytes.Equal(input, known.input) || waits != known.waits { // a person may have approved another input
+	if !bytes.Equal(input, known.input) || waits != known.waits { // a user may have approved another input
 		known.input, known.waits = input, waits
 		w.add(Chunk{
 			Type: "tool-input-available", ToolCallID: step.CallID, ToolName: step.ToolName, Input: input,
@@ -164,7 +164,7 @@ func (w *teller) addStep(step chat.Step) {
 	w.add(chunk)
 }
 
-// objectOr is a JSON object, or the empty one if there is none.
+// objectOr returns a JSON object, or the empty one if raw is empty.
 func objectOr(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("{}")
@@ -172,7 +172,7 @@ func objectOr(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// addSources tells the sources of an answer once.
+// addSources sends the sources of an answer, once.
 func (w *teller) addSources(citations []chat.Citation) {
 	if w.cited {
 		return

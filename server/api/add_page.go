@@ -11,20 +11,20 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// NewPage is the body of POST /documents for a page of the web.
+// NewPage is the body of POST /documents for a web page.
 type NewPage struct {
 	// The page's address: http or https. Its redirects are followed.
 	URL       string `json:"url" api:"need,form=web,min=8,max=2000"`
-	Namespace string `json:"namespace" api:"form=namespace"` // Where to put the document; "default" if empty.
-	// About the document: author, date, tags and so on. A document that is there keeps its own.
+	Namespace string `json:"namespace" api:"form=namespace"` // The document's namespace; "default" if empty.
+	// The document's metadata: author, date, tags and so on. An existing document keeps its own.
 	Meta map[string]any `json:"meta"`
 }
 
-// addPage answers POST /documents with JSON: the page at an address becomes a document. What is wrong with the page is
-// told as of a file that is refused.
+// addPage handles POST /documents with JSON: it imports the web page at an address as a document. Errors of the page
+// are encoded like those of a refused file.
 //
-// The answer is that of an upload of one file: 202 with the document, or the status of the reason, with the page in
-// rejected. Only a failure of our own, and a client that left, is answered as a problem.
+// The response is that of an upload of one file: 202 with the document, or the status of the error, with the page in
+// rejected. Only a failure of the server and a disconnected client are answered as a problem.
 func (a *Handlers) addPage(c httpio.Context) error {
 	var page NewPage
 	if err := a.Bodies.ReadJSON(c, &page); err != nil {
@@ -57,9 +57,9 @@ func (a *Handlers) addPage(c httpio.Context) error {
 	return a.answerUpload(c, res)
 }
 
-// PutPage adds a page of the web for a program or the page's form, and counts it.
+// PutPage imports a web page for a program or the page's form, and counts it against the limits.
 //
-// It fails when the user's limits have no room, before anything is fetched. duplicate means that d was there before.
+// Over the user's limits it fails before the page is fetched. duplicate means that d existed before.
 func (a *Handlers) PutPage(c httpio.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error) {
 	ctx := c.Request().Context()
 	result := "added"
@@ -77,8 +77,8 @@ func (a *Handlers) PutPage(c httpio.Context, page addpage.Page) (d corpus.Docume
 	return d, duplicate, err
 }
 
-// address is the page that was shared, if it alone was: a link, or a text that is one. Many programs share a link as
-// the text, and the page's title beside it.
+// address returns the shared address, if there is no other content: a link, or a text that is one. Many programs
+// share a link as the text, with the page's title.
 func (w sharedWords) address() string {
 	var links []string
 	for _, name := range []string{"url", "text"} {

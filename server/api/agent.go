@@ -12,25 +12,25 @@ import (
 // AgentQuestion is the body of POST /agent/chat and /agent/chat/structured.
 type AgentQuestion struct {
 	ask.Question
-	// How footnotes are written: [Source N] with a list of sources at the end (source, also without this field), or [N]
-	// (numeric). In a stream the pieces have [N] and the answer event the style, source only if it is named. What names
-	// a style is read again in it: the run, its events and the conversation.
+	// The format of footnotes: [Source N] with a list of sources at the end (source, the default), or [N] (numeric).
+	// A stream's text deltas have [N]; its answer event has the style, source only if it was named. The run, its
+	// events and the conversation keep a named style.
 	CitationStyle runlog.CitationStyle `json:"citation_style"`
 }
 
-// AgentAnswer is the body of their answers; Response and Citations belong to the first, Answer to the second.
+// AgentAnswer is the body of their responses; Response and Citations belong to the first, Answer to the second.
 type AgentAnswer struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
 	// How the run ended.
 	Status string `json:"status" api:"values=success|cancelled|guardrail_triggered|citation_validation_failed"`
-	// The answer, in Markdown with footnotes in the style asked for.
+	// The answer, in Markdown with footnotes in the requested style.
 	Response  string          `json:"response"`
 	Citations []chat.Citation `json:"citations"`
 	// The document of each [Source N], in order of the numbers.
 	Sources []chat.Source `json:"sources"`
 	runlog.Judged
-	// Where the answer may come from: every document in scope, or the given text alone.
+	// The allowed sources of the answer: every document in scope, or the given text alone.
 	RetrievalMode chat.Mode       `json:"retrieval_mode" api:"shared"`
 	StopReason    chat.StopReason `json:"stop_reason,omitempty"`
 	Tokens        chat.Tokens     `json:"tokens"`
@@ -39,7 +39,7 @@ type AgentAnswer struct {
 	Error         *chat.StepError `json:"error,omitempty"`
 }
 
-// GroundedResponse is an answer with its sources spelled out.
+// GroundedResponse is an answer with structured sources.
 type GroundedResponse struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
@@ -52,11 +52,11 @@ type GroundedResponse struct {
 	Error         *chat.StepError `json:"error,omitempty"`
 }
 
-// AgentChat answers POST /agent/chat: it asks a question and returns the answer with its citations.
+// AgentChat handles POST /agent/chat: it asks a question and returns the answer with its citations.
 //
-// Only programs call it. The status is 200, also for an answer that the documents hold nothing, or 422 when a guardrail
-// held the answer back; a run that failed is a problem with the run's id. With Accept: text/event-stream the events of
-// the run come instead.
+// Only programs call it. The status is 200, also for an answer that the documents have none, or 422 if a guardrail
+// withheld the answer. A failed run is a problem with the run's id. With Accept: text/event-stream the response is
+// the stream of the run's events.
 func (a *Handlers) AgentChat(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
@@ -76,7 +76,7 @@ func (a *Handlers) AgentChat(c httpio.Context) error {
 	return c.JSON(answerStatus(t), answer)
 }
 
-// sourcesOf returns the source of each citation. Several citations may be of one document.
+// sourcesOf returns the source of each citation. Several citations may share a document.
 func sourcesOf(citations []chat.Citation) []chat.Source {
 	sources := make([]chat.Source, 0, len(citations))
 	for _, cite := range citations {
@@ -88,10 +88,10 @@ func sourcesOf(citations []chat.Citation) []chat.Source {
 	return sources
 }
 
-// AgentChatStructured answers POST /agent/chat/structured: as AgentChat, with the sources spelled out.
+// AgentChatStructured handles POST /agent/chat/structured: as AgentChat, with structured sources.
 //
-// Links of its sources begin with the path: base is empty. Footnotes are written as the style says, but without a list
-// at the end, since the sources are beside it.
+// The links of its sources are relative: base is empty. Footnotes have the requested style, without a list at the
+// end, since the sources are a separate field.
 func (a *Handlers) AgentChatStructured(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
@@ -105,10 +105,10 @@ func (a *Handlers) AgentChatStructured(c httpio.Context) error {
 	})
 }
 
-// askAndWait starts the run of an AgentQuestion and waits for its end. When the client asked for a stream it sends
+// askAndWait starts the run of an AgentQuestion and waits for its end. If the client requested a stream, it sends
 // that and returns no trace.
 //
-// The style is checked before a run is begun, and kept with the run, so that it is read again in it.
+// The style is validated before the run starts, and stored with the run.
 func (a *Handlers) askAndWait(c httpio.Context) (AgentQuestion, *runlog.Trace, error) {
 	var q AgentQuestion
 	if err := a.Bodies.ReadJSON(c, &q); err != nil {
@@ -122,10 +122,10 @@ func (a *Handlers) askAndWait(c httpio.Context) (AgentQuestion, *runlog.Trace, e
 	return q, t, err
 }
 
-// runToEnd waits for the end of a question's run, or streams it with frame when the client asked for that.
+// runToEnd waits for the end of a question's run, or streams it with frame if the client requested that.
 //
-// The answer is not stored: it is one user's, and the same question may be answered otherwise the next time. A failure
-// after the run is begun carries the run.
+// The response is not cacheable: it is one user's, and repeating the question may give another answer. A failure
+// after the run's start carries the run.
 func (a *Handlers) runToEnd(c httpio.Context, q ask.Question, frame runlog.Framing) (*runlog.Trace, error) {
 	run, err := a.Questions.Start(c, q)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *Handlers) runToEnd(c httpio.Context, q ask.Question, frame runlog.Frami
 	return t, httpio.OfRun(run, runlog.FailureOf(t))
 }
 
-// answerStatus is 422 for an answer that a guardrail held back.
+// answerStatus returns 422 for an answer that a guardrail withheld, else 200.
 func answerStatus(t *runlog.Trace) int {
 	if t.Withheld() {
 		return http.StatusUnprocessableEntity

@@ -10,17 +10,16 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as text.
+// Approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as JSON text.
 type Approval struct {
-	// Other arguments for the tool; as the model chose them if left out.
+	// Other arguments for the tool; left out, those of the model.
 	Input map[string]any `json:"input"`
 }
 
-// ApproveStep lets a call that waits run: as the model asked for it when the body is empty or has no input, else with
-// the body's input.
+// ApproveStep approves a pending call: unchanged if the body is empty or has no input, else with the body's input.
 //
-// It answers POST /agent/runs/{id}/steps/{call}/approve, for the run's user: 202 to programs, 204 to the page's script,
-// 303 to a form. It fails as Runs.Approve does, and with 400 for an input that is no object.
+// It handles POST /agent/runs/{id}/steps/{call}/approve, for the run's user: 202 to programs, 204 to the page's
+// script, 303 to a form. It fails as Runs.Approve does, and with 400 for an input that is no object.
 func (a *Handlers) ApproveStep(c httpio.Context) error {
 	var input json.RawMessage
 	if c.Request().ContentLength != 0 {
@@ -37,9 +36,9 @@ func (a *Handlers) ApproveStep(c httpio.Context) error {
 	})
 }
 
-// DenyStep keeps a call that waits from running.
+// DenyStep denies a pending call.
 //
-// It answers POST /agent/runs/{id}/steps/{call}/deny, in the same ways.
+// It handles POST /agent/runs/{id}/steps/{call}/deny; the responses are those of ApproveStep.
 func (a *Handlers) DenyStep(c httpio.Context) error {
 	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
 		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
@@ -49,19 +48,18 @@ func (a *Handlers) DenyStep(c httpio.Context) error {
 	})
 }
 
-// decidedLimit is how long a page without scripts waits to show what a decision changed.
-// It is a choice; the page is shown after it in any case.
+// decidedLimit is the timeout for a decision's effect before a page without scripts is shown anyway.
 const decidedLimit = 5 * time.Second
 
-// awaitDecision waits, for a page without scripts, until the call that was decided no longer waits in the run's log:
-// shown earlier, the page would ask once more, and not load itself again, so as not to take a reader's words away.
+// awaitDecision waits, for a page without scripts, until the decided call is no longer pending in the run's log. An
+// earlier page would show the question again, without a reload, which would discard a reader's input.
 func (a *Handlers) awaitDecision(c httpio.Context, run string) error {
 	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)
 	defer cancel()
-	// The log is read from its beginning, so the call has to be seen waiting before it can be seen going on.
+	// The log is read from its start, so the call must first be seen waiting.
 	waited, goesOn := false, errors.New("the call goes on")
 	err := a.Logs.Listen(ctx, httpio.Scope(c), run, func(e chat.Event) error {
 		p, err := e.Payload()

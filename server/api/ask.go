@@ -8,20 +8,21 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Accepted is the answer to a question that is being worked on.
+// Accepted is the response for a question whose run has started.
 type Accepted struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
-	// The address of the run's events as pieces of the page.
+	// The address of the run's events as fragments of the page.
 	Stream string `json:"stream"`
 	Events string `json:"events"` // The address of the run's events as JSON.
 }
 
-// Ask answers POST /chat: it starts a run and answers in the form the client asks for.
+// Ask handles POST /chat: it starts a run and answers in the client's format.
 //
-// A program that takes events gets them at once; the page's script gets the new turn, a form the conversation's page
-// (303), and a program 202 with the addresses of the run, of which Location is the first (RFC 9110, section 15.3.3).
-// The question of a form is stashed before the run is begun, so that a refusal can show it again.
+// A program that accepts events gets a stream, and any other 202 with the addresses of the run, the first in
+// Location (RFC 9110, section 15.3.3). The page's script gets the new turn, and a form is redirected to the
+// conversation's page (303). A form's question is stashed before the run starts, so that an error page can show it
+// again.
 func (a *Handlers) Ask(c httpio.Context) error {
 	q, err := a.Questions.Read(c)
 	if err != nil {

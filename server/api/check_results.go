@@ -11,28 +11,27 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Checker has a language model judge results of a search. Its zero value does not.
+// Checker lets a language model check search results. Its zero value does not.
 type Checker struct {
 	// Check judges whether the first results answer a question.
 	Check func(ctx context.Context, user, question string, found []corpus.Result) (CheckedResults, error)
-	Most  int // results that Check judges
-	// Retrieved reports whether the results of POST /agent/retrieve are judged unless the request says otherwise. It is
-	// set where Check is.
+	Most  int // maximum number of results that Check judges
+	// Retrieved reports whether the results of POST /agent/retrieve are checked by default. It is set if Check is.
 	Retrieved func() bool
 }
 
-// CheckedResults are results of a search with the verdicts of a language model.
+// CheckedResults are search results with the verdicts of a language model.
 type CheckedResults struct {
-	Results []corpus.Result     // those that answer first
-	Hits    map[string]chat.Hit // the verdicts, by passage; results that were not judged have none
-	Step    *chat.Step          // the check, with an error if it failed; nil: nothing was checked
+	Results []corpus.Result     // those with the answer first
+	Hits    map[string]chat.Hit // the verdicts, by passage; unchecked results have none
+	Step    *chat.Step          // the check, with its error if it failed; nil: no check
 	Spent   chat.Spent
 }
 
-// afterCheck is the part of the caller's time that a check leaves for the response.
+// afterCheck is the part of the request's timeout reserved for the response after a check.
 const afterCheck = 2 * time.Second
 
-// wanted returns how many results a search needs so that a check can choose the best of some.
+// wanted returns the number of results to search for, so that a check can select the best.
 func (a *Handlers) wanted(body find.SearchQuery, limit int) int {
 	if body.Check != nil && *body.Check {
 		return max(limit, a.Checker.Most)
@@ -40,8 +39,8 @@ func (a *Handlers) wanted(body find.SearchQuery, limit int) int {
 	return limit
 }
 
-// checked describes the first results of a search, as many as the query asks for, with the verdicts of a language model
-// where it asks for those. A note explains a check that failed.
+// checked returns the first results of a search, limited as in the query, with the verdicts of a language model if
+// requested. A failed check adds a note.
 func (a *Handlers) checked(c httpio.Context, body find.SearchQuery, results []corpus.Result, limit int) (f found) {
 	if body.Check == nil || !*body.Check || len(results) == 0 {
 		f.results = find.PassagesOf(results)
@@ -78,7 +77,7 @@ func (a *Handlers) checked(c httpio.Context, body find.SearchQuery, results []co
 	return f
 }
 
-// steps are the search and the check, as far as they were made.
+// steps returns the steps of the search and the check, if any.
 func (f found) steps() (steps []chat.Step) {
 	for _, step := range []*chat.Step{f.search, f.check} {
 		if step != nil {

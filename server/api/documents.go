@@ -25,21 +25,21 @@ type DocumentInfo struct {
 	Title    string `json:"title"`
 	MIME     string `json:"mime"`     // The file's media type.
 	Bytes    int64  `json:"bytes"`    // The file's size.
-	Pages    int    `json:"pages"`    // How many pages it has; 0 for formats without pages.
-	Passages int    `json:"passages"` // How many passages it was cut into.
+	Pages    int    `json:"pages"`    // The number of pages; 0 for formats without pages.
+	Passages int    `json:"passages"` // The number of passages.
 	SHA256   string `json:"sha256"`
-	// The namespace; without one documents go to "default" and searches go everywhere.
+	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace string `json:"namespace"`
-	Language  string `json:"language,omitempty"` // Its language (ISO 639-1), when it was recognised.
-	// What is known about the document: author, date, tags and so on.
+	Language  string `json:"language,omitempty"` // Its detected language (ISO 639-1).
+	// The document's metadata: author, date, tags and so on.
 	Meta map[string]any `json:"meta"`
-	// How far the document is; ready means that its text can be searched.
+	// The document's processing state; ready means that its text can be searched.
 	State corpus.State `json:"state" api:"shared"`
-	// Whether it can be found by meaning: failed after the server died three times while it made the vectors; POST
-	// /documents/{id}/retry tries again.
+	// The state of its embedding. failed: the server died three times while embedding it; POST /documents/{id}/retry
+	// retries.
 	Semantic  corpus.Semantic `json:"semantic"`
-	Progress  corpus.Progress `json:"progress"`        // How far the work on it is.
-	Error     *corpus.Failure `json:"error,omitempty"` // Why the file could not be read.
+	Progress  corpus.Progress `json:"progress"`        // The progress of its processing.
+	Error     *corpus.Failure `json:"error,omitempty"` // Why the file could not be parsed.
 	CreatedAt time.Time       `json:"created_at"`
 	UpdatedAt time.Time       `json:"updated_at"`
 }
@@ -50,7 +50,7 @@ type DocumentList struct {
 	Next      string         `json:"next,omitempty"` // the cursor of the next page
 }
 
-// newDocumentInfo is a document as programs see it. Its lists and objects are never null.
+// newDocumentInfo converts a document to its API form. Its lists and objects are never null.
 func newDocumentInfo(d corpus.Document) DocumentInfo {
 	if d.Meta == nil {
 		d.Meta = map[string]any{}
@@ -64,9 +64,9 @@ func newDocumentInfo(d corpus.Document) DocumentInfo {
 	}
 }
 
-// documentFilter reads ?state=&q=&sort=&limit=&cursor=; state may be several, separated by commas.
+// documentFilter parses ?state=&q=&sort=&limit=&cursor=; state is a list separated by commas.
 //
-// 400 for what it can't read. An empty state between two commas is passed over.
+// It fails with 400 for an invalid parameter. Empty list entries are ignored.
 func documentFilter(c httpio.Context) (corpus.Filter, error) {
 	limit, err := httpio.QueryInt(c, "limit", 50, 1, 1000)
 	if err != nil {
@@ -91,10 +91,9 @@ func documentFilter(c httpio.Context) (corpus.Filter, error) {
 	return f, nil
 }
 
-// ListDocuments answers GET /documents: a page of the user's documents.
+// ListDocuments handles GET /documents: a page of the user's documents.
 //
-// Programs get it here; a browser gets a page from package page at the same address. The list is not stored by caches,
-// since documents change by themselves while they are read in.
+// Package page serves browsers at the same address. The list is not cacheable, since processing changes documents.
 func (a *Handlers) ListDocuments(c httpio.Context) error {
 	filter, err := documentFilter(c)
 	if err != nil {
@@ -115,9 +114,9 @@ func (a *Handlers) ListDocuments(c httpio.Context) error {
 	return c.JSON(http.StatusOK, DocumentList{list, next})
 }
 
-// GetDocument answers GET /documents/{id}: a document's state and metadata.
+// GetDocument handles GET /documents/{id}: a document's state and metadata.
 //
-// 404 for a document that is not there or another user's: the two look the same.
+// A missing and another user's document are both 404.
 func (a *Handlers) GetDocument(c httpio.Context) error {
 	d, err := a.Library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -127,9 +126,9 @@ func (a *Handlers) GetDocument(c httpio.Context) error {
 	return c.JSON(http.StatusOK, newDocumentInfo(d))
 }
 
-// DeleteDocument answers DELETE /documents/{id}: the document can be restored for a minute.
+// DeleteDocument handles DELETE /documents/{id}: the document can be restored for a minute.
 //
-// 204, or 404. POST /documents/{id}/delete is the same for forms.
+// It answers 204, or 404. POST /documents/{id}/delete is the equivalent for forms.
 func (a *Handlers) DeleteDocument(c httpio.Context) error {
 	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -137,9 +136,9 @@ func (a *Handlers) DeleteDocument(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// RestoreDocument answers POST /documents/{id}/restore: it undoes a deletion.
+// RestoreDocument handles POST /documents/{id}/restore: it undoes a deletion.
 //
-// 200 with the document, 303 to a form, and an error once it is gone for good.
+// It answers 200 with the document, 303 to a form, and an error once the document was deleted permanently.
 func (a *Handlers) RestoreDocument(c httpio.Context) error {
 	if err := a.Library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -147,9 +146,9 @@ func (a *Handlers) RestoreDocument(c httpio.Context) error {
 	return a.answerChanged(c)
 }
 
-// CancelDocument answers POST /documents/{id}/cancel: it stops the reading of a document.
+// CancelDocument handles POST /documents/{id}/cancel: it cancels the processing of a document.
 //
-// 409 when nothing is being done for it.
+// It fails with 409 if none is under way.
 func (a *Handlers) CancelDocument(c httpio.Context) error {
 	if err := a.Library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -157,9 +156,9 @@ func (a *Handlers) CancelDocument(c httpio.Context) error {
 	return a.answerChanged(c)
 }
 
-// RetryDocument answers POST /documents/{id}/retry: it has a document read in again.
+// RetryDocument handles POST /documents/{id}/retry: it processes a document again.
 //
-// 409 when there is nothing to try again.
+// It fails with 409 if there is nothing to retry.
 func (a *Handlers) RetryDocument(c httpio.Context) error {
 	if err := a.Library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -167,15 +166,15 @@ func (a *Handlers) RetryDocument(c httpio.Context) error {
 	return a.answerChanged(c)
 }
 
-// Inert keeps anything in a file from running, should a browser show it after all.
+// Inert prevents the execution of a file's content if a browser renders it.
 //
-// It is a Content-Security-Policy that takes the place of the pages' own for whatever came from a user.
+// It is a Content-Security-Policy that replaces the default one for content of users.
 const Inert = "default-src 'none'; sandbox"
 
-// DocumentText answers GET /documents/{id}/text: the document's text, to which all offsets refer.
+// DocumentText handles GET /documents/{id}/text: the document's text, the base of all offsets.
 //
-// There is no text yet: 409. The length is sent only if the text is one part, as it is not known before. A failure
-// after the first part cuts the connection, which is all that is left to tell a client.
+// It fails with 409 while there is no text yet. Content-Length is sent only for a text of one part, since it is not
+// known before. A failure after the first part aborts the connection, the only remaining signal to the client.
 func (a *Handlers) DocumentText(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	part, err := a.Library.TextPart(ctx, scope, id, 0)
@@ -190,22 +189,22 @@ func (a *Handlers) DocumentText(c httpio.Context) error {
 		h.Set("Content-Length", strconv.Itoa(len(part.Text)))
 	}
 	c.Response().WriteHeader(http.StatusOK)
-	// A part at a time: many slow readers of large texts must not hold them all in memory.
+	// One part at a time: many slow readers of large texts must not hold them all in memory.
 	for version := part.Version; ; {
 		if _, err := io.WriteString(c.Response(), part.Text); err != nil || part.Next == 0 {
-			return nil // a reader who left is no failure
+			return nil // a disconnected reader is no failure
 		}
 		part, err = a.Library.TextPart(ctx, scope, id, part.Next)
 		if err != nil || part.Version != version {
-			panic(http.ErrAbortHandler) // cut off: half of one text and half of another would look whole
+			panic(http.ErrAbortHandler) // abort: a mix of two versions would look complete
 		}
 	}
 }
 
-// DocumentFile answers with the original, always as an attachment.
+// DocumentFile handles the download of the original, always as an attachment.
 //
-// http.ServeContent answers ranges (206, 416) and what the client has already (304) by the ETag, which is the file's
-// hash: the same bytes are the same file, whatever it is called.
+// http.ServeContent handles ranges (206, 416) and conditional requests (304) by the ETag, the file's hash: equal
+// bytes are the same file under any name.
 func (a *Handlers) DocumentFile(c httpio.Context) error {
 	d, file, err := a.Library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -222,7 +221,7 @@ func (a *Handlers) DocumentFile(c httpio.Context) error {
 	return nil
 }
 
-// inertType keeps the types that no browser runs anything of.
+// inertType returns the media type if browsers execute nothing of it.
 func inertType(kind string) string {
 	if f, ok := extract.Formats.ByMIME(kind); ok && f.Inert {
 		return kind
@@ -230,7 +229,7 @@ func inertType(kind string) string {
 	return httpio.TypeBytes
 }
 
-// attachmentHeader names a download. A name outside ASCII goes out in its encoded form.
+// attachmentHeader returns the Content-Disposition of a download. A name outside ASCII is encoded.
 func attachmentHeader(filename string) string {
 	if value := mime.FormatMediaType("attachment", map[string]string{"filename": filename}); value != "" {
 		return value
@@ -241,16 +240,16 @@ func attachmentHeader(filename string) string {
 const (
 	defaultPageWidth = 1000
 
-	// MaxPageWidth is how many pixels wide a page is drawn at most.
+	// MaxPageWidth is the maximum width of a rendered page in pixels.
 	MaxPageWidth = 4000
 )
 
-// PageImage answers GET /documents/{id}/pages/{n}.png?width=&dpr=: the page is drawn width × dpr pixels wide. With
-// ?v= set to the beginning of the document's sha256 it may be kept for ever.
+// PageImage handles GET /documents/{id}/pages/{n}.png?width=&dpr=: it renders a page width × dpr pixels wide. With
+// ?v= set to the beginning of the document's sha256 the image is immutable.
 //
-// The ETag names all that decides the picture: the file, the page, the width and how the page is turned. no-cache lets
-// browsers keep it, but ask each time; with v the address changes with the file, so they need not. A failure is not
-// stored. width and dpr are refused outside of their range, their product is cut to MaxPageWidth.
+// The ETag covers all that determines the image: the file, the page, the width and the rotation. With no-cache
+// browsers revalidate each time; with v the address changes with the file, so they need not. An error is not
+// cacheable. width and dpr are refused outside their range, and their product is limited to MaxPageWidth.
 func (a *Handlers) PageImage(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")
@@ -295,13 +294,13 @@ func (a *Handlers) PageImage(c httpio.Context) error {
 	return c.Blob(http.StatusOK, "image/png", image)
 }
 
-// isFinished reports whether a document's state will not change by itself.
+// isFinished reports whether a document's processing is over.
 func isFinished(d corpus.Document) bool {
 	return d.State == corpus.StateReady || d.State == corpus.StateFailed || d.State == corpus.StateCancelled
 }
 
-// answerChanged answers a form about a document with the list as it was, and a program with the document.
-// 303 leads a form back with GET; the page's script and programs get the document as it is now.
+// answerChanged sends the response after a change of a document: 303 to a form, and the current document to the
+// page's script and programs.
 func (a *Handlers) answerChanged(c httpio.Context) error {
 	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
@@ -309,7 +308,7 @@ func (a *Handlers) answerChanged(c httpio.Context) error {
 	return a.GetDocument(c)
 }
 
-// backToList is the list that a form was on: forms carry its query in their address.
+// backToList returns the address of a form's list: forms carry its query in their address.
 func backToList(c httpio.Context, deleted string) string {
 	query := c.QueryParams()
 	for name := range query {
@@ -326,9 +325,9 @@ func backToList(c httpio.Context, deleted string) string {
 	return "/documents?" + query.Encode()
 }
 
-// DeleteDocumentForm answers POST /documents/{id}/delete, for forms, which know no DELETE.
+// DeleteDocumentForm handles POST /documents/{id}/delete, for forms, which do not support DELETE.
 //
-// The address that it leads to names the document, so that the page can offer to bring it back.
+// The redirect address contains the document id, so that the page can offer to restore it.
 func (a *Handlers) DeleteDocumentForm(c httpio.Context) error {
 	id := c.Param("id")
 	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), id); err != nil {
@@ -343,12 +342,12 @@ func (a *Handlers) DeleteDocumentForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, backToList(c, id))
 }
 
-// DocumentEvents answers GET /documents/{id}/events: a "document" event with the document as JSON at each change of
-// its state or progress, and a "document_done" event, the last, when it is ready, failed or cancelled. A reader that
-// comes back gets the present state first.
+// DocumentEvents handles GET /documents/{id}/events: a "document" event with the document as JSON at each change of
+// its state or progress, and a final "document_done" event once it is ready, failed or cancelled. A reconnecting
+// reader first gets the current state.
 //
-// It fails before the stream is open with 404 for a document that the user does not have, and 429 when no place for a
-// stream is free. Its events have no ids, since there is nothing to go on after.
+// It fails before the stream opens with 404 for a document that the user does not have, and 429 over the limit of
+// streams. Its events have no ids, since a stream is not resumed.
 func (a *Handlers) DocumentEvents(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	d, changed, err := a.Library.Watch(ctx, scope, id)
@@ -372,12 +371,12 @@ func (a *Handlers) DocumentEvents(c httpio.Context) error {
 			return nil
 		}
 		if d, changed, err = a.Library.Watch(ctx, scope, id); err != nil {
-			return err // deleted meanwhile: the stream just ends
+			return err // deleted meanwhile: the stream ends
 		}
 	}
 }
 
-// documentFrame is a document's state as an event; document_done is the last one.
+// documentFrame encodes a document's state as an event; document_done is the last one.
 func documentFrame(d corpus.Document) ([]byte, error) {
 	body, err := json.Marshal(newDocumentInfo(d))
 	if err != nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// StreamEvents answers GET /agent/runs/{id}/events.
+// StreamEvents handles GET /agent/runs/{id}/events.
 //
-// It is for programs, which get the log as it is, but for the answer: that is written in the style that its question
-// named. The run is read for it only when the answer comes. See runlog.Reader.Follow for what a reader gets that comes
-// back.
+// It streams the log to programs, with the answer in the citation style of its question. The run is read for that
+// only when the answer event arrives. See runlog.Reader.Follow for the resumption of a stream.
 func (a *Handlers) StreamEvents(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {

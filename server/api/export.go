@@ -18,15 +18,15 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// exportKinds are the media types of the formats of an answer's evidence, which can be verified.
+// exportKinds are the media types of the verifiable evidence formats.
 var exportKinds = map[string]string{
 	"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json",
 }
 
-// ExportRun answers with an answer and all it rests on, as a file.
+// ExportRun exports an answer with its sources as a file.
 //
-// It answers GET /agent/runs/{id}/export for the run's user, always as an attachment: 400 for a format that is none,
-// 409 while the run is under way. json, md and html are sealed with a digest and can be verified; the other formats
+// It handles GET /agent/runs/{id}/export for the run's user, always as an attachment: 400 for an unknown format, 409
+// while the run is under way. json, md and html are sealed with a digest and can be verified; the other formats
 // can't.
 func (a *Handlers) ExportRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
@@ -68,10 +68,9 @@ func (a *Handlers) ExportRun(c httpio.Context) error {
 	return c.Blob(http.StatusOK, kind, file)
 }
 
-// evidenceOf is the run as it is kept in a file.
+// evidenceOf converts a run to evidence.
 //
-// Times of steps are seconds since 1970 as a fraction in the log and are exact to a microsecond here. Lists are never
-// null.
+// Step times are fractional seconds since 1970 in the log and exact to a microsecond here. Lists are never null.
 func evidenceOf(t *runlog.Trace) chat.Evidence {
 	e := chat.Evidence{
 		RunID: t.RunID, Question: t.Question, Answer: t.Text, Model: t.Model, Status: t.Status, AskedAt: t.CreatedAt,
@@ -105,9 +104,9 @@ func evidenceOf(t *runlog.Trace) chat.Evidence {
 	return e
 }
 
-// fileName is a name that every file system takes, made of a question's words.
+// fileName returns a portable file name from a question's words.
 //
-// It keeps letters and digits of all scripts, in small letters, and at most 60 characters of them, which is a choice.
+// It keeps letters and digits of all scripts, in lower case, at most 60 characters.
 func fileName(question string) string {
 	words := strings.FieldsFunc(
 		strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) },
@@ -121,14 +120,14 @@ func fileName(question string) string {
 
 // EvidenceFile is the body of POST /evidence/verify.
 type EvidenceFile struct {
-	File string `json:"file" api:"need"` // The whole text of an exported file.
+	File string `json:"file" api:"need"` // The complete text of an exported file.
 }
 
-// VerifyEvidence checks an exported answer against the documents as they are now.
+// VerifyEvidence checks an exported answer against the current documents.
 //
-// It answers POST /evidence/verify with 200 and what became of each quote, also when nothing of it holds; 400 is for a
-// body that is no exported file. Each document is read once, however often it is cited. Documents that the caller does
-// not have count as gone.
+// It handles POST /evidence/verify: 200 with the result for each quote, even if none is verified; 400 for a body
+// that is no exported file. Each document is read once, regardless of its number of citations. Documents that the
+// caller does not have count as missing.
 func (a *Handlers) VerifyEvidence(c httpio.Context) error {
 	file, err := a.readEvidence(c)
 	if err != nil {
@@ -153,9 +152,9 @@ func (a *Handlers) VerifyEvidence(c httpio.Context) error {
 	return c.JSON(http.StatusOK, e.Report(problems, results))
 }
 
-// readEvidence takes an exported file as it is, if it is the JSON one, or the text of any in an EvidenceFile.
+// readEvidence returns an exported file: the body itself if it is the JSON one, or the text in an EvidenceFile.
 //
-// A body with a field format is taken for the exported JSON file itself, which EvidenceFile does not have.
+// A body with a field format is the exported JSON file itself; EvidenceFile has no such field.
 func (a *Handlers) readEvidence(c httpio.Context) ([]byte, error) {
 	body, err := a.Bodies.ReadRaw(c)
 	if err != nil {
@@ -172,7 +171,7 @@ func (a *Handlers) readEvidence(c httpio.Context) ([]byte, error) {
 	return []byte(wrapped.File), err
 }
 
-// presentDocument is a document as it is now.
+// presentDocument is the current version of a document.
 type presentDocument struct {
 	found  bool
 	sha256 string
@@ -180,8 +179,7 @@ type presentDocument struct {
 	blocks []corpus.Block
 }
 
-// findDocument reads a document as it is now, to compare an answer's quotes with; one that is gone is not found, and no
-// error.
+// findDocument reads the current version of a document, for comparison with quotes; a missing one is no error.
 func (a *Handlers) findDocument(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
 	d, err := a.Library.Document(ctx, scope, id)
 	if err != nil {
@@ -198,20 +196,20 @@ func (a *Handlers) findDocument(ctx context.Context, scope chat.Scope, id string
 	return v, err
 }
 
-// maxExported is how many answers of a conversation are exported at most, the newest.
-// It is a choice, so that a file is made in memory within bounds.
+// maxExported is the maximum number of a conversation's answers in an export, the newest ones. It limits the memory
+// for the file.
 const maxExported = 200
 
-// fileKinds are the media types of the formats that answers are exported in without what is needed to verify them.
+// fileKinds are the media types of the export formats without evidence for verification.
 var fileKinds = map[string]string{
 	"docx": export.MediaTypes["docx"], "bib": export.MediaTypes["bib"], "csl": export.MediaTypes["csl"],
 	"ris": export.MediaTypes["ris"], "md": exportKinds["md"], "html": exportKinds["html"],
 }
 
-// ExportSession answers GET /agent/session/{id}/export: the branch that is shown, as one file.
+// ExportSession handles GET /agent/session/{id}/export: the shown branch as one file.
 //
-// 400 for a format that is none, 404 for a conversation that the user does not have, 409 when none of its answers is
-// finished. Turns that are damaged are left out and logged.
+// It fails with 400 for an unknown format, 404 for a conversation that the user does not have, and 409 if none of
+// its answers is finished. Damaged turns are left out and logged.
 func (a *Handlers) ExportSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -254,9 +252,9 @@ func (a *Handlers) ExportSession(c httpio.Context) error {
 	return a.sendFile(c, format, session.Title, answers)
 }
 
-// sendFile answers with answers as a file of one of fileKinds.
+// sendFile sends answers as a file of one of fileKinds.
 //
-// The file is made before anything is sent, so a failure can still be told.
+// The file is complete before anything is sent, so an error can still be reported.
 func (a *Handlers) sendFile(c httpio.Context, format, title string, answers []chat.Evidence) error {
 	file, err := a.exportFile(c.Request().Context(), httpio.Scope(c), format, title, answers)
 	if err != nil {
@@ -269,7 +267,7 @@ func (a *Handlers) sendFile(c httpio.Context, format, title string, answers []ch
 	return c.Blob(http.StatusOK, fileKinds[format], file)
 }
 
-// docx, md and html need only the answers; the other formats list their sources, which are looked up.
+// docx, md and html need only the answers; the other formats need the sources' data.
 func (a *Handlers) exportFile(
 	ctx context.Context, scope chat.Scope, format, title string, answers []chat.Evidence,
 ) ([]byte, error) {
@@ -294,8 +292,8 @@ func (a *Handlers) exportFile(
 	}
 }
 
-// citedSources are the documents that answers cite, each once, in the order of their first footnotes. Of one that is
-// gone only what the answer says is known.
+// citedSources returns the documents that answers cite, each once, in the order of their first footnotes. For a
+// deleted document only the citation's data is available.
 func (a *Handlers) citedSources(
 	ctx context.Context, scope chat.Scope, answers []chat.Evidence,
 ) (sources []export.Source, err error) {

@@ -15,10 +15,11 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Judgement is the body of POST /agent/runs/{id}/feedback. A form has the same fields; its rating "none" withdraws.
+// Judgement is the body of POST /agent/runs/{id}/feedback. A form has the same fields; its rating "none" deletes the
+// feedback.
 type Judgement struct {
-	Rating chat.Rating `json:"rating" api:"need,values=chat.Rating"` // What the reader thinks of the answer.
-	// With up: accurate, complete, well_sourced, clear; with down: wrong, incomplete, wrong_sources, off_topic,
+	Rating chat.Rating `json:"rating" api:"need,values=chat.Rating"` // The reader's rating of the answer.
+	// For up: accurate, complete, well_sourced, clear; for down: wrong, incomplete, wrong_sources, off_topic,
 	// unclear.
 	Reason  string `json:"reason"`
 	Comment string `json:"comment" api:"max=chat.MaxComment"` // In the reader's own words.
@@ -26,14 +27,15 @@ type Judgement struct {
 
 // FeedbackList is one page of GET /feedback.
 type FeedbackList struct {
-	Feedback []chat.Feedback `json:"feedback"`                    // What was said, last changed first.
+	Feedback []chat.Feedback `json:"feedback"`                    // The feedback, last changed first.
 	Next     string          `json:"next,omitempty" api:"shared"` // The cursor of the next page; absent at the end.
 }
 
-// SetFeedback stores what a reader thinks of an answer, in the place of what they thought before.
+// SetFeedback stores a reader's feedback on an answer, replacing earlier feedback.
 //
-// It answers POST /agent/runs/{id}/feedback for the run's user: 200 with what is stored, a piece of the page for its
-// script, or 303 to a form. 409 while the run is under way, 400 for a rating or reason that is none.
+// It handles POST /agent/runs/{id}/feedback for the run's user: 200 with the stored feedback, a fragment of the page
+// for its script, or 303 to a form. It fails with 409 while the run is under way and 400 for an invalid rating or
+// reason.
 func (a *Handlers) SetFeedback(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -71,7 +73,7 @@ func (a *Handlers) SetFeedback(c httpio.Context) error {
 	return a.answerFeedback(c, run, &stored)
 }
 
-// readJudgement reads a rating from JSON or from a form.
+// readJudgement decodes a rating from JSON or from a form.
 func (a *Handlers) readJudgement(c httpio.Context) (Judgement, error) {
 	var body Judgement
 	if httpio.MediaType(c) == httpio.TypeJSON {
@@ -87,7 +89,7 @@ func (a *Handlers) readJudgement(c httpio.Context) (Judgement, error) {
 	}, nil
 }
 
-// answerFeedback answers with the feedback as it is now, nil for none.
+// answerFeedback sends the current feedback, nil for none.
 func (a *Handlers) answerFeedback(c httpio.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
 	case httpio.ByHTMX(c):
@@ -100,9 +102,9 @@ func (a *Handlers) answerFeedback(c httpio.Context, run chat.Run, f *chat.Feedba
 	return c.JSON(http.StatusOK, f)
 }
 
-// DropFeedback answers DELETE /agent/runs/{id}/feedback: it forgets what the reader thought of an answer.
+// DropFeedback handles DELETE /agent/runs/{id}/feedback: it deletes the reader's feedback.
 //
-// 204, also when nothing was said.
+// It answers 204, even without feedback.
 func (a *Handlers) DropFeedback(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -114,9 +116,9 @@ func (a *Handlers) DropFeedback(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// ListFeedback answers GET /feedback: a page of it, or with ?format= all of it as a file.
+// ListFeedback handles GET /feedback: one page, or with ?format= all feedback as a file.
 //
-// It gives only what the caller said. A file holds all of it, whatever limit and cursor say.
+// It returns only the caller's feedback. A file ignores limit and cursor.
 func (a *Handlers) ListFeedback(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
@@ -143,10 +145,10 @@ func (a *Handlers) ListFeedback(c httpio.Context) error {
 	return c.JSON(http.StatusOK, FeedbackList{httpio.NotNil(found), next})
 }
 
-// feedbackFile sends all feedback, page by page. The first page is read before anything is sent, so that a failure
-// can still be told.
+// feedbackFile streams all feedback, page by page. The first page is read before anything is sent, so that its error
+// can still be reported.
 //
-// A failure after the first page cuts the file off: its status is sent.
+// A failure after the first page truncates the file, since the status was already sent.
 func (a *Handlers) feedbackFile(
 	c httpio.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error,
 ) error {
@@ -175,7 +177,7 @@ func (a *Handlers) feedbackFile(
 	}
 }
 
-// newLinesFeedback writes feedback as JSON, one a line.
+// newLinesFeedback encodes feedback as JSON, one per line.
 func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
 	lines := json.NewEncoder(w)
 	return func(page []chat.Feedback) error {
@@ -188,7 +190,7 @@ func newLinesFeedback(w io.Writer) func([]chat.Feedback) error {
 	}
 }
 
-// newCSVFeedback writes feedback as a table. Its head goes out with the first page, so that an empty table has none.
+// newCSVFeedback encodes feedback as CSV. The header is written with the first page, even if that is empty.
 func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 	table := csv.NewWriter(w)
 	head := []string{"run_id", "session_id", "rating", "reason", "comment", "question", "created_at", "updated_at"}
@@ -212,9 +214,9 @@ func newCSVFeedback(w io.Writer) func([]chat.Feedback) error {
 	}
 }
 
-// safeCell keeps a spreadsheet from taking somebody's words for a formula.
+// safeCell prevents a spreadsheet from parsing user text as a formula.
 //
-// These characters begin a formula in the usual spreadsheets; an apostrophe before them means text there.
+// These characters start a formula in common spreadsheets; an apostrophe before them marks text.
 func safeCell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text

@@ -10,12 +10,12 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Gather lets a model choose how to search. What it found until it failed comes with the error.
+// Gather lets a model choose the searches. With an error it returns the results so far.
 //
-// user is whose documents are searched, most how many passages are wanted. It may take as long as ctx lets it.
+// user is the owner of the documents, most the number of passages wanted. Its timeout is ctx's deadline.
 type Gather func(ctx context.Context, user string, req chat.RunRequest, most int) (Gathered, error)
 
-// Gathered is what is found when a model chooses how to search.
+// Gathered is the result of a Gather.
 type Gathered struct {
 	Results []corpus.Result // best first
 	Steps   []chat.Step
@@ -23,17 +23,17 @@ type Gathered struct {
 	Spent   chat.Spent
 }
 
-// gatherResults answers a query by the agent. ok is false when that can't serve: then the query is searched for
-// plainly, and the steps and notes of res say what the agent did and why that is not all.
+// gatherResults answers a query by the agent. ok is false if it can't: the query is then searched as a fallback, and
+// the steps and notes of res report the agent's work and its failure.
 //
-// A query that names a mode, a least score, or filters other than documents asks for one certain search and gets it.
-// Limits, and what is wrong with the query, are errors in any case: a plain search would be no way around them.
+// A query with a mode, a minimum score, or filters other than documents is always searched directly. Limits and an
+// invalid query are errors in any case: the fallback must not bypass them.
 func (a *Handlers) gatherResults(
 	c httpio.Context, body find.SearchQuery, began time.Time,
 ) (res RetrieveResponse, ok bool, err error) {
 	if a.Gatherer == nil || body.Mode != "" || body.MinScore != 0 ||
 		body.Filters != nil && !body.Filters.OnlyDocuments() {
-		return res, false, nil // it asks for a certain search
+		return res, false, nil // the request determines the search
 	}
 	q, err := a.Searcher.Query(body)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *Handlers) gatherResults(
 	), true, nil
 }
 
-// orNone makes CodeOf usable for no error.
+// orNone returns err, or an error without a code for nil, for CodeOf.
 func orNone(err error) error {
 	if err == nil {
 		return &chat.Error{}

@@ -1,19 +1,19 @@
-// Package api answers the addresses for programs, and the forms that browsers post to them: questions (ask, agent,
-// query), runs and what steers them, conversations and their queues, documents and uploads, searches, feedback and
-// exports. Handlers has one method for each address; the bodies that it reads and writes are the types beside it,
-// which package openapi describes.
+// Package api has the handlers for programs, and for the forms that browsers post to the same addresses: questions
+// (ask, agent, query), runs and their commands, conversations and their queues, documents and uploads, searches,
+// feedback and exports. Handlers has one method for each address, next to the types of its bodies, which package
+// openapi describes.
 //
-// What comes in is a request that the guard let through, with its user; what goes out is JSON, a file, a stream of
-// events, or for a browser's form a redirect or a piece of the page. A handler that fails returns the error, and
-// package server words it for the client; a chat.Error's code decides the status (httpio.Status).
+// A request is authorised by the guard and has its user. The response is JSON, a file, a stream of events, or for a
+// browser's form a redirect or a fragment of the page. A handler returns its error, and package server encodes it
+// for the client; a chat.Error's code determines the status (httpio.Status).
 //
-// The files: ask, agent and query start runs, runs, events and approve read and steer them, steer repeats one from a
-// step on; sessions, session_tools, retrieval and queue are about conversations; upload, add_page, share, samples,
-// documents and watched about documents; search, gather and retrieve_trace about passages; tables, standing, places and
-// shares about what their names say; export, feedback and health are the rest.
+// The files: ask, agent and query start runs; runs, events and approve read and control them; steer repeats one from
+// a step. sessions, session_tools, retrieval and queue are about conversations; upload, add_page, share, samples,
+// documents and watched about documents; search, gather and retrieve_trace about passages; tables, standing, places
+// and shares about their namesakes; export, feedback and health are the rest.
 //
-// It must never read or change anything but through a Scope, which is the request's user, and never draw a page by
-// itself: what forms get in return is handed in by package page.
+// It must access data only through a Scope, the request's user, and must not render pages: package page supplies the
+// responses to forms.
 package api
 
 import (
@@ -36,9 +36,9 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Handlers answers the API's own addresses. Browsers that post a form to one of them get a page or a piece of one.
+// Handlers serves the API's routes. Browsers that post a form to one of them get a page or a fragment.
 //
-// All fields are set once and then only read, so requests may be answered at the same time.
+// All fields are set once and then only read, so it is safe for concurrent use.
 type Handlers struct {
 	Store     chat.Store
 	Feed      *chat.Feed
@@ -47,26 +47,26 @@ type Handlers struct {
 	Logs      *runlog.Reader
 	Questions *ask.Questions
 	Searcher  *find.Searcher
-	Shares    *shares.Desk     // makes links to answers
+	Shares    *shares.Desk     // creates and opens links to answers
 	Places    *follow.Follower // follows places
-	Pages     *addpage.Adder   // adds pages of the web
-	Models    modelchoice.Desk // chooses which model answers
-	Keeper    Keeper           // keeps questions that are asked again
-	Webhooks  Webhooks         // sends what changed in them
-	Tables    *grid.Filler     // makes tables over many documents and fills them
+	Pages     *addpage.Adder   // imports web pages
+	Models    modelchoice.Desk // selects the answering model
+	Keeper    Keeper           // stores questions that are asked again
+	Webhooks  Webhooks         // sends their changes
+	Tables    *grid.Filler     // creates and fills tables over documents
 	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
-	// a plain search does not take the place of an agent that fails
+	// a failed agent has no plain search as fallback
 	GatherAlone bool
-	// FallbackScore is the minimum similarity, 0–1, of the results of the semantic search that replaces Gatherer.
+	// FallbackScore is the minimum similarity, 0–1, of the semantic search that is Gatherer's fallback.
 	FallbackScore float64
-	Checker       Checker // has a language model judge results of a search
-	// what models are told with a budget, for the histories of sessions; nil: they have no system message
+	Checker       Checker // lets a language model check search results
+	// returns the system message for a budget, for histories of sessions; nil: no system message
 	Rules   func(chat.Budget) string
 	Checks  []Check
-	Samples fs.FS // the documents that POST /documents/samples adds; nil: there are none
+	Samples fs.FS // the documents that POST /documents/samples adds; nil: none
 	Version string
-	Commit  string // that the program was built from
-	Date    string // of that commit
+	Commit  string // of the build
+	Date    string // of the commit
 
 	Bodies  httpio.Bodies
 	Streams *httpio.Streams
@@ -75,35 +75,36 @@ type Handlers struct {
 	Limits  httpio.Limits
 	Log     *slog.Logger
 
-	// AskedFragment answers the page's script with the turn of a new run.
+	// AskedFragment sends the turn of a new run to the page's script.
 	AskedFragment func(httpio.Context, chat.Run) error
-	// UploadRefused answers a form with the page of files that were not taken; taken is how many others were.
+	// UploadRefused sends the page of refused files to a form; taken is the number of accepted ones.
 	UploadRefused func(c httpio.Context, status, taken int, refused []views.RefusedFile) error
 }
 
-// Runs steers the work on questions.
+// Runs controls the runs.
 //
-// Its methods fail with chat.CodeNotFound for a run, or a waiting question, that the user does not have.
+// Its methods fail with chat.CodeNotFound for a run, or a queued question, that the user does not have.
 type Runs interface {
-	// Cancel stops a run; one that is over already fails with chat.CodeConflict.
+	// Cancel cancels a run; a finished one fails with chat.CodeConflict.
 	Cancel(ctx context.Context, s chat.Scope, runID string) error
-	// AnswerNow makes a run answer from what it has; one that is over already fails with chat.CodeConflict.
+	// AnswerNow makes a run answer from its results so far; a finished run fails with chat.CodeConflict.
 	AnswerNow(ctx context.Context, s chat.Scope, runID string) error
-	// Approve lets a call that waits for a person run, with another input if one is given. chat.CodeNotFound for one
-	// that never waited, chat.CodeConflict for one that was decided or whose run is over, chat.CodeInvalid for an
-	// input that the tool does not take.
+	// Approve lets a pending call run, with another input if one is given. It fails with chat.CodeNotFound for a
+	// call that was never pending, chat.CodeConflict if it was decided or its run is over, and chat.CodeInvalid for
+	// an input that the tool does not accept.
 	Approve(ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage) error
-	// Deny keeps such a call from running; the model is told.
+	// Deny prevents a pending call from running; the model gets the denial as its result.
 	Deny(ctx context.Context, s chat.Scope, runID, callID string) error
-	// Rerun starts a run beside an earlier one that is over: its steps up to a tool call, that call with another
-	// input, and what comes of it.
+	// Rerun starts a sibling of a finished run: it copies the steps up to a tool call, repeats that call with
+	// another input, and continues.
 	Rerun(
 		ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string,
 	) (run chat.Run, fresh bool, err error)
-	// Enqueue lets a question wait until its session's run is over.
+	// Enqueue queues a question until its session's run is over.
 	Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error)
-	// SendNow puts a waiting question first and ends the run under way: with answer, by an answer from what it has.
+	// SendNow moves a queued question to the front and ends the run under way: with answer, by an answer from its
+	// results so far.
 	SendNow(ctx context.Context, s chat.Scope, sessionID, id string, answer bool) error
-	// Resend sends a session's first waiting question if nothing is in its way any more.
+	// Resend sends a session's first queued question if nothing blocks it.
 	Resend(ctx context.Context, s chat.Scope, sessionID string)
 }

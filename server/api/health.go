@@ -12,47 +12,47 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// It is a choice: who watches the server usually waits a few seconds.
+// probeTime is the timeout of a probe; monitors usually wait a few seconds.
 const probeTime = 2 * time.Second
 
-// Check is one dependency that GET /health asks.
+// Check is one dependency that GET /health probes.
 //
-// Its functions are called by several requests at the same time.
+// Its functions must be safe for concurrent use.
 type Check struct {
 	Name     string
 	Critical bool                             // its failure makes the server "down" (503), not "degraded" (200)
-	Probe    func(ctx context.Context) error  // has 2 s; a chat.Error's message is shown, anything else is only logged
-	Says     func(ctx context.Context) string // what to tell of it while it is well; nil: nothing
-	Applies  func() bool                      // whether there is such a part now; nil: there is
+	Probe    func(ctx context.Context) error  // timeout 2 s; only a chat.Error's message is shown
+	Says     func(ctx context.Context) string // a detail while it is healthy; nil: none
+	Applies  func() bool                      // whether the dependency exists now; nil: it does
 }
 
-// CheckResult is what the check of one part found.
+// CheckResult is the result of one probe.
 type CheckResult struct {
 	Status string `json:"status" api:"values=ok|failed"`
 	Detail string `json:"detail,omitempty"`
 }
 
-// HealthReport is the answer to GET /health.
+// HealthReport is the response of GET /health.
 type HealthReport struct {
 	Status  string `json:"status" api:"values=ok|degraded|down"`
 	Version string `json:"version,omitempty"` // The server's version.
-	// The commit that the server was built from; left out where not known.
+	// The commit of the build; left out if not known.
 	Commit string `json:"commit,omitempty"`
-	// When that was committed.
+	// The commit's date.
 	Date   string                 `json:"date,omitempty"`
 	Checks map[string]CheckResult `json:"checks"` // Each dependency by its name.
 }
 
-// Readiness is the answer to GET /readyz.
+// Readiness is the response of GET /readyz.
 type Readiness struct {
 	Status string `json:"status" api:"values=ready|draining"`
 }
 
-// Health answers GET /health: every dependency is asked at the same time. A store that can't serve is 503, a lesser
-// one 200 and "degraded".
+// Health handles GET /health: it probes all dependencies concurrently. A failed critical one is 503, any other 200
+// and "degraded".
 //
-// It answers anybody, without a key, so it tells nothing of users or settings. 200 means that questions can be
-// answered, though perhaps not as well; 503 that they can't. It takes probeTime if every probe heeds its context.
+// It needs no key, so it reveals nothing about users or settings. 200 means that questions can be answered, perhaps
+// in lower quality; 503 that they can't. It takes at most probeTime if every probe observes its context.
 func (a *Handlers) Health(c httpio.Context) error {
 	checks := append([]Check{
 		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
@@ -101,8 +101,8 @@ func (a *Handlers) Health(c httpio.Context) error {
 	return c.JSON(status, body)
 }
 
-// probeDetail says what is wrong. Everybody may read it, so it names no settings; where no keys tell users from
-// operators, it says where those are named.
+// probeDetail returns the public message for a failed probe, which names no settings. Without keys the caller is the
+// operator and also gets a reference to the hint.
 func (a *Handlers) probeDetail(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "It did not answer within 2 seconds."
@@ -116,9 +116,9 @@ func (a *Handlers) probeDetail(err error) string {
 	return "It can't be used now; the log has the details."
 }
 
-// Ready answers GET /readyz: whether new work should come here.
+// Ready handles GET /readyz: whether the server accepts new work.
 //
-// It answers anybody. 503 begins with Drain, so that a balancer sends no new requests while streams end.
+// It needs no key. 503 starts with Drain, so that a load balancer sends no new requests while streams end.
 func (a *Handlers) Ready(c httpio.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if a.Streams.IsDraining() {

@@ -7,18 +7,17 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 )
 
-// FindModels answers GET /model: which model answers, and which others there are.
+// FindModels handles GET /model: the answering model, and the available others.
 //
-// It is for programs. Who may not choose gets 200 with the reason, and no model of this machine.
+// It is for programs. A user who may not choose gets 200 with the reason, and no model of this machine.
 func (a *Handlers) FindModels(c httpio.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	return c.JSON(http.StatusOK, a.Models.Look(c, a.Guard, a.Questions.Models()[0]))
 }
 
-// ChooseModel answers PUT /model.
+// ChooseModel handles PUT /model.
 //
-// Only the local user or an operator may; see modelchoice.Desk. The model is tried first, so the answer takes as long
-// as that.
+// Only the local user or an operator may; see modelchoice.Desk. The response is sent after a test of the model.
 func (a *Handlers) ChooseModel(c httpio.Context) error {
 	var choice modelchoice.Choice
 	if err := a.Bodies.ReadJSON(c, &choice); err != nil {

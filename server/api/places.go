@@ -12,119 +12,119 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// FollowedPlace is a place that is followed. Its secrets are never in it.
+// FollowedPlace is a followed place, without its secrets.
 type FollowedPlace struct {
 	ID   string `json:"id"`
 	Kind string `json:"kind"` // One of GET /places/kinds.
 	Name string `json:"name"`
-	// The namespace; without one documents go to "default" and searches go everywhere.
+	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace string            `json:"namespace"`
 	Settings  map[string]string `json:"settings"` // Without its secrets.
-	// The settings that are kept as secrets. No answer holds them.
+	// The names of the secret settings. No response contains their values.
 	Secrets  []string            `json:"secrets"`
-	Schedule placestore.Schedule `json:"schedule" api:"shared"` // When it is looked at by itself.
+	Schedule placestore.Schedule `json:"schedule" api:"shared"` // The schedule of its syncs.
 	// waiting, looking, idle, failed, paused or removing.
 	State       string     `json:"state"`
-	LookedAt    *time.Time `json:"looked_at,omitempty"`    // When the last look ended.
-	SucceededAt *time.Time `json:"succeeded_at,omitempty"` // When the last look that went well ended.
-	NextAt      *time.Time `json:"next_at,omitempty"`      // When it is looked at next; left out: on request.
-	// Why the last look failed. The place is tried again by itself, unless its state is paused.
+	LookedAt    *time.Time `json:"looked_at,omitempty"`    // When the last sync ended.
+	SucceededAt *time.Time `json:"succeeded_at,omitempty"` // When the last successful sync ended.
+	NextAt      *time.Time `json:"next_at,omitempty"`      // The time of the next sync; left out: on request only.
+	// Why the last sync failed. It is retried, unless the state is paused.
 	Failure  *PlaceFailure `json:"failure,omitempty"`
-	Note     string        `json:"note,omitempty"` // What else there is to know of the last look.
-	Items    int           `json:"items"`          // What the place has.
-	Refused  int           `json:"refused"`        // Those that can't be documents.
-	Waiting  int           `json:"waiting"`        // Those that are yet to be fetched.
-	LastLook PlaceReport   `json:"last_look"`      // What the last look changed in the library.
+	Note     string        `json:"note,omitempty"` // Notes on the last sync.
+	Items    int           `json:"items"`          // The number of items of the place.
+	Refused  int           `json:"refused"`        // Items that can't be documents.
+	Waiting  int           `json:"waiting"`        // Items that are not fetched yet.
+	LastLook PlaceReport   `json:"last_look"`      // The last sync's changes in the library.
 }
 
-// PlaceFailure is why a look or an item failed.
+// PlaceFailure is the reason for a failed sync or item.
 type PlaceFailure struct {
 	Code   chat.Code `json:"code"`
 	Detail string    `json:"detail"`
 }
 
-// PlaceReport says what the last look changed in the library.
+// PlaceReport is the changes of the last sync in the library.
 type PlaceReport struct {
 	Added     int             `json:"added"`     // New documents.
 	Changed   int             `json:"changed"`   // Documents with a new version.
-	Removed   int             `json:"removed"`   // Documents whose items are gone.
+	Removed   int             `json:"removed"`   // Documents whose items were removed.
 	Documents []PlaceDocument `json:"documents"` // The first of these documents.
 }
 
-// PlaceDocument is a document that a look changed.
+// PlaceDocument is a document that a sync changed.
 type PlaceDocument struct {
 	ID   string `json:"document_id"`
 	Name string `json:"name"`
 	What string `json:"what"` // added, changed or removed.
 }
 
-// PlaceList is the answer of GET /places.
+// PlaceList is the response of GET /places.
 type PlaceList struct {
-	Places []FollowedPlace `json:"places"` // Those of the user.
+	Places []FollowedPlace `json:"places"` // The user's places.
 }
 
-// PlaceKinds is the answer of GET /places/kinds.
+// PlaceKinds is the response of GET /places/kinds.
 type PlaceKinds struct {
-	Kinds []PlaceKind `json:"kinds"` // In the order in which the page offers them.
+	Kinds []PlaceKind `json:"kinds"` // In the order of the page.
 }
 
 // PlaceKind is a kind of place.
 type PlaceKind struct {
-	Name   string       `json:"name"` // For kind of POST /places.
+	Name   string       `json:"name"` // The value of kind in POST /places.
 	Title  string       `json:"title"`
-	Help   string       `json:"help"`   // What is read, and what that needs.
+	Help   string       `json:"help"`   // The extent of the sync and its requirements.
 	Fields []PlaceField `json:"fields"` // Its settings.
 }
 
 // PlaceField is a setting of a kind.
 type PlaceField struct {
-	Name     string `json:"name"` // For settings of POST /places.
+	Name     string `json:"name"` // The key in settings of POST /places.
 	Title    string `json:"title"`
-	Help     string `json:"help,omitempty"`    // More about it.
-	Example  string `json:"example,omitempty"` // How a value looks.
-	Required bool   `json:"required"`          // It can't be left out.
-	Secret   bool   `json:"secret"`            // It is kept apart and never shown.
+	Help     string `json:"help,omitempty"`    // Further help.
+	Example  string `json:"example,omitempty"` // An example of a value.
+	Required bool   `json:"required"`          // Whether it is required.
+	Secret   bool   `json:"secret"`            // It is stored separately and never shown.
 	Lines    bool   `json:"lines"`             // It has several lines.
 }
 
 // NewPlace is the body of POST /places.
 type NewPlace struct {
 	Kind string `json:"kind" api:"need,min=1,max=100"` // One of GET /places/kinds.
-	// The folder of its documents in the library; one is made if it is empty.
+	// The folder of its documents in the library; without it, a new one.
 	Name      string `json:"name" api:"max=placestore.MaxNameLen"`
-	Namespace string `json:"namespace" api:"form=namespace"` // That of its documents; "default" if empty.
-	// By the names of the kind's fields, secrets too.
+	Namespace string `json:"namespace" api:"form=namespace"` // The namespace of its documents; "default" if empty.
+	// The settings by the names of the kind's fields, including secrets.
 	Settings map[string]string   `json:"settings"`
 	Schedule placestore.Schedule `json:"schedule" api:"values=placestore.Schedule,initial=day"`
 }
 
-// PlaceChange is the body of PATCH /places/{id}. What is left out stays.
+// PlaceChange is the body of PATCH /places/{id}. Omitted fields are unchanged.
 type PlaceChange struct {
-	// The folder of documents that are added from now on.
+	// The folder of documents added from now on.
 	Name     *string              `json:"name" api:"min=1,max=placestore.MaxNameLen"`
 	Schedule *placestore.Schedule `json:"schedule" api:"values=placestore.Schedule"`
-	Paused   *bool                `json:"paused"` // Whether it is not looked at.
-	// Those that change, by the names of the kind's fields. Stored secrets must be sent again, or the answer is 400,
-	// when the scheme, host or port of the place's server changes.
+	Paused   *bool                `json:"paused"` // Whether its sync is paused.
+	// The changed settings, by the names of the kind's fields. When the scheme, host or port of the place's server
+	// changes, stored secrets must be sent again, or the response is 400.
 	Settings map[string]string `json:"settings"`
 }
 
-// PlaceItems is the answer of GET /places/{id}/items.
+// PlaceItems is the response of GET /places/{id}/items.
 type PlaceItems struct {
-	Items []PlaceItem `json:"items"` // Some of them, by key.
+	Items []PlaceItem `json:"items"` // A page of items, sorted by key.
 	Next  string      `json:"next,omitempty"`
 }
 
-// PlaceItem is something that a place has.
+// PlaceItem is an item of a place.
 type PlaceItem struct {
-	Key        string        `json:"key"` // What names it in its place.
+	Key        string        `json:"key"` // The item's key in its place.
 	Name       string        `json:"name"`
-	Link       string        `json:"link,omitempty"` // Where people open it.
+	Link       string        `json:"link,omitempty"` // The address to open it.
 	DocumentID string        `json:"document_id,omitempty"`
-	Refused    *PlaceFailure `json:"refused,omitempty"` // Why it is not in the library, or not as it is now.
+	Refused    *PlaceFailure `json:"refused,omitempty"` // Why it is not in the library, or not up to date.
 }
 
-// Times that were not yet are left out, and lists are never null.
+// Unset times are left out, and lists are never null.
 func tellPlace(p placestore.Place) FollowedPlace {
 	at := func(t time.Time) *time.Time {
 		if t.IsZero() {
@@ -158,7 +158,7 @@ func tellFailure(f *placestore.Failure) *PlaceFailure {
 	return &PlaceFailure{f.Code, f.Message}
 }
 
-// sendPlace answers with a place.
+// sendPlace sends a place.
 func sendPlace(c httpio.Context, status int, p placestore.Place, err error) error {
 	if err != nil {
 		return err
@@ -167,9 +167,9 @@ func sendPlace(c httpio.Context, status int, p placestore.Place, err error) erro
 	return c.JSON(status, tellPlace(p))
 }
 
-// ListPlaces answers GET /places.
+// ListPlaces handles GET /places.
 //
-// Only the user's own are listed, by name.
+// It returns only the user's own places, by name.
 func (a *Handlers) ListPlaces(c httpio.Context) error {
 	all, err := a.Places.Store.Places(c.Request().Context(), httpio.Scope(c).User)
 	if err != nil {
@@ -183,7 +183,7 @@ func (a *Handlers) ListPlaces(c httpio.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-// ListPlaceKinds answers GET /places/kinds.
+// ListPlaceKinds handles GET /places/kinds.
 //
 // Titles and help are in the reader's language, names are not.
 func (a *Handlers) ListPlaceKinds(c httpio.Context) error {
@@ -203,10 +203,10 @@ func tellField(c httpio.Context, f sources.Field) PlaceField {
 	return PlaceField{f.Name, f.Title.In(ctx), f.Help.In(ctx), f.Example, f.Required, f.Secret, f.Lines}
 }
 
-// AddPlace answers POST /places.
+// AddPlace handles POST /places.
 //
-// 201 once the place was reached with the settings; the first look follows in the background. Whether the request is
-// the local user's, which the guard tells, decides what the place may reach.
+// It answers 201 after a test connection with the settings; the first sync runs in the background. The guard reports
+// whether the request is the local user's, which decides the networks that the place may reach.
 func (a *Handlers) AddPlace(c httpio.Context) error {
 	var n NewPlace
 	if err := a.Bodies.ReadJSON(c, &n); err != nil {
@@ -218,16 +218,16 @@ func (a *Handlers) AddPlace(c httpio.Context) error {
 	return sendPlace(c, http.StatusCreated, p, err)
 }
 
-// GetPlace answers GET /places/{id}.
-// 404 for a place that the user does not have; so it is with all of them.
+// GetPlace handles GET /places/{id}. It fails with 404 for a place that the user does not have, as do all routes of
+// places.
 func (a *Handlers) GetPlace(c httpio.Context) error {
 	p, err := a.Places.Store.Place(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
 	return sendPlace(c, http.StatusOK, p, err)
 }
 
-// ChangePlace answers PATCH /places/{id}.
+// ChangePlace handles PATCH /places/{id}.
 //
-// What is left out stays. New settings are tried before they are kept.
+// Omitted fields are unchanged. New settings are tested before they are stored.
 func (a *Handlers) ChangePlace(c httpio.Context) error {
 	var change PlaceChange
 	if err := a.Bodies.ReadJSON(c, &change); err != nil {
@@ -238,9 +238,9 @@ func (a *Handlers) ChangePlace(c httpio.Context) error {
 	return sendPlace(c, http.StatusOK, p, err)
 }
 
-// RemovePlace answers DELETE /places/{id}.
+// RemovePlace handles DELETE /places/{id}.
 //
-// 204: it goes in the background. Without ?documents= its documents are kept, which loses nothing.
+// It answers 204 and deletes the place in the background. Without ?documents= its documents are kept.
 func (a *Handlers) RemovePlace(c httpio.Context) error {
 	how := placestore.Removal(c.QueryParam("documents"))
 	switch how {
@@ -256,22 +256,21 @@ func (a *Handlers) RemovePlace(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// LookAtPlace answers POST /places/{id}/look.
+// LookAtPlace handles POST /places/{id}/look.
 //
-// 202: a worker looks as soon as one is free. 409 for a place that is paused.
+// It answers 202: the next free worker syncs the place. It fails with 409 for a paused place.
 func (a *Handlers) LookAtPlace(c httpio.Context) error {
 	p, err := a.Places.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
 	return sendPlace(c, http.StatusAccepted, p, err)
 }
 
-// maxPlaceItems is how many items one answer has at most.
-// The list of documents has the same bound.
+// maxPlaceItems is the maximum number of items in a response, equal to that of documents.
 const maxPlaceItems = 1000
 
-// ListPlaceItems answers GET /places/{id}/items.
+// ListPlaceItems handles GET /places/{id}/items.
 //
-// One item more than asked for is read, to know whether there is another page. The cursor is the last key in base64,
-// which clients are to pass on as it is.
+// It reads one item more than requested, to detect a further page. The cursor is the last key in base64, opaque to
+// clients.
 func (a *Handlers) ListPlaceItems(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 100, 1, maxPlaceItems)
 	if err != nil {

@@ -17,29 +17,30 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// retrieveTime is how long POST /agent/retrieve may take.
-// It is a choice. A search takes far less; an agent that searches may take more, and is cut off.
+// retrieveTime is the timeout of POST /agent/retrieve. A search takes far less; an agent that searches may exceed it
+// and is cancelled.
 const retrieveTime = 30 * time.Second
 
 // AgentQuery is the body of POST /agent/query.
 type AgentQuery struct {
 	Question  string `json:"question" api:"need,filled,max=chat.MaxQuestion"`
 	Namespace string `json:"namespace" api:"form=namespace"`
-	// Text that the answer may rest on besides the documents, which are searched as always. What rests on it alone has
-	// no footnote.
+	// Additional text to answer from, besides the documents, which are searched as usual. Statements supported by it
+	// alone have no footnote.
 	Context *string        `json:"context" api:"filled,max=chat.MaxContext"`
 	Config  chat.RunConfig `json:"config"`
 	History [][]string     `json:"history" api:"pairs"` // Earlier turns as [question, answer], oldest first.
-	// The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.
+	// The conversation to continue; an unknown id starts a new one, and without an id one is generated. Ids are
+	// unique per user.
 	SessionID string `json:"session_id" api:"form=maybe"`
-	// The set of tools that the model has, with its limits and its temperature; none: react, unless the settings name
+	// The set of the model's tools, with its limits and its temperature. Default: react, unless the settings name
 	// another than cursor.
 	Toolset string `json:"toolset"`
 }
 
-// AgentResponse is its answer, with the whole trace of the run.
+// AgentResponse is its response, with the whole trace of the run.
 type AgentResponse struct {
-	ID        string `json:"id"` // The run's id: GET /agent/runs/{id} has all of it.
+	ID        string `json:"id"` // The run's id: GET /agent/runs/{id} returns the run.
 	SessionID string `json:"session_id"`
 	// How the run ended.
 	Status    string          `json:"status" api:"values=success|cancelled|guardrail_triggered|citation_validation_failed"`
@@ -47,25 +48,25 @@ type AgentResponse struct {
 	Answer    string          `json:"answer"`
 	Citations []queryCitation `json:"citations"`
 	Steps     []queryStep     `json:"steps"`
-	// How many steps there are, phases that call no tool included; steps_used is what max_steps limits.
+	// The number of steps, including phases without a tool; max_steps limits steps_used.
 	TotalSteps          int `json:"total_steps"`
-	StepsUsed           int `json:"steps_used"`            // rounds of the model, which max_steps limits
-	TotalRetrievalCalls int `json:"total_retrieval_calls"` // Calls of tools that searched or read.
+	StepsUsed           int `json:"steps_used"`            // model turns, limited by max_steps
+	TotalRetrievalCalls int `json:"total_retrieval_calls"` // Calls to search and read tools.
 	runlog.Judged
 	StopReason     chat.StopReason `json:"stop_reason,omitempty"`
-	TotalLatencyMS int64           `json:"total_latency_ms"` // How long it took, in milliseconds.
-	LLMTokensUsed  int             `json:"llm_tokens_used"`  // Tokens that went to the model and came from it.
+	TotalLatencyMS int64           `json:"total_latency_ms"` // The run's duration, in milliseconds.
+	LLMTokensUsed  int             `json:"llm_tokens_used"`  // Input and output tokens of the model.
 	Cost           *float64        `json:"cost,omitempty"`
 	Error          *chat.StepError `json:"error,omitempty"`
 }
 
-// queryCitation is a citation under the names of this API, beside its number and link.
+// queryCitation is a citation under this API's names, with its number and link.
 type queryCitation struct {
 	Number         int     `json:"number"`
 	ChunkID        string  `json:"chunk_id"`
 	DocumentID     string  `json:"document_id"`
-	ContentSnippet string  `json:"content_snippet"` // The quoted words of the document.
-	Relevance      string  `json:"relevance"`       // How the quote supports the answer, in words.
+	ContentSnippet string  `json:"content_snippet"` // The cited words of the document.
+	Relevance      string  `json:"relevance"`       // A sentence about the quote's support for the answer.
 	Score          float64 `json:"score"`
 	Title          string  `json:"title"`
 	SourceURL      string  `json:"source_url,omitempty"`
@@ -73,10 +74,10 @@ type queryCitation struct {
 	Added          bool    `json:"added,omitempty"`
 }
 
-// AgentQuery answers POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
+// AgentQuery handles POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
 //
-// It is for programs that keep the conversation themselves: history comes with the question. The status is as with POST
-// /agent/chat. A stream ends with the whole response behind run_done.
+// It is for programs that keep the conversation themselves: the request has the history. The status is that of POST
+// /agent/chat. A stream ends with the whole response after run_done.
 func (a *Handlers) AgentQuery(c httpio.Context) error {
 	var body AgentQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -110,7 +111,7 @@ func (a *Handlers) AgentQuery(c httpio.Context) error {
 	return c.JSON(answerStatus(t), newAgentResponse(t))
 }
 
-// newAgentResponse is a finished run under the names of this API.
+// newAgentResponse converts a finished run to this API's names.
 func newAgentResponse(t *runlog.Trace) AgentResponse {
 	text, citations := t.Spoken()
 	res := AgentResponse{
@@ -134,10 +135,10 @@ func newAgentResponse(t *runlog.Trace) AgentResponse {
 	return res
 }
 
-// questionPairs checks turns that came with a question: each is a question and its answer, neither of them empty.
+// questionPairs validates the turns of a request: each is a question and its answer, both not empty.
 //
-// Footnotes of earlier answers are dropped, since their numbers name other passages than those of the next one. 400
-// names the entry that is wrong, counted from 1.
+// Footnotes of earlier answers are removed, since their numbers would refer to other passages. The 400 error names
+// the invalid entry, counted from 1.
 func questionPairs(turns [][]string) ([][2]string, error) {
 	list := make([][2]string, 0, len(turns))
 	for i, turn := range turns {
@@ -151,7 +152,7 @@ func questionPairs(turns [][]string) ([][2]string, error) {
 	return list, nil
 }
 
-// relevanceOf says in a sentence how a citation bears on the answer.
+// relevanceOf returns a sentence about a citation's support for the answer.
 func relevanceOf(cite chat.Citation) string {
 	where := runlog.PlaceName(cite.Title, cite.Section, " › ")
 	switch cite.Check {
@@ -164,27 +165,27 @@ func relevanceOf(cite chat.Citation) string {
 	return "Ascribed to " + where + ", but the words were not found there"
 }
 
-// RetrieveResponse is the answer to POST /agent/retrieve.
+// RetrieveResponse is the response of POST /agent/retrieve.
 type RetrieveResponse struct {
 	Query  string  `json:"query"`
 	Chunks []chunk `json:"chunks"` // The passages found, best first.
-	Total  int     `json:"total"`  // How many there are.
-	// Who searched how: agentic (the steps say with which tools), or hybrid, lexical, semantic for a plain search.
+	Total  int     `json:"total"`  // The number of passages.
+	// The search strategy: agentic (the steps have the tools), or hybrid, lexical, semantic for a plain search.
 	Strategy   string     `json:"strategy"`
-	AgentTrace agentTrace `json:"agent_trace"` // How the passages were found.
+	AgentTrace agentTrace `json:"agent_trace"` // The trace of the search.
 	Notes      []string   `json:"notes"`
 	LatencyMS  int64      `json:"latency_ms"`
 }
 
-// chunk is a passage that was found, with how it was.
+// chunk is a passage with its retrieval method.
 type chunk struct {
 	find.SearchResult
 	ChunkID    string     `json:"chunk_id"`
-	Strategy   string     `json:"strategy"`    // How it was searched.
-	AgentTrace chunkTrace `json:"agent_trace"` // How the passage was found.
+	Strategy   string     `json:"strategy"`    // The search strategy.
+	AgentTrace chunkTrace `json:"agent_trace"` // The trace of the passage.
 }
 
-// newRetrieveResponse describes passages that were found by a strategy in steps.
+// newRetrieveResponse returns the passages of a search with its strategy and steps.
 func newRetrieveResponse(
 	query string, found []find.SearchResult, strategy string, steps []chat.Step, spent chat.Spent, notes []string,
 	tookMS int64,
@@ -200,12 +201,12 @@ func newRetrieveResponse(
 	return res
 }
 
-// AgentRetrieve answers POST /agent/retrieve: passages for a program that writes its own answer.
+// AgentRetrieve handles POST /agent/retrieve: passages for a program that writes its own answer.
 //
-// It counts as one search of the user, whoever searches. A language model checks what was found where the settings or
-// the request say so. 200 with the passages, also when there are none. A search that
-// takes longer than retrieveTime is chat.CodeTimeout, which is answered with 500. When the agent can't serve, a plain
-// search does, and notes say so.
+// It counts as one search of the user, also if an agent searches. A language model checks the results if the
+// settings or the request say so. It answers 200 with the passages, even if empty. A search that exceeds
+// retrieveTime fails with chat.CodeTimeout, encoded as 500. If the agent fails, a plain search is the fallback, and
+// notes report it.
 func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -230,7 +231,7 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 		return c.JSON(http.StatusOK, res)
 	}
 	var found found
-	if res.Query != "" { // the agent was asked
+	if res.Query != "" { // the agent searched
 		found, err = a.fallBack(c, body)
 	} else {
 		found, err = a.runSearch(c, body, nil)
@@ -253,31 +254,30 @@ func (a *Handlers) AgentRetrieve(c httpio.Context) error {
 	))
 }
 
-// queryStep is a step as POST /agent/query has it: the step itself, and the same told as an action and what was
-// observed.
+// queryStep is a step in POST /agent/query: the step itself, and the same as an action and an observation.
 type queryStep struct {
 	chat.Step
-	StepNumber  int              `json:"step_number"` // Its place, from 1.
-	Action      queryAction      `json:"action"`      // What was done, and why.
-	Observation queryObservation `json:"observation"` // What came of it.
+	StepNumber  int              `json:"step_number"` // Its position, from 1.
+	Action      queryAction      `json:"action"`      // The action and its reason.
+	Observation queryObservation `json:"observation"` // The result.
 }
 
-// queryAction is what a step did.
+// queryAction is a step's action.
 type queryAction struct {
-	Tool      string          `json:"tool" api:"shared"` // The tool, or the phase of a step that calls none.
+	Tool      string          `json:"tool" api:"shared"` // The tool, or the phase of a step without one.
 	ToolInput json.RawMessage `json:"tool_input"`        // The tool's input.
-	Thought   string          `json:"thought"`           // Why the model does it.
+	Thought   string          `json:"thought"`           // The model's reason for the step.
 }
 
-// queryObservation is what came of it.
+// queryObservation is a step's result.
 type queryObservation struct {
-	Result    any     `json:"result"`  // What it returned; null while there is nothing.
+	Result    any     `json:"result"`  // The tool's result; null before there is one.
 	Success   *bool   `json:"success"` // Whether it ended without an error; null while it runs.
 	Error     *string `json:"error"`   // null without one
 	LatencyMS int64   `json:"latency_ms"`
 }
 
-// querySteps are a run's steps in the form of POST /query.
+// querySteps converts a run's steps to the form of POST /query.
 func querySteps(steps []chat.Step) []queryStep {
 	out := make([]queryStep, 0, len(steps))
 	for i, s := range steps {
@@ -286,9 +286,9 @@ func querySteps(steps []chat.Step) []queryStep {
 	return out
 }
 
-// newQueryStep is one step; number counts from 1.
+// newQueryStep converts one step; number counts from 1.
 //
-// An input that is absent becomes an empty object, and an output that is absent null, so that clients find both fields.
+// An absent input becomes an empty object, and an absent output null, so that clients find both fields.
 func newQueryStep(s chat.Step, number int) queryStep {
 	q := queryStep{
 		Step: s, StepNumber: number,
@@ -311,16 +311,15 @@ func newQueryStep(s chat.Step, number int) queryStep {
 	return q
 }
 
-// responseEvent is the name of the last event in the stream of POST /agent/query. It is not in the run's log and has
-// no number.
+// responseEvent is the last event in the stream of POST /agent/query. It is not in the run's log and has no number.
 const responseEvent = "response"
 
-// queryFrame frames a run's log for the stream of POST /agent/query: each step is told as an action and an
-// observation as well, and behind run_done comes the whole response.
+// queryFrame encodes a run's log for the stream of POST /agent/query: each step also has an action and an
+// observation, and the whole response follows run_done.
 //
-// It keeps state between calls, so each stream needs one of its own, and a stream must begin with the first event.
+// It keeps state between calls, so each stream needs its own, from the first event.
 func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) runlog.Framing {
-	steps := runlog.Trace{} // so that each step keeps its number, input and thought
+	steps := runlog.Trace{} // keeps each step's number, input and thought
 	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		switch entry.Type {
 		case chat.KindReasoningStep:
@@ -343,13 +342,13 @@ func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID strin
 				return dst, err
 			}
 			return httpio.AppendFrame(dst, 0, responseEvent, body), nil
-		default: // framed as it is
+		default: // unchanged
 		}
 		return runlog.ProgramFrame(dst, entry)
 	}
 }
 
-// stepFrame is a step's event with the fields that POST /agent/query adds to steps.
+// stepFrame encodes a step's event with the additional fields of POST /agent/query.
 func stepFrame(t *runlog.Trace, dst []byte, entry *chat.Entry) ([]byte, error) {
 	p, err := entry.Event.Payload()
 	if err != nil {

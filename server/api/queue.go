@@ -11,19 +11,19 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// WaitingQuestion is a question that waits until the run of its conversation is over.
+// WaitingQuestion is a question in the queue of its conversation.
 type WaitingQuestion struct {
 	ID        string `json:"id"`
 	SessionID string `json:"session_id"`
 	Message   string `json:"message"` // The question.
-	// Why it could not be sent. It waits until it is changed or removed.
+	// Why sending failed. It stays queued until it is edited or removed.
 	Problem   string    `json:"problem,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// WaitingList is what waits, in the order in which it will be sent.
+// WaitingList is the queue, in send order.
 type WaitingList struct {
-	Queue []WaitingQuestion `json:"queue"` // What waits, in the order in which it will be sent.
+	Queue []WaitingQuestion `json:"queue"` // The queued questions, in send order.
 }
 
 // OtherWords is the body of PATCH /sessions/{id}/queue/{item}.
@@ -33,12 +33,12 @@ type OtherWords struct {
 
 // SendNow is the body of POST /sessions/{id}/queue/{item}/send.
 type SendNow struct {
-	Finish string `json:"finish" api:"values=cancel|answer_now,initial=cancel"` // What happens to the run under way.
+	Finish string `json:"finish" api:"values=cancel|answer_now,initial=cancel"` // How the run under way ends.
 }
 
-// GetQueue answers GET /sessions/{id}/queue: the questions that wait, in the order in which they will be sent.
+// GetQueue handles GET /sessions/{id}/queue: the queued questions, in send order.
 //
-// For a conversation that is not there the queue is empty or 404, as the store has it; nothing is made by looking.
+// For a missing conversation the queue is empty or 404, as the store returns it; a read creates nothing.
 func (a *Handlers) GetQueue(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -56,16 +56,17 @@ func (a *Handlers) GetQueue(c httpio.Context) error {
 	return c.JSON(http.StatusOK, out)
 }
 
-// waitingOf is a waiting question as programs see it.
+// waitingOf converts a queued question to its API form.
 func waitingOf(q chat.Queued) WaitingQuestion {
 	return WaitingQuestion{q.ID, q.SessionID, q.Request.Message, q.Problem, q.CreatedAt}
 }
 
-// Enqueue answers POST /sessions/{id}/queue, and POST /c/{id}/queue for the page: it lets a question wait. The question
+// Enqueue handles POST /sessions/{id}/queue, and POST /c/{id}/queue for the page: it queues a question. The question
 // is a form of the page, or JSON.
 //
-// 202 with what waits; the page gets its list again (200 to the script, 303 to a form). 400 if the question names
-// another conversation or the place of another question, 409 when too many wait.
+// It answers 202 with the queued question; the page gets the updated queue (200 to the script, 303 to a form). It
+// fails with 400 if the question names another conversation or replaces another question, and 409 if the queue is
+// full.
 func (a *Handlers) Enqueue(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -96,10 +97,10 @@ func (a *Handlers) Enqueue(c httpio.Context) error {
 	return c.JSON(http.StatusAccepted, waitingOf(queued))
 }
 
-// EditQueued answers PATCH /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/edit for the page: it changes the
-// words of a waiting question.
+// EditQueued handles PATCH /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/edit for the page: it edits
+// the text of a queued question.
 //
-// 404 for one that does not wait any more. What is checked is what a new question is checked for.
+// It fails with 404 for a question no longer queued. The text is validated like that of a new question.
 func (a *Handlers) EditQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		var body OtherWords
@@ -121,18 +122,18 @@ func (a *Handlers) EditQueued(c httpio.Context) error {
 	})
 }
 
-// DropQueued answers DELETE /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/delete for the page: it removes
-// a waiting question.
+// DropQueued handles DELETE /sessions/{id}/queue/{item}, and POST /c/{id}/queue/{item}/delete for the page: it
+// removes a queued question.
 func (a *Handlers) DropQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		return a.Store.DropQueued(c.Request().Context(), httpio.Scope(c), id, item)
 	})
 }
 
-// SendQueued answers POST /sessions/{id}/queue/{item}/send, and POST /c/{id}/queue/{item}/send for the page: it ends
-// the run under way and sends a waiting question next.
+// SendQueued handles POST /sessions/{id}/queue/{item}/send, and POST /c/{id}/queue/{item}/send for the page: it ends
+// the run under way and sends a queued question next.
 //
-// Without JSON the run under way is cancelled. With answer_now it ends with an answer from what it has.
+// Without JSON the run under way is cancelled. With answer_now it ends with an answer from its results so far.
 func (a *Handlers) SendQueued(c httpio.Context) error {
 	return a.changeQueued(c, func(id, item string) error {
 		body := SendNow{Finish: "cancel"}
@@ -148,9 +149,9 @@ func (a *Handlers) SendQueued(c httpio.Context) error {
 	})
 }
 
-// changeQueued changes one waiting question; what now is first may be sent.
+// changeQueued changes one queued question and then tries to send the first.
 //
-// 204 to programs, the list to the page. To remove or mend the first question may free the one behind it.
+// It answers 204 to programs and the queue to the page. Removing or fixing the first question may unblock the next.
 func (a *Handlers) changeQueued(c httpio.Context, change func(id, item string) error) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -171,7 +172,7 @@ func (a *Handlers) fromPage(c httpio.Context) bool {
 	return httpio.ByHTMX(c) || httpio.WantsHTML(c)
 }
 
-// queueChanged answers the page with what waits now.
+// queueChanged sends the updated queue to the page.
 func (a *Handlers) queueChanged(c httpio.Context, session string) error {
 	if !httpio.ByHTMX(c) {
 		return c.Redirect(http.StatusSeeOther, "/c/"+session+"#queue")

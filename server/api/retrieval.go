@@ -7,20 +7,20 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Retrieval is one search or reading of a session.
+// Retrieval is one search or read of a session.
 type Retrieval struct {
 	ToolName     string `json:"tool_name"`     // The tool that searched or read.
-	Query        string `json:"query"`         // What was searched for, or which document was read.
-	ResultsCount int    `json:"results_count"` // How many results there were.
-	// The average similarity of the results whose similarity is known; where there are no vectors, the average score. 0
-	// when no result has either.
+	Query        string `json:"query"`         // The query, or the document that was read.
+	ResultsCount int    `json:"results_count"` // The number of results.
+	// The average similarity of the results with a known similarity; without vectors, the average score. 0 if no
+	// result has either.
 	AvgSimilarity float64   `json:"avg_similarity"`
-	Timestamp     time.Time `json:"timestamp"` // When.
+	Timestamp     time.Time `json:"timestamp"` // The time of the search or read.
 }
 
-// listRetrievals is what the runs behind messages searched for and read.
+// listRetrievals returns the searches and reads of the messages' runs.
 //
-// messages of one run stand side by side, so each run is looked at once.
+// Messages of one run are adjacent, so each run is visited once.
 func listRetrievals(messages []message, traces map[string]*runlog.Trace) []Retrieval {
 	list := []Retrieval{}
 	last := ""
@@ -38,7 +38,7 @@ func listRetrievals(messages []message, traces map[string]*runlog.Trace) []Retri
 	return list
 }
 
-// newRetrieval describes a step that has ended.
+// newRetrieval describes a finished step.
 func newRetrieval(step chat.Step) Retrieval {
 	r := Retrieval{ToolName: step.ToolName, Timestamp: time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()}
 	if step.Result != nil {
@@ -47,8 +47,8 @@ func newRetrieval(step chat.Step) Retrieval {
 	return r
 }
 
-// averageScore is that of the similarities that are known, and of the scores where none is: the two are not comparable.
-// Passages under a document are not counted beside it.
+// averageScore returns the average of the known similarities, or of the scores if none is known: the two are not
+// comparable. Passages under a document are not counted separately.
 func averageScore(hits []chat.Hit) float64 {
 	var near, scores []float64
 	for _, hit := range hits {

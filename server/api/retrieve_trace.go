@@ -9,50 +9,50 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// agentTrace is how an agent came to its passages.
+// agentTrace is the trace of an agent's search.
 type agentTrace struct {
 	Query       string       `json:"query"`          // The query.
-	Iterations  int          `json:"iterations"`     // Turns with calls; calls side by side are one.
+	Iterations  int          `json:"iterations"`     // Turns with calls; parallel calls are one.
 	ToolCalls   []tracedCall `json:"tool_calls"`     // The calls, in order.
-	ToolResults []tracedEnd  `json:"tool_results"`   // How each call ended, in the same order.
-	Plan        tracedPlan   `json:"plan"`           // What was thought before the first call.
-	Tokens      chat.Tokens  `json:"tokens"`         // that models took for it
-	Cost        *float64     `json:"cost,omitempty"` // of Tokens, when the models have a price
+	ToolResults []tracedEnd  `json:"tool_results"`   // The result of each call, in the same order.
+	Plan        tracedPlan   `json:"plan"`           // The reasoning before the first call.
+	Tokens      chat.Tokens  `json:"tokens"`         // the models' tokens
+	Cost        *float64     `json:"cost,omitempty"` // of Tokens, if the models have a price
 	Steps       []chat.Step  `json:"steps"`
 }
 
-// chunkTrace is the part of an agentTrace that led to one passage.
+// chunkTrace is the part of an agentTrace for one passage.
 type chunkTrace struct {
 	Iterations int          `json:"iterations"` // Turns with calls of the whole search.
 	ToolCalls  []tracedCall `json:"tool_calls"` // The calls that found the passage.
 }
 
-// tracedCall is a call as it begins.
+// tracedCall is the start of a call.
 type tracedCall struct {
 	Tool       string          `json:"tool"`
 	Parameters json.RawMessage `json:"parameters"` // The call's arguments, an object.
-	Iteration  int             `json:"iteration"`  // The turn it belongs to, from 1: calls side by side are one.
+	Iteration  int             `json:"iteration"`  // The turn it belongs to, from 1: parallel calls are one.
 }
 
-// tracedEnd is what became of a call.
+// tracedEnd is the result of a call.
 type tracedEnd struct {
 	Tool          string  `json:"tool"`
-	Success       bool    `json:"success"`        // It ended, and without an error.
-	ExecutionTime float64 `json:"execution_time"` // How long it took, in seconds.
-	NumResults    int     `json:"num_results"`    // What was found: passages, documents, or the one that was read.
+	Success       bool    `json:"success"`        // Whether it ended without an error.
+	ExecutionTime float64 `json:"execution_time"` // Its duration, in seconds.
+	NumResults    int     `json:"num_results"`    // The number of passages or documents.
 }
 
-// tracedPlan is what a model thought before a call, and what that cost.
+// tracedPlan is a model's reasoning before a call, and its cost.
 type tracedPlan struct {
-	// What the question was taken for, the parts that the model or rules see in it and why, and why these tools were
-	// chosen, line by line.
+	// The classification of the question, its parts with reasons, and the reasons for the chosen tools, line by
+	// line.
 	Reasoning string   `json:"reasoning"`
-	Cost      *float64 `json:"cost,omitempty"` // Of the model's plan, when the model has a price.
+	Cost      *float64 `json:"cost,omitempty"` // The cost of the model's plan, when the model has a price.
 }
 
-// newAgentTrace tells steps as calls, their ends, and what was thought before them.
+// newAgentTrace converts steps to calls, their results, and the reasoning before them.
 //
-// Calls under one parent were made side by side and are one iteration; each call without a parent is one of its own.
+// Calls with one parent were made in parallel and are one iteration; each call without a parent is its own.
 func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace {
 	t := agentTrace{
 		Query: query, ToolCalls: []tracedCall{}, ToolResults: []tracedEnd{},
@@ -92,10 +92,10 @@ func newAgentTrace(query string, steps []chat.Step, spent chat.Spent) agentTrace
 	return t
 }
 
-// finds reports whether a step may find something. The check of what was found is among the steps only.
+// finds reports whether a step may return results. Checks of results appear only among the steps.
 func finds(s chat.Step) bool { return s.Capability != chat.CapabilityCheck }
 
-// addStep takes a call and its end over. A reading without a list of passages is one result.
+// addStep adds a call and its result. A read without a list of passages counts as one result.
 func (t *agentTrace) addStep(s chat.Step) {
 	input := s.ToolInput
 	if len(input) == 0 {
@@ -114,7 +114,7 @@ func (t *agentTrace) addStep(s chat.Step) {
 	t.ToolResults = append(t.ToolResults, end)
 }
 
-// of returns the part of the trace that led to a passage.
+// of returns the part of the trace for one passage.
 func (t *agentTrace) of(chunkID string) chunkTrace {
 	part := chunkTrace{Iterations: t.Iterations, ToolCalls: []tracedCall{}}
 	call := 0

@@ -8,9 +8,9 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// GetRun answers GET /agent/runs/{id}: a run as it is now, with its answer if it has one.
+// GetRun handles GET /agent/runs/{id}: the current state of a run, with its answer if there is one.
 //
-// For the run's user, at any time: 200, 404 for a run that is not there or another's. It is not stored by caches, since
+// For the run's user it answers 200 at any time; 404 for a missing run or another user's. It is not cacheable, since
 // it grows.
 func (a *Handlers) GetRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
@@ -29,19 +29,19 @@ func (a *Handlers) GetRun(c httpio.Context) error {
 	return c.JSON(http.StatusOK, t)
 }
 
-// CancelRun answers POST /agent/runs/{id}/cancel: it stops a run.
+// CancelRun handles POST /agent/runs/{id}/cancel: it cancels a run.
 //
-// 202 to programs, 204 to the page's script, 303 to a form; 409 for a run that is over.
+// It answers 202 to programs, 204 to the page's script, 303 to a form. It fails with 409 for a finished run.
 func (a *Handlers) CancelRun(c httpio.Context) error { return a.steerRun(c, a.Runs.Cancel) }
 
-// AnswerNow answers POST /agent/runs/{id}/answer-now: it makes a run answer from what it has.
+// AnswerNow handles POST /agent/runs/{id}/answer-now: it makes a run answer from its results so far.
 //
-// It answers as CancelRun does.
+// Its response is that of CancelRun.
 func (a *Handlers) AnswerNow(c httpio.Context) error { return a.steerRun(c, a.Runs.AnswerNow) }
 
-// steerRun changes a run's course. What comes of it shows in the run's events.
+// steerRun sends a command to a run. The effect appears in the run's events.
 //
-// It does not wait for what comes of it. The run is looked up first, for its conversation and its user.
+// It does not wait for the effect. The run is looked up first, for its conversation and to authorise its user.
 func (a *Handlers) steerRun(c httpio.Context, how func(context.Context, chat.Scope, string) error) error {
 	run, err := a.Logs.Run(c)
 	if err != nil {
@@ -62,9 +62,9 @@ func (a *Handlers) steerRun(c httpio.Context, how func(context.Context, chat.Sco
 	})
 }
 
-// GetStepOutput answers GET /agent/runs/{id}/steps/{call}/output: the whole output of a tool call.
+// GetStepOutput handles GET /agent/runs/{id}/steps/{call}/output: the complete output of a tool call.
 //
-// 404 for a step that has none, or none yet.
+// It fails with 404 for a step without output so far.
 func (a *Handlers) GetStepOutput(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {

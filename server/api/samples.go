@@ -12,11 +12,11 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// AddSamples answers POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
-// language has files for its readers, in the place of those of their names.
+// AddSamples handles POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
+// language has translations, which replace the files of the same name for its readers.
 //
-// 202 to programs and the page's script, with the documents; 303 to a form; 404 when the server comes without samples.
-// The language is the reader's.
+// It answers 202 to programs and the page's script, with the documents; 303 to a form; 404 if the server has no
+// samples. The language is the reader's.
 func (a *Handlers) AddSamples(c httpio.Context) error {
 	if a.Samples == nil {
 		return httpio.NotFound("This server comes without sample documents. Add your own.")
@@ -27,7 +27,7 @@ func (a *Handlers) AddSamples(c httpio.Context) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && locale.Find(name) != nil && name != code: // what is in another language
+		case entry.IsDir() && locale.Find(name) != nil && name != code: // documents of another language
 			return fs.SkipDir
 		case entry.IsDir() || a.translated(code, name):
 			return nil
@@ -52,13 +52,13 @@ func (a *Handlers) AddSamples(c httpio.Context) error {
 	return c.JSON(http.StatusAccepted, res)
 }
 
-// translated reports whether there is a sample in a reader's language in the place of this one.
+// translated reports whether a sample has a translation in the reader's language.
 func (a *Handlers) translated(code, name string) bool {
 	_, err := fs.Stat(a.Samples, path.Join(code, name))
 	return err == nil
 }
 
-// addSample adds one of the documents that come with the program. Added again it is the same document.
+// addSample adds one of the program's sample documents. Adding it again returns the same document.
 func (a *Handlers) addSample(ctx context.Context, user, name string) (corpus.Document, bool, error) {
 	file, err := a.Samples.Open(name)
 	if err != nil {

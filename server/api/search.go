@@ -13,17 +13,17 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// SearchResponse is the answer to POST /search.
+// SearchResponse is the response of POST /search.
 type SearchResponse struct {
 	Query        string              `json:"query"`
-	TotalResults int                 `json:"total_results"` // How many results there are.
+	TotalResults int                 `json:"total_results"` // The number of results.
 	Results      []find.SearchResult `json:"results"`       // The passages found, best first.
 	Notes        []string            `json:"notes,omitempty"`
-	Check        *chat.Step          `json:"check,omitempty"` // How the passages were checked, if they were.
+	Check        *chat.Step          `json:"check,omitempty"` // The check of the passages, if there was one.
 }
 
-// found is what a search found, and the steps that it took. search is nil for the search of an agent, check where
-// nothing was checked.
+// found is the results of a search, with its steps. search is nil for the search of an agent, check if there was no
+// check.
 type found struct {
 	results  []find.SearchResult
 	strategy string
@@ -33,10 +33,10 @@ type found struct {
 	spent    chat.Spent
 }
 
-// Search answers POST /search.
+// Search handles POST /search.
 //
-// It is for programs: 200 with the passages, best first, also when there are none; 400 for a query that can't be
-// searched for, 404 for a namespace or document that is not there, 429 over the user's limit.
+// It is for programs: 200 with the passages, best first, even if empty; 400 for an invalid query, 404 for a missing
+// namespace or document, 429 over the user's limit.
 func (a *Handlers) Search(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -52,10 +52,9 @@ func (a *Handlers) Search(c httpio.Context) error {
 	return c.JSON(http.StatusOK, SearchResponse{body.Query, len(f.results), f.results, f.notes, f.check})
 }
 
-// runSearch checks a search and runs it; the steps it took are part of what it returns. keep chooses from the results;
-// nil keeps all.
+// runSearch validates and runs a search and returns its results and steps. keep filters the results; nil keeps all.
 //
-// Where nothing is searched by meaning the strategy is lexical, whatever was asked for.
+// Without a semantic index the strategy is lexical, whatever the request's mode.
 func (a *Handlers) runSearch(
 	c httpio.Context, body find.SearchQuery, keep func([]corpus.Result) []corpus.Result,
 ) (found, error) {
@@ -90,8 +89,8 @@ func (a *Handlers) runSearch(
 	return f, nil
 }
 
-// fallBack searches in the place of an agent that failed or found nothing: by meaning, with the threshold of the
-// settings. Where meaning does not answer, words do, and a closer look keeps what fits.
+// fallBack is the fallback for an agent that failed or found nothing: a semantic search with the threshold of the
+// settings. If semantic search is unavailable, it searches by words and filters the results by corpus.Fitting.
 func (a *Handlers) fallBack(c httpio.Context, body find.SearchQuery) (found, error) {
 	body.Mode, body.MinScore = corpus.ModeSemantic, a.FallbackScore
 	fitting := func(hits []corpus.Result) []corpus.Result {
@@ -110,7 +109,7 @@ func (a *Handlers) fallBack(c httpio.Context, body find.SearchQuery) (found, err
 	return a.runSearch(c, body, fitting)
 }
 
-// searchStep is the search as one step of reasoning, for callers that want to see what was done.
+// searchStep returns the search as a step, for callers that show the steps.
 func searchStep(q corpus.Query, strategy string, count int, notes []string, start time.Time) (chat.Step, error) {
 	tool, args := "search_documents", map[string]any{"query": q.Text, "max_results": q.Limit}
 	if q.Mode == corpus.ModeSemantic {

@@ -15,15 +15,15 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// HistoryMessages is how many messages of a session are given out, the newest.
-// The description of the API names the figure, so another one is a change there.
+// HistoryMessages is the maximum number of messages in a response, the newest. The API's description contains the
+// number, so a change of it changes the API.
 const HistoryMessages = 50
 
 // SessionInfo is a session in a list.
 type SessionInfo struct {
 	SessionID string    `json:"session_id"`
 	Title     string    `json:"title"`
-	TurnCount int       `json:"turn_count"` // Questions asked.
+	TurnCount int       `json:"turn_count"` // The number of questions.
 	Running   bool      `json:"running"`    // Whether a run is under way.
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
@@ -31,14 +31,14 @@ type SessionInfo struct {
 
 // message is one side of a turn.
 type message struct {
-	// Who speaks.
+	// The role of the speaker.
 	Role      string     `json:"role" api:"values=RoleSystem|RoleUser|RoleAssistant|RoleTool,shared"`
 	Content   string     `json:"content" api:"shared"` // The text.
-	Timestamp time.Time  `json:"timestamp"`            // When.
+	Timestamp time.Time  `json:"timestamp"`            // The time of the message.
 	RunID     string     `json:"run_id,omitempty"`
-	ToolCalls []toolCall `json:"tool_calls,omitempty"` // What the assistant asked tools for.
-	Name      string     `json:"name,omitempty"`       // The tool that speaks.
-	CallID    string     `json:"call_id,omitempty"`    // The call that the tool answers.
+	ToolCalls []toolCall `json:"tool_calls,omitempty"` // The assistant's tool calls.
+	Name      string     `json:"name,omitempty"`       // The tool.
+	CallID    string     `json:"call_id,omitempty"`    // The id of the tool's call.
 }
 
 // The roles of messages.
@@ -49,17 +49,17 @@ const (
 	RoleTool      = "tool"
 )
 
-// SessionHistory is a session with its last messages, oldest first, and what was searched and read for them.
+// SessionHistory is a session with its last messages, oldest first, and their searches and reads.
 type SessionHistory struct {
 	SessionID string    `json:"session_id"`
 	Title     string    `json:"title"`
 	Messages  []message `json:"messages"` // The messages, oldest first.
-	// What was searched and read for these messages, oldest first.
+	// The searches and reads of these messages, oldest first.
 	RetrievalHistory []Retrieval `json:"retrieval_history"`
 	StartedAt        time.Time   `json:"started_at"` // When it began.
-	TurnCount        int         `json:"turn_count"` // Questions asked.
-	// What there is to know about the conversation, in sentences: how many of its turns can't be read, because their
-	// stored rows are damaged.
+	TurnCount        int         `json:"turn_count"` // The number of questions.
+	// Notes on the conversation, in sentences: the number of turns that can't be read, because their stored rows are
+	// damaged.
 	Notes []string `json:"notes"`
 }
 
@@ -76,14 +76,14 @@ type SessionTitle struct {
 
 // SessionHead is the body of POST /sessions/{id}/head.
 type SessionHead struct {
-	RunID string `json:"run_id" api:"need,form=run"` // The run at the end of the branch to show.
+	RunID string `json:"run_id" api:"need,form=run"` // The last run of the branch to show.
 }
 
-// GetHistory answers GET /agent/session/{id} with the branch that is shown.
+// GetHistory handles GET /agent/session/{id}: the shown branch.
 //
-// For the conversation's user: 200, 400 for an id that can't be one, 404. Turns whose rows are damaged are left out and
-// told in notes: the rest can still be read. An answer that a guardrail held back is a sentence about that. With
-// ?tools=true the rules that models are told come first and count as one of the messages.
+// For the conversation's user it answers 200, 400 for an invalid id, or 404. Damaged turns are left out and reported
+// in notes: the rest stays readable. An answer that a guardrail withheld is replaced by a sentence. With ?tools=true
+// the system message comes first and counts as one of the messages.
 func (a *Handlers) GetHistory(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 	}
 	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
 	lost += damaged
-	// Each run gives one message at least, so earlier ones can't be among those that are given out.
+	// Each run has at least one message, so earlier runs are not needed.
 	if extra := len(branch) - HistoryMessages; extra > 0 {
 		branch = branch[extra:]
 	}
@@ -126,7 +126,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 		return err
 	}
 	lost += damaged
-	for i, m := range messages { // what was written of an answer that was stopped
+	for i, m := range messages { // the partial text of a cancelled answer
 		if t := traces[m.RunID]; t != nil && m.Role == RoleAssistant && t.Status == chat.RunCancelled {
 			messages[i].Content = t.Text
 		}
@@ -138,7 +138,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 	for i, m := range messages {
 		if t := traces[m.RunID]; m.Role == RoleAssistant {
 			if t.Withheld() {
-				m.Content, _ = t.Spoken() // as it was told instead of an answer
+				m.Content, _ = t.Spoken() // the sentence that replaces a withheld answer
 			}
 			messages[i].Content = t.Style.Named(m.Content, t.Citations, httpio.Origin(c))
 		}
@@ -163,7 +163,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 	})
 }
 
-// lastBudget is that of the last run, whose toolset and settings decide its limits.
+// lastBudget returns the budget of the last run.
 func lastBudget(messages []message, traces map[string]*runlog.Trace) chat.Budget {
 	for _, m := range slices.Backward(messages) {
 		if t := traces[m.RunID]; t != nil {
@@ -173,12 +173,12 @@ func lastBudget(messages []message, traces map[string]*runlog.Trace) chat.Budget
 	return chat.Budget{}
 }
 
-// newestMessages are the last HistoryMessages of a conversation.
+// newestMessages returns the last HistoryMessages of a conversation.
 func newestMessages(messages []message) []message {
 	return messages[max(0, len(messages)-HistoryMessages):]
 }
 
-// readTraces reads the runs behind messages. Those whose logs are damaged, as many as lost, have none.
+// readTraces reads the runs of messages. Runs with damaged logs are left out and counted in lost.
 func (a *Handlers) readTraces(
 	c httpio.Context, messages []message,
 ) (traces map[string]*runlog.Trace, lost int, err error) {
@@ -201,9 +201,9 @@ func (a *Handlers) readTraces(
 	return traces, lost, nil
 }
 
-// ListSessions answers GET /sessions: a page of the user's sessions.
+// ListSessions handles GET /sessions: a page of the user's sessions.
 //
-// Without ?limit= a page has as many as the store gives.
+// The default of ?limit= is the store's.
 func (a *Handlers) ListSessions(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
@@ -225,9 +225,9 @@ func (a *Handlers) ListSessions(c httpio.Context) error {
 	return c.JSON(http.StatusOK, SessionList{list, next})
 }
 
-// RenameSession answers PATCH /sessions/{id}: it gives a session another title.
+// RenameSession handles PATCH /sessions/{id}: it renames a session.
 //
-// 204. White space in the title becomes single spaces; 400 for one that is empty or too long.
+// It answers 204. White space in the title is collapsed; a title that is empty or too long is 400.
 func (a *Handlers) RenameSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -247,9 +247,9 @@ func (a *Handlers) RenameSession(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// DeleteSession answers DELETE /sessions/{id} and DELETE /agent/session/{id}.
+// DeleteSession handles DELETE /sessions/{id} and DELETE /agent/session/{id}.
 //
-// 204. It is gone at once, and can be brought back for a while with RestoreSession.
+// It answers 204. The session is hidden at once, and RestoreSession can restore it for a while.
 func (a *Handlers) DeleteSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -261,9 +261,9 @@ func (a *Handlers) DeleteSession(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// RestoreSession answers POST /sessions/{id}/restore: it undoes a deletion.
+// RestoreSession handles POST /sessions/{id}/restore: it undoes a deletion.
 //
-// 204; 404 once it is gone for good.
+// It answers 204, or 404 after the session was purged.
 func (a *Handlers) RestoreSession(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -275,9 +275,10 @@ func (a *Handlers) RestoreSession(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// SetHead answers POST /sessions/{id}/head: it chooses the version of an answer that a session shows.
+// SetHead handles POST /sessions/{id}/head: it selects the version of an answer that a session shows.
 //
-// 204; pages that show the conversation elsewhere learn of it by the feed. 404 for a run of another conversation.
+// It answers 204, or 404 for a run of another conversation. The feed notifies other pages that show the
+// conversation.
 func (a *Handlers) SetHead(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -297,17 +298,17 @@ func (a *Handlers) SetHead(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// toolCall is what the assistant asked a tool for.
+// toolCall is the assistant's call of a tool.
 type toolCall struct {
 	ID        string          `json:"id"`        // The step's call_id.
 	Name      string          `json:"name"`      // The tool.
 	Arguments json.RawMessage `json:"arguments"` // Its arguments, an object.
 }
 
-// withTools puts a run's tool calls between its question and its answer: what the assistant asked for, then what the
-// tool gave.
+// withTools inserts a run's tool calls between its question and its answer: the assistant's calls, then the tools'
+// results.
 //
-// Calls that are under way or wait for approval are left out: they have no result to follow them.
+// Calls that are running or pending are left out: they have no result yet.
 func withTools(messages []message, traces map[string]*runlog.Trace) []message {
 	out := make([]message, 0, len(messages))
 	for _, m := range messages {
@@ -324,7 +325,7 @@ func withTools(messages []message, traces map[string]*runlog.Trace) []message {
 	return out
 }
 
-// toolMessages are a tool call and its result as two messages of a conversation.
+// toolMessages returns a tool call and its result as two messages of a conversation.
 func toolMessages(runID string, step chat.Step) []message {
 	at := time.UnixMicro(int64(step.Timestamp * 1e6)).UTC()
 	call := toolCall{ID: step.CallID, Name: step.ToolName, Arguments: step.ToolInput}

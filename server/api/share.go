@@ -15,22 +15,21 @@ import (
 	"github.com/footnote/footnote/server/shares"
 )
 
-// sharedFields are what the page's manifest calls the words that another program shares, in the order in which they
-// become a draft.
+// sharedFields are the manifest's names of shared text fields, in their order in a draft.
 var sharedFields = []string{"title", "text", "url"}
 
-// maxDraft is how many characters of shared words become the draft of a question.
-// It is a choice, and the same as that of a link that brings a question.
+// maxDraft is the maximum number of characters of shared text in a question's draft. It equals the limit of a link
+// with a question.
 const maxDraft = 2000
 
-// sharedWords are the words of a share, by their fields; nil: the upload is none.
+// sharedWords are the text fields of a share; nil: the upload is no share.
 type sharedWords map[string]string
 
-// Share answers POST /share, to which the device sends what another program shares with the installed page: files are
-// added to the library; a link alone leads to the page that adds it, and words become the draft of a question.
+// Share handles POST /share, the share target of the installed page: files are added to the library; a link alone
+// redirects to the page that adds it, and text becomes the draft of a question.
 //
-// Only browsers call it: it answers with 303, or with the page of files that were not taken. Nothing is fetched and
-// nothing asked before the user sends the form that it leads to.
+// Only browsers call it: it answers with 303, or with the page of refused files. It fetches and asks nothing before
+// the user submits the form.
 func (a *Handlers) Share(c httpio.Context) error {
 	words := sharedWords{}
 	up, err := a.takeUpload(c, words)
@@ -51,9 +50,9 @@ func (a *Handlers) Share(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, to)
 }
 
-// takeWords reads a part into the words of a share, or reports that it holds none of them.
+// takeWords reads a part into the words of a share, or reports that it is none of them.
 //
-// A field that is too long or no text fails the whole request, as a file in its place would not be missed.
+// A field that is too long or not UTF-8 fails the whole request, since the page of refused files would not list it.
 func (a *Handlers) takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) {
 	name := part.FormName()
 	if words == nil || !slices.Contains(sharedFields, name) {
@@ -72,7 +71,7 @@ func (a *Handlers) takeWords(part *multipart.Part, words sharedWords) (taken boo
 	return true, nil
 }
 
-// draft joins the words, each once: many programs put a link or a title into the text as well.
+// draft joins the words without duplicates: many programs repeat a link or a title in the text.
 func (w sharedWords) draft() string {
 	var parts []string
 	for _, name := range sharedFields {
@@ -85,10 +84,10 @@ func (w sharedWords) draft() string {
 	return string(draft[:min(len(draft), maxDraft)])
 }
 
-// ShareRun answers POST /agent/runs/{id}/shares: it makes a link to the answer.
+// ShareRun handles POST /agent/runs/{id}/shares: it creates a link to the answer.
 //
-// For the run's user: 201 with the address, which is told this once. 409 while there is no answer, 429 over the user's
-// limit.
+// For the run's user it answers 201 with the address, which is returned only once. It fails with 409 before there is
+// an answer and 429 over the user's limit.
 func (a *Handlers) ShareRun(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -106,7 +105,7 @@ func (a *Handlers) ShareRun(c httpio.Context) error {
 	return c.JSON(http.StatusCreated, made)
 }
 
-// ListShares answers GET /shares: the user's links, the latest first.
+// ListShares handles GET /shares: the user's links, newest first.
 func (a *Handlers) ListShares(c httpio.Context) error {
 	found, err := a.Store.Shares(c.Request().Context(), httpio.Scope(c), time.Now())
 	if err != nil {
@@ -115,9 +114,9 @@ func (a *Handlers) ListShares(c httpio.Context) error {
 	return c.JSON(http.StatusOK, shares.ShareList{Shares: httpio.NotNil(found)})
 }
 
-// EndShare answers DELETE /shares/{id}: from then on the link opens nothing.
+// EndShare handles DELETE /shares/{id}: it ends a link.
 //
-// 204, or 404 for a link that the user does not have.
+// It answers 204, or 404 for a link that the user does not have.
 func (a *Handlers) EndShare(c httpio.Context) error {
 	if err := a.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err

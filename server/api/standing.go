@@ -16,68 +16,68 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Keeper keeps questions and has them asked again.
+// Keeper keeps questions and asks them again.
 type Keeper interface {
-	// Keep keeps the question of a run that was answered. chat.CodeNotFound for a run that the user does not have,
-	// chat.CodeConflict for one that can't be kept or is kept already, which comes back.
+	// Keep keeps the question of an answered run. It fails with chat.CodeNotFound for a run that the user does not
+	// have, and chat.CodeConflict for a question that can't be kept or already is, in which case it is returned.
 	Keep(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error)
-	// KeepNew keeps a question that was not asked yet.
+	// KeepNew keeps a new question.
 	KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error)
-	// AskNow has a question asked again; chat.CodeConflict for one that is paused, chat.CodeTooMany for one that was
+	// AskNow asks a question again. It fails with chat.CodeConflict for a paused one and chat.CodeTooMany for one
 	// asked too often.
 	AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error)
-	// Pause has a question not asked again, or again from now on.
+	// Pause pauses or resumes a question.
 	Pause(ctx context.Context, s chat.Scope, id string, paused bool) (chat.Standing, error)
-	// See notes that the user looked at what changed.
+	// See marks the question's changes as seen.
 	See(ctx context.Context, s chat.Scope, id string) error
 }
 
-// NewStanding is the body of POST /standing: the question of a run, or one that was not asked yet.
+// NewStanding is the body of POST /standing: the question of a run, or a new one.
 type NewStanding struct {
-	RunID string `json:"run_id" api:"form=maybe"` // The run whose question is kept; none: question says it.
-	// A question that was not asked yet; it is asked at once.
+	RunID string `json:"run_id" api:"form=maybe"` // The run whose question is kept; without it, question is the text.
+	// A new question; it is asked at once.
 	Question    string   `json:"question" api:"max=chat.MaxQuestion"`
 	Namespace   string   `json:"namespace" api:"form=namespace"`
-	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"` // Only these documents.
+	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"` // Restricts the search to these documents.
 }
 
-// StandingChange is the body of PATCH /standing/{id}. What is left out stays as it is.
+// StandingChange is the body of PATCH /standing/{id}. Omitted fields are unchanged.
 type StandingChange struct {
-	Paused *bool `json:"paused"` // Do not ask it again, or do so from now on.
-	Seen   *bool `json:"seen"`   // true: what changed was looked at.
+	Paused *bool `json:"paused"` // true: stop asking it again; false: resume.
+	Seen   *bool `json:"seen"`   // true: mark the changes as seen.
 }
 
-// KeptQuestion is a question that is asked again when documents change.
+// KeptQuestion is a kept question: it is asked again when documents change.
 type KeptQuestion struct {
 	ID       string `json:"id"` // The kept question's id.
 	Question string `json:"question"`
-	// The namespace; without one documents go to "default" and searches go everywhere.
+	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace string             `json:"namespace,omitempty"`
-	State     chat.StandingState `json:"state"`             // Whether it is being asked again, and whether it changed.
-	Trouble   string             `json:"trouble,omitempty"` // Why it did not work the last time.
+	State     chat.StandingState `json:"state"`             // Whether it is being asked, and whether it changed.
+	Trouble   string             `json:"trouble,omitempty"` // Why the last attempt failed.
 	RunID     string             `json:"run_id"`            // The run of the last answer; empty before the first.
-	SessionID string             `json:"session_id"`        // The conversation that holds the runs that asked it again.
+	SessionID string             `json:"session_id"`        // The conversation with its runs.
 	Answer    string             `json:"answer"`
 	Citations []chat.Citation    `json:"citations"`
-	RestsOn   []RestsOn          `json:"rests_on"` // The documents that the last answer rests on.
+	RestsOn   []RestsOn          `json:"rests_on"` // The documents of the last answer.
 	CreatedAt time.Time          `json:"created_at"`
-	AskedAt   *time.Time         `json:"asked_at"` // When it was last asked again; null: it was not.
-	Unseen    bool               `json:"unseen"`   // Something changed since its user looked.
-	Changes   []chat.Change      `json:"changes"`  // What was different, newest first, at most 20.
+	AskedAt   *time.Time         `json:"asked_at"` // When it was last asked again; null: never.
+	Unseen    bool               `json:"unseen"`   // There is a change since its user last looked.
+	Changes   []chat.Change      `json:"changes"`  // The changes, newest first, at most 20.
 }
 
-// RestsOn is a document that an answer rests on.
+// RestsOn is a source document of an answer.
 type RestsOn struct {
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title"`
 }
 
-// KeptList is the answer of GET /standing.
+// KeptList is the response of GET /standing.
 type KeptList struct {
 	Questions []KeptQuestion `json:"questions"` // The kept questions.
 }
 
-// Lists are never null; the time is, while it was not asked again.
+// Lists are never null; asked_at is null until the question was asked again.
 func keptQuestion(s chat.Standing) KeptQuestion {
 	q := KeptQuestion{
 		ID: s.ID, Question: s.Request.Message, Namespace: s.Request.Namespace, State: s.State(), Trouble: s.Trouble,
@@ -94,9 +94,9 @@ func keptQuestion(s chat.Standing) KeptQuestion {
 	return q
 }
 
-// ListStanding answers GET /standing.
+// ListStanding handles GET /standing.
 //
-// It is for programs. Other than the page it does not mark what changed as seen.
+// It is for programs. Unlike the page, it does not mark changes as seen.
 func (a *Handlers) ListStanding(c httpio.Context) error {
 	all, err := a.Store.AllStanding(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
@@ -110,10 +110,10 @@ func (a *Handlers) ListStanding(c httpio.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-// KeepStanding answers POST /standing. A form names a run; one that is kept already leads to where it is.
+// KeepStanding handles POST /standing. A form names a run; if that is kept already, the form is redirected to it.
 //
-// Programs get 201, or 409 for a question that is kept already; a form gets 303 to it in both cases. A question that
-// was not asked yet is asked at once.
+// Programs get 201, or 409 for a question that is kept already; a form gets 303 in both cases. A new question is
+// asked at once.
 func (a *Handlers) KeepStanding(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	var body NewStanding
@@ -152,7 +152,7 @@ func (a *Handlers) KeepStanding(c httpio.Context) error {
 	return c.JSON(http.StatusCreated, keptQuestion(kept))
 }
 
-// GetStanding answers GET /standing/{id}.
+// GetStanding handles GET /standing/{id}.
 func (a *Handlers) GetStanding(c httpio.Context) error {
 	kept, err := a.Store.Standing(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -162,9 +162,9 @@ func (a *Handlers) GetStanding(c httpio.Context) error {
 	return c.JSON(http.StatusOK, keptQuestion(kept))
 }
 
-// ChangeStanding answers PATCH /standing/{id}.
+// ChangeStanding handles PATCH /standing/{id}.
 //
-// 200 with the question as it is then. seen: false changes nothing.
+// It answers 200 with the changed question. seen: false has no effect.
 func (a *Handlers) ChangeStanding(c httpio.Context) error {
 	var body StandingChange
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -184,7 +184,7 @@ func (a *Handlers) ChangeStanding(c httpio.Context) error {
 	return a.GetStanding(c)
 }
 
-// DropStanding answers DELETE /standing/{id}.
+// DropStanding handles DELETE /standing/{id}.
 func (a *Handlers) DropStanding(c httpio.Context) error {
 	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -192,9 +192,10 @@ func (a *Handlers) DropStanding(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// AskStanding answers POST /standing/{id}/ask.
+// AskStanding handles POST /standing/{id}/ask.
 //
-// 202, or 303 to a form; 409 while it is paused, 429 when it was asked too often.
+// It answers 202, or 303 to a form. It fails with 409 while the question is paused and 429 if it was asked too
+// often.
 func (a *Handlers) AskStanding(c httpio.Context) error {
 	kept, err := a.Keeper.AskNow(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -206,7 +207,7 @@ func (a *Handlers) AskStanding(c httpio.Context) error {
 	return c.JSON(http.StatusAccepted, keptQuestion(kept))
 }
 
-// PauseStandingForm answers POST /standing/{id}/pause: a form that pauses a question, or resumes it.
+// PauseStandingForm handles POST /standing/{id}/pause: a form that pauses a question, or resumes it.
 func (a *Handlers) PauseStandingForm(c httpio.Context) error {
 	if err := a.Bodies.ReadForm(c); err != nil {
 		return err
@@ -218,7 +219,7 @@ func (a *Handlers) PauseStandingForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/standing#kept-"+c.Param("id"))
 }
 
-// DropStandingForm answers POST /standing/{id}/delete.
+// DropStandingForm handles POST /standing/{id}/delete.
 func (a *Handlers) DropStandingForm(c httpio.Context) error {
 	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -226,11 +227,10 @@ func (a *Handlers) DropStandingForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/standing")
 }
 
-// maxEntries is how many changes a feed shows, newest first.
-// It is a choice.
+// maxEntries is the number of changes in a feed, newest first.
 const maxEntries = 50
 
-// atomFeed is a feed as RFC 4287 has it.
+// atomFeed is a feed in RFC 4287.
 type atomFeed struct {
 	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
 	ID      string      `xml:"id"`
@@ -257,11 +257,11 @@ type atomText struct {
 	Text string `xml:",chardata"`
 }
 
-// StandingFeed answers GET /standing/feed/{token}: what changed for the user whose token it is.
+// StandingFeed handles GET /standing/feed/{token}: the changes of the token's user.
 //
-// It answers anybody who has the address, without a key: readers of feeds can't send one. So it ends with the last key
-// of its user (404), the token is looked up by its hash, and search engines are told to leave it alone. 304 for a
-// reader that has it; the ETag is the hash of the body.
+// It needs no key, since feed readers can't send one. Therefore it ends with the user's last key (404), the token is
+// looked up by its hash, and search engines are told not to index it. It answers 304 to a reader with the current
+// ETag, the hash of the body.
 func (a *Handlers) StandingFeed(c httpio.Context) error {
 	ctx := c.Request().Context()
 	scope, err := a.Store.StandingFeed(ctx, sha256.Sum256([]byte(c.Param("token"))))
@@ -276,7 +276,7 @@ func (a *Handlers) StandingFeed(c httpio.Context) error {
 		return err
 	}
 	feed := atomFeed{ID: "urn:footnote:kept", Title: views.KeptTitle.In(ctx), Author: "Footnote"}
-	// Atom requires a time also of a feed without entries (RFC 4287, section 4.1.1).
+	// Atom requires a time even for a feed without entries (RFC 4287, section 4.1.1).
 	newest := time.Unix(0, 0)
 	for _, kept := range all {
 		for _, change := range kept.Changes {
@@ -306,7 +306,7 @@ func (a *Handlers) StandingFeed(c httpio.Context) error {
 	return c.Blob(http.StatusOK, "application/atom+xml; charset=utf-8", body.Bytes())
 }
 
-// entryOf is a change as an entry: the sentence as its title, and each difference as a line.
+// entryOf converts a change to an entry: the sentence as its title, and each difference as a line.
 func entryOf(c httpio.Context, kept chat.Standing, change chat.Change) atomEntry {
 	ctx := c.Request().Context()
 	lines := []string{kept.Request.Message}
@@ -321,7 +321,7 @@ func entryOf(c httpio.Context, kept chat.Standing, change chat.Change) atomEntry
 	}
 }
 
-// DropFeed answers DELETE /standing/feed: no address shows the user's changes any more.
+// DropFeed handles DELETE /standing/feed: it deletes the feed's address.
 func (a *Handlers) DropFeed(c httpio.Context) error {
 	if err := a.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err

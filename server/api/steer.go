@@ -9,17 +9,17 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// OtherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as text.
+// OtherInput is the body of POST /agent/runs/{id}/steps/{call}/rerun. A form has the same field, as JSON text.
 type OtherInput struct {
 	Input map[string]any `json:"input" api:"need"` // The tool's arguments.
 }
 
-// RerunStep answers with a new version of an answer: the steps before a tool call as they were, that call with
-// another input, and what comes of it.
+// RerunStep starts a new version of an answer: it copies the steps before a tool call, repeats that call with
+// another input, and continues.
 //
-// It answers POST /agent/runs/{id}/steps/{call}/rerun: 202 with the new run to programs, 303 to a form; the page's
-// script is told to load the page. 409 while the run is under way, 422 for an Idempotency-Key that came with another
-// input. Only a run that is new is counted.
+// It handles POST /agent/runs/{id}/steps/{call}/rerun: 202 with the new run to programs, 303 to a form; the page's
+// script gets a redirect. It fails with 409 while the run is under way and 422 for an Idempotency-Key used with
+// another input. Only a new run is counted.
 func (a *Handlers) RerunStep(c httpio.Context) error {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -43,7 +43,7 @@ func (a *Handlers) RerunStep(c httpio.Context) error {
 	}
 	switch {
 	case httpio.ByHTMX(c):
-		// with a fragment the page would not be loaded again
+		// a fragment would not reload the page
 		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
 		return c.NoContent(http.StatusOK)
 	case httpio.WantsHTML(c):
@@ -56,7 +56,7 @@ func (a *Handlers) RerunStep(c httpio.Context) error {
 	})
 }
 
-// readInput reads the input for a call from JSON or from a form; nil when there is none.
+// readInput decodes a call's input from JSON or from a form; nil if absent.
 func (a *Handlers) readInput(c httpio.Context) (json.RawMessage, error) {
 	var body OtherInput
 	if httpio.MediaType(c) == httpio.TypeJSON {

@@ -15,53 +15,53 @@ import (
 
 // NewTable is the body of POST /agent/table.
 type NewTable struct {
-	Name string `json:"name" api:"max=chat.MaxGridName"` // The table's name; none: that of its columns.
-	// What is asked about each document.
+	Name string `json:"name" api:"max=chat.MaxGridName"` // The table's name; without it, derived from its columns.
+	// The questions about each document.
 	Columns   []NewColumn `json:"columns" api:"need,min=1,max=chat.MaxGridColumns"`
 	Namespace string      `json:"namespace" api:"form=namespace"`
-	// Only these documents; none: all that can be read.
+	// Restricts the table to these documents; without it, all that can be read.
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
-	Model       string   `json:"model"`                  // The model that answers; none: the usual one.
-	MaxTokens   *int64   `json:"max_tokens" api:"min=1"` // How many tokens of a model filling may take before it stops.
-	Preview     bool     `json:"preview"`                // Only say what the table would be.
+	Model       string   `json:"model"`                  // The model that answers; without it, the default.
+	MaxTokens   *int64   `json:"max_tokens" api:"min=1"` // The token limit, where filling stops.
+	Preview     bool     `json:"preview"`                // Only preview the table.
 }
 
 // NewColumn is a column of a NewTable.
 type NewColumn struct {
 	Name string `json:"name" api:"need,filled,max=chat.MaxGridName"` // The column's name.
-	// What is asked about each document; none: the name is.
+	// The question about each document; without it, the name.
 	Question string `json:"question" api:"max=chat.MaxQuestion"`
 }
 
-// DocumentTable is a table over documents. Lists leave its cells out.
+// DocumentTable is a table over documents. Lists omit its cells.
 type DocumentTable struct {
 	ID        string            `json:"id,omitempty"` // The table's id; absent in a preview.
 	Name      string            `json:"name"`
 	State     chat.GridState    `json:"state"`             // Whether it is being filled.
-	Trouble   string            `json:"trouble,omitempty"` // Why nothing goes on just now, as a sentence.
+	Trouble   string            `json:"trouble,omitempty"` // Why filling is paused, as a sentence.
 	Model     string            `json:"model,omitempty"`
 	CreatedAt *time.Time        `json:"created_at,omitempty"`
-	Columns   []chat.GridColumn `json:"columns"`         // What is asked about each document.
-	Rows      []chat.GridRow    `json:"rows"`            // The documents, as they were when the table was made.
-	Total     int               `json:"total"`           // How many cells it has.
-	Done      int               `json:"done"`            // Cells that were filled.
-	Tokens    int64             `json:"tokens_used"`     // Tokens of a model that filling took.
-	MaxTokens int64             `json:"max_tokens"`      // At which filling stops until it is resumed.
-	Cells     []chat.GridCell   `json:"cells,omitempty"` // The cells, row by row; those that are left out are waiting.
+	Columns   []chat.GridColumn `json:"columns"`         // The questions about each document.
+	Rows      []chat.GridRow    `json:"rows"`            // The documents when the table was created.
+	Total     int               `json:"total"`           // The number of cells.
+	Done      int               `json:"done"`            // The number of filled cells.
+	Tokens    int64             `json:"tokens_used"`     // Model tokens used for filling.
+	MaxTokens int64             `json:"max_tokens"`      // The token limit, where filling stops until it is resumed.
+	Cells     []chat.GridCell   `json:"cells,omitempty"` // The cells, row by row; missing ones are waiting.
 }
 
-// TableList is the answer of GET /tables.
+// TableList is the response of GET /tables.
 type TableList struct {
 	Tables []DocumentTable `json:"tables"` // The tables.
 }
 
 // CellEdit is the body of PATCH /tables/{id}/cells/{row}/{column}.
 type CellEdit struct {
-	// What stands in the place of what was found; null: what was found stands again.
+	// Overrides the extracted value. null restores the extracted value.
 	Text *string `json:"text" api:"max=chat.MaxGridText"`
 }
 
-// tellTable is a grid as programs get it, with the cells that are given.
+// tellTable converts a grid to its API form, with the given cells.
 func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
 	t := DocumentTable{
 		ID: g.ID, Name: g.Name, State: g.State, Trouble: g.Trouble, Model: g.Model,
@@ -74,11 +74,11 @@ func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
 	return t
 }
 
-// MakeTable answers POST /agent/table: a table is made and filled in the background. With preview nothing is made: the
-// answer is the table as it would be.
+// MakeTable handles POST /agent/table: it creates a table that is filled in the background. With preview it creates
+// nothing and returns the table as it would be.
 //
-// 201 with the table, 200 for a preview. What is wrong with its columns, documents or limits is told by grid.Filler
-// before anything is made.
+// It answers 201 with the table, 200 for a preview. grid.Filler validates columns, documents and limits before
+// anything is created.
 func (a *Handlers) MakeTable(c httpio.Context) error {
 	var body NewTable
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -91,7 +91,7 @@ func (a *Handlers) MakeTable(c httpio.Context) error {
 		wanted.Columns = append(wanted.Columns, chat.GridColumn(column))
 	}
 	if body.MaxTokens != nil {
-		// 0 would mean no tokens here and the usual bound below, so it is refused.
+		// 0 would mean no tokens here and the default limit below, so it is refused.
 		if *body.MaxTokens < 1 {
 			return httpio.Invalid("max_tokens must be 1 or more.")
 		}
@@ -112,7 +112,7 @@ func (a *Handlers) MakeTable(c httpio.Context) error {
 	return c.JSON(http.StatusCreated, tellTable(g, nil))
 }
 
-// ListTables answers GET /tables.
+// ListTables handles GET /tables.
 func (a *Handlers) ListTables(c httpio.Context) error {
 	all, err := a.Store.Grids(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *Handlers) ListTables(c httpio.Context) error {
 	return c.JSON(http.StatusOK, list)
 }
 
-// GetTable answers GET /tables/{id}.
+// GetTable handles GET /tables/{id}.
 func (a *Handlers) GetTable(c httpio.Context) error {
 	g, cells, err := a.wholeTable(c)
 	if err != nil {
@@ -136,9 +136,9 @@ func (a *Handlers) GetTable(c httpio.Context) error {
 	return c.JSON(http.StatusOK, tellTable(g, cells))
 }
 
-// wholeTable reads the table that a request names, with its cells row by row.
+// wholeTable reads the requested table, with its cells row by row.
 //
-// The table is read before its cells, so that those of one that is done are all there.
+// The table is read before its cells: if it is done, its cells are complete.
 func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridCell, err error) {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	if g, err = a.Store.Grid(ctx, scope, id); err != nil {
@@ -153,8 +153,8 @@ func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridC
 	return g, httpio.NotNil(cells), nil
 }
 
-// DropTable answers DELETE /tables/{id}.
-// 204, or 404 for a table that the user does not have, as with all of these.
+// DropTable handles DELETE /tables/{id}. It answers 204, or 404 for a table that the user does not have, as do all
+// routes of tables.
 func (a *Handlers) DropTable(c httpio.Context) error {
 	if err := a.Tables.Drop(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
 		return err
@@ -162,10 +162,10 @@ func (a *Handlers) DropTable(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// StopTable answers POST /tables/{id}/stop.
+// StopTable handles POST /tables/{id}/stop.
 func (a *Handlers) StopTable(c httpio.Context) error { return a.steerTable(c, a.Tables.Stop) }
 
-// ResumeTable answers POST /tables/{id}/resume.
+// ResumeTable handles POST /tables/{id}/resume.
 func (a *Handlers) ResumeTable(c httpio.Context) error { return a.steerTable(c, a.Tables.Resume) }
 
 func (a *Handlers) steerTable(
@@ -178,7 +178,7 @@ func (a *Handlers) steerTable(
 	return c.JSON(http.StatusOK, tellTable(g, nil))
 }
 
-// EditCell answers PATCH /tables/{id}/cells/{row}/{column}: a person's text stands in the place of what was found.
+// EditCell handles PATCH /tables/{id}/cells/{row}/{column}: a user's text overrides the extracted value.
 func (a *Handlers) EditCell(c httpio.Context) error {
 	var body CellEdit
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -195,7 +195,7 @@ func (a *Handlers) EditCell(c httpio.Context) error {
 	return c.JSON(http.StatusOK, cell)
 }
 
-// AskCell answers POST /tables/{id}/cells/{row}/{column}/ask.
+// AskCell handles POST /tables/{id}/cells/{row}/{column}/ask.
 func (a *Handlers) AskCell(c httpio.Context) error {
 	row, column, err := httpio.CellPlace(c)
 	if err != nil {
@@ -208,9 +208,9 @@ func (a *Handlers) AskCell(c httpio.Context) error {
 	return c.JSON(http.StatusAccepted, tellTable(g, nil))
 }
 
-// ExportTable answers GET /tables/{id}/export: the table as it is now, as a file.
+// ExportTable handles GET /tables/{id}/export: the current table as a file.
 //
-// Without ?format= it is a workbook. The file is made before anything is sent.
+// The default format is a workbook. The file is complete before anything is sent.
 func (a *Handlers) ExportTable(c httpio.Context) error {
 	format := c.QueryParam("format")
 	if format == "" {
@@ -243,15 +243,15 @@ func (a *Handlers) ExportTable(c httpio.Context) error {
 	return c.Blob(http.StatusOK, export.TableTypes[format], file)
 }
 
-// tableLook is the time between two looks at a table that is followed.
-// It is a choice between a table that looks alive and looks at the store: nothing wakes a reader of a table.
+// tableLook is the polling interval of a streamed table: nothing notifies a table's readers. It trades latency
+// against store queries.
 const tableLook = 500 * time.Millisecond
 
-// TableEvents answers GET /tables/{id}/events: a "table" event with the table, a "cell" event for each cell that
-// changed, numbered by its seq, and, when nothing is filled any more, "table_done" with the table, the last. A reader
-// that comes back gets the cells that changed after the one it saw last.
+// TableEvents handles GET /tables/{id}/events. It streams a "table" event with the table, a "cell" event for each
+// changed cell with its seq as the id, and a final "table_done" with the table once filling is over. A reconnecting
+// reader resumes after its last cell.
 //
-// 404 for a table that the user does not have, 429 when no place for a stream is free.
+// It fails with 404 for a table that the user does not have, and 429 over the limit of streams.
 func (a *Handlers) TableEvents(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	after, err := httpio.LastSeen(c.Request())
@@ -271,9 +271,9 @@ func (a *Handlers) TableEvents(c httpio.Context) error {
 		return nil
 	}
 	for {
-		// The state is read before the cells: those of a table that is done are all there.
+		// The state is read before the cells: if the table is done, its cells are complete.
 		if g, err = a.Store.Grid(ctx, scope, id); err != nil {
-			return err // removed meanwhile: the stream just ends
+			return err // deleted meanwhile: the stream ends
 		}
 		cells, err := a.Store.GridCells(ctx, scope, id, after)
 		if err != nil {
@@ -290,7 +290,7 @@ func (a *Handlers) TableEvents(c httpio.Context) error {
 			after = cell.Seq
 		}
 		if g.State != chat.GridFilling {
-			_ = sendTable(out, "table_done", g) // best effort: the reader may have left
+			_ = sendTable(out, "table_done", g) // best effort: the reader may have disconnected
 			return nil
 		}
 		if !httpio.Await(a.Streams, c, out, time.After(tableLook)) {

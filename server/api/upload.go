@@ -23,50 +23,50 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// maxFieldBytes bounds a text field of an upload, which is held in memory; files are streamed.
-// It is a choice, far above what a namespace or meta need.
+// maxFieldBytes is the limit of an upload's text field, which is buffered in memory; files are streamed. It is far
+// above the size of a namespace or meta.
 const maxFieldBytes = 64 << 10
 
-// Uploaded is the answer to an upload: each file is in one of the two lists.
+// Uploaded is the response to an upload: each file is in one of the two lists.
 type Uploaded struct {
 	Documents []uploadedDocument `json:"documents"` // The documents.
-	Rejected  []rejectedFile     `json:"rejected"`  // The files that were not taken, with the reason.
+	Rejected  []rejectedFile     `json:"rejected"`  // The refused files, with the reason.
 }
 
-// uploadedDocument is a file that was taken.
+// uploadedDocument is an accepted file.
 type uploadedDocument struct {
 	ID          string       `json:"id"`
 	Filename    string       `json:"filename"`
 	State       corpus.State `json:"state"`
-	DuplicateOf string       `json:"duplicate_of,omitempty"` // The document that has the same bytes already.
-	// The name that the file came under, if it is kept under another one.
+	DuplicateOf string       `json:"duplicate_of,omitempty"` // The existing document with the same bytes.
+	// The uploaded file name, if the document was renamed.
 	RenamedFrom string `json:"renamed_from,omitempty"`
 }
 
-// rejectedFile is a file that was not taken, and why.
+// rejectedFile is a refused file, with the reason.
 type rejectedFile struct {
 	Filename string    `json:"filename"`
 	Code     chat.Code `json:"code"`
-	Detail   string    `json:"detail"` // Why it was not taken, as a sentence.
+	Detail   string    `json:"detail"` // Why it was refused, as a sentence.
 
 	why error
 }
 
-// upload is one request's files: what is told of them, and what was there before them.
+// upload is the state of one upload request.
 type upload struct {
 	res   Uploaded
-	made  []corpus.Document // by this request, or brought back by it
+	made  []corpus.Document // created by this request, or restored by it
 	words sharedWords
-	moved []string // names of documents that were there before and have another version or other meta now
+	moved []string // names of existing documents with a new version or new meta
 }
 
-// Upload answers POST /documents: it streams each file of the field "files" into the library. A file that can't be
-// taken is listed with its reason and the others go on; when all are refused the status says why; a request that is
-// refused leaves no new document behind. The fields namespace and meta (a JSON object) hold for the files after them.
-// JSON names a page of the web.
+// Upload handles POST /documents: it streams each file of the field "files" into the library. A refused file is
+// listed with its reason and the others continue. If all are refused, the status is that of the reason; a request
+// that is refused leaves no new document behind. The fields namespace and meta (a JSON object) apply to the files
+// after them. JSON names a web page.
 //
-// 202 when one file at least was taken; browsers without scripts are led to the list, or to a page that names the files
-// that were not taken. Files are streamed, so an upload may be larger than the memory. Limits are those of
+// It answers 202 if at least one file was accepted. Browsers without scripts are redirected to the list, or get a
+// page with the refused files. Files are streamed, so an upload may exceed the memory. The limits are those of
 // httpio.Limits and of the user.
 func (a *Handlers) Upload(c httpio.Context) error {
 	if httpio.SendsJSON(c) {
@@ -82,9 +82,9 @@ func (a *Handlers) Upload(c httpio.Context) error {
 	return a.answerUpload(c, up.res)
 }
 
-// takeUpload streams a request's files into the library. words takes the other fields of a share; nil: it is none.
+// takeUpload streams a request's files into the library. words receives the other fields of a share; nil: no share.
 //
-// On an error nothing that it made is left: see takeUploadBack.
+// On an error it removes the documents that it created: see takeUploadBack.
 func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, error) {
 	if err := httpio.LimitBody(c, a.Limits.UploadRequest); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, err
 			Err: err,
 		}
 	}
-	if words == nil { // words need no room
+	if words == nil { // words count against no limit
 		if err := a.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, err
 	return up, nil
 }
 
-// answerUpload answers an upload. One of which nothing was taken has the status of its reason.
+// answerUpload sends the response to an upload. If all files were refused, the status is that of the reason.
 func (a *Handlers) answerUpload(c httpio.Context, res Uploaded) error {
 	status := http.StatusAccepted
 	if len(res.Documents) == 0 {
@@ -135,8 +135,8 @@ func (a *Handlers) answerUpload(c httpio.Context, res Uploaded) error {
 	return a.UploadRefused(c, status, len(res.Documents), refused)
 }
 
-// refusedStatus is the status of the files' reasons, the highest one if they differ: what the server can't do counts
-// more than what is wrong with a file.
+// refusedStatus returns the status for the refused files, the highest if they differ: server errors outrank errors
+// of a file.
 func refusedStatus(files []rejectedFile) int {
 	status := 0
 	for _, f := range files {
@@ -154,7 +154,7 @@ func (a *Handlers) takeParts(c httpio.Context, parts *multipart.Reader, up *uplo
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		// What came before the broken part was whole, so it stays; nothing behind it can be found.
+		// The parts before the broken one were complete, so their files stay; later parts can't be found.
 		if broken, ok := errors.AsType[textproto.ProtocolError](err); ok && len(res.Documents)+len(res.Rejected) > 0 {
 			a.Log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
 			res.Rejected = append(res.Rejected, rejectedFile{Filename: "?", Code: chat.CodeInvalid,
@@ -187,7 +187,7 @@ func (a *Handlers) takeParts(c httpio.Context, parts *multipart.Reader, up *uplo
 	}
 }
 
-// uploadField takes a text field into settings, or reports that the part is a file.
+// uploadField reads a text field into settings, or reports that the part is a file.
 func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
 	name := part.FormName()
 	if name == "files" {
@@ -226,9 +226,9 @@ func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, fi
 	return false, httpio.CheckStrict(value, nil)
 }
 
-// addFile puts one file into the library. It fails only when the request can't go on.
+// addFile adds one file to the library. It fails only if the request can't continue.
 //
-// up is added to as it goes, so that what was done can be taken back.
+// It records its changes in up, so that they can be undone.
 func (a *Handlers) addFile(c httpio.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
 	res := &up.res
 	reject := func(name string, err error) {
@@ -271,12 +271,12 @@ func (a *Handlers) addFile(c httpio.Context, part *multipart.Part, settings corp
 	return nil
 }
 
-// takeUploadBack removes the documents that a refused request has made, and says what became of its files.
+// takeUploadBack deletes the documents that a failed request created, and adds that to its error.
 func (a *Handlers) takeUploadBack(c httpio.Context, up *upload, refused error) error {
 	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
 		return refused
 	}
-	// The client may have left by now, which must not keep its documents there.
+	// The client may have disconnected, which must not stop the deletion.
 	ctx, scope := context.WithoutCancel(c.Request().Context()), httpio.Scope(c)
 	for _, d := range up.made {
 		if err := a.Library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil &&
@@ -294,7 +294,7 @@ func (a *Handlers) takeUploadBack(c httpio.Context, up *upload, refused error) e
 	return &told
 }
 
-// uploadBroken is the error for a body that ended or went wrong before its end.
+// uploadBroken returns the error for a truncated or invalid body.
 func (a *Handlers) uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " +
@@ -306,7 +306,7 @@ func (a *Handlers) uploadBroken(err error) error {
 	}
 }
 
-// limitedFile fails with a sentence for people after limit bytes, and remembers a failure of the request itself.
+// limitedFile fails with a user-facing message after limit bytes, and records an error of the request itself.
 type limitedFile struct {
 	r           io.Reader
 	left, limit int64
@@ -314,7 +314,7 @@ type limitedFile struct {
 	broken      error
 }
 
-// Read fails as soon as there is one byte more than the limit, so a file is never stored in part.
+// Read fails at the first byte over the limit, so a file is never stored in part.
 func (f *limitedFile) Read(p []byte) (int, error) {
 	if int64(len(p)) > f.left+1 {
 		p = p[:f.left+1]
@@ -330,7 +330,7 @@ func (f *limitedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// partPath is the whole path a part names, as the client wrote it: browsers send one when a folder is dropped. The
+// partPath returns the full path in a part, as sent by the client: browsers send one for a dropped folder. The
 // library cleans it.
 func partPath(part *multipart.Part) string {
 	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
@@ -340,7 +340,7 @@ func partPath(part *multipart.Part) string {
 	return strings.ToValidUTF8(params["filename"], "\ufffd")
 }
 
-// roomForUpload fails if a user's limits have no room for a single byte more.
+// roomForUpload fails if a user's limits leave no room for a single byte.
 func (a *Handlers) roomForUpload(ctx context.Context, user string) error {
 	if err := a.Store.Room(ctx, user, chat.ResourceUploadFiles); err != nil {
 		return err

@@ -7,28 +7,28 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// WatchedFolder is the body of PUT /watched: a folder that a program follows, and what it leaves out.
+// WatchedFolder is the body of PUT /watched: a folder that a program follows, and the files it excludes.
 type WatchedFolder struct {
-	Namespace string `json:"namespace" api:"form=namespace"` // That of the folder's documents; "default" if empty.
-	// Its path on the machine of the program.
+	Namespace string `json:"namespace" api:"form=namespace"` // Their namespace; "default" if empty.
+	// Its path on the program's machine.
 	Folder  string        `json:"folder" api:"need,filled,max=corpus.MaxFolder"`
-	Files   int           `json:"files" api:"min=0,max=1099511627776"`  // How many files are followed.
-	LeftOut []FileLeftOut `json:"left_out" api:"max=corpus.MaxLeftOut"` // The files and folders that are not followed.
-	More    int           `json:"more" api:"min=0,max=1099511627776"`   // How many further ones there are.
+	Files   int           `json:"files" api:"min=0,max=1099511627776"`  // The number of followed files.
+	LeftOut []FileLeftOut `json:"left_out" api:"max=corpus.MaxLeftOut"` // The excluded files and folders.
+	More    int           `json:"more" api:"min=0,max=1099511627776"`   // The number of further ones.
 }
 
-// FileLeftOut is a file or folder in a folder that is followed, but not itself.
+// FileLeftOut is an excluded file or folder of a followed folder.
 type FileLeftOut struct {
-	Path   string `json:"path" api:"need,filled,max=corpus.MaxFolder"`   // Where it is below the folder.
-	Reason string `json:"reason" api:"need,filled,max=corpus.MaxReason"` // Why it is not followed.
+	Path   string `json:"path" api:"need,filled,max=corpus.MaxFolder"`   // Its path below the folder.
+	Reason string `json:"reason" api:"need,filled,max=corpus.MaxReason"` // Why it is excluded.
 }
 
-// WatchedList is the answer of GET /watched.
+// WatchedList is the response of GET /watched.
 type WatchedList struct {
 	Folders []corpus.Watched `json:"folders"` // The folders.
 }
 
-// ListWatched answers GET /watched: the folders that programs follow for the user, and what they leave out.
+// ListWatched handles GET /watched: the folders that programs follow for the user, with the excluded files.
 func (a *Handlers) ListWatched(c httpio.Context) error {
 	folders, err := a.Library.Watched(c.Request().Context(), httpio.Scope(c))
 	if err != nil {
@@ -41,9 +41,9 @@ func (a *Handlers) ListWatched(c httpio.Context) error {
 	return c.JSON(http.StatusOK, WatchedList{folders})
 }
 
-// SetWatched answers PUT /watched: a program says what it saw of a folder.
+// SetWatched handles PUT /watched: it stores a program's report on a folder.
 //
-// 204. It is what a program last saw, kept for the page to show; nothing is done with it.
+// It answers 204. The last report is shown on the page and has no other effect.
 func (a *Handlers) SetWatched(c httpio.Context) error {
 	var w WatchedFolder
 	if err := a.Bodies.ReadJSON(c, &w); err != nil {

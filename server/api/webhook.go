@@ -9,39 +9,40 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Webhooks sends what changed in kept questions to addresses that users set.
+// Webhooks sends changes of kept questions to the users' webhooks.
 type Webhooks interface {
-	// Set has a user's changes sent to an address, and returns the new secret that signs them. chat.CodeInvalid for
-	// what is no such address. origin is where the user reached this server; local is the guard's ByLocalUser.
+	// Set sets the address for a user's changes, and returns a new secret for the signatures. It fails with
+	// chat.CodeInvalid for an invalid address. origin is the server's address for the user; local is the guard's
+	// ByLocalUser.
 	Set(ctx context.Context, s chat.Scope, address, origin string, local bool) (secret string, err error)
 }
 
 // NewWebhook is the body of PUT /standing/webhook.
 type NewWebhook struct {
-	URL string `json:"url"` // Where changes are sent to: https or http.
+	URL string `json:"url"` // The address that changes are sent to: https or http.
 }
 
-// WebhookState is the address that changes are sent to, and how it does.
+// WebhookState is the webhook's address and delivery state.
 type WebhookState struct {
 	URL string `json:"url"` // Where changes are sent to.
-	// What signs the messages, whsec_ and base64; only in the answer that makes it.
+	// The secret for the messages' signatures, whsec_ and base64; only in the response that creates it.
 	Secret string     `json:"secret,omitempty"`
 	SetAt  time.Time  `json:"set_at"`  // When the address was set.
-	SentAt *time.Time `json:"sent_at"` // When the address last took a message; null: it took none yet.
-	// When the address last did not take a message; null: it took the last one.
+	SentAt *time.Time `json:"sent_at"` // The last successful delivery; null: none yet.
+	// The last failed delivery; null: the last one succeeded.
 	FailedAt *time.Time `json:"failed_at"`
-	Trouble  string     `json:"trouble,omitempty"` // Why it did not work the last time.
-	Waiting  int        `json:"waiting"`           // Changes that wait to be sent.
-	Lost     int        `json:"lost"`              // Changes that were given up since the address was set.
+	Trouble  string     `json:"trouble,omitempty"` // Why the last delivery failed.
+	Waiting  int        `json:"waiting"`           // Changes in the queue.
+	Lost     int        `json:"lost"`              // Changes whose delivery was given up since the address was set.
 }
 
-// GetWebhook answers GET /standing/webhook.
-// 404 while no address is set. The secret is never in it.
+// GetWebhook handles GET /standing/webhook. It fails with 404 while no webhook is set. The response never contains
+// the secret.
 func (a *Handlers) GetWebhook(c httpio.Context) error { return a.sendWebhook(c, "") }
 
-// SetWebhook answers PUT /standing/webhook.
+// SetWebhook handles PUT /standing/webhook.
 //
-// 200 with the new secret, this once. What waited for the address before goes to the new one.
+// It answers 200 with the new secret, returned only once. The queue of the old address is sent to the new one.
 func (a *Handlers) SetWebhook(c httpio.Context) error {
 	var body NewWebhook
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
@@ -55,8 +56,7 @@ func (a *Handlers) SetWebhook(c httpio.Context) error {
 	return a.sendWebhook(c, secret)
 }
 
-// DropWebhook answers DELETE /standing/webhook.
-// 204. What waited is not sent.
+// DropWebhook handles DELETE /standing/webhook. It answers 204. Queued changes are not sent.
 func (a *Handlers) DropWebhook(c httpio.Context) error {
 	if err := a.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err

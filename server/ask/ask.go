@@ -1,6 +1,6 @@
-// Package ask reads, checks and starts questions. Every way to ask goes through it: the API, the page, the API made for
-// OpenAI's clients and the Model Context Protocol. It knows the forms of a question and its defaults, and makes a
-// chat.RunRequest of it; what the request may ask for is agent/run's to check.
+// Package ask parses, validates and starts questions. Every entry point uses it: the API, the page, the API made for
+// OpenAI's clients and the Model Context Protocol. It has the forms of a question and its defaults, and builds a
+// chat.RunRequest; agent/run validates the request's options.
 package ask
 
 import (
@@ -14,53 +14,54 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Questions reads what is asked, checks it and starts the runs that answer it. It is safe for concurrent use.
+// Questions parses and validates questions and starts their runs. It is safe for concurrent use.
 type Questions struct {
 	Store   chat.Store
 	Runs    Starter
 	Bodies  httpio.Bodies
 	Streams *httpio.Streams
 	Metrics *httpio.Metrics
-	Models  func() []string // those that a question may name now
+	Models  func() []string // the available models
 }
 
-// Starter starts the work on a question.
+// Starter starts runs.
 type Starter interface {
-	// Start stores a run and works on it apart from ctx, which bounds the storing only. fresh is false when the
-	// request's IdempotencyKey named an earlier run.
+	// Start stores a run and processes it independently of ctx, which limits only the storing. fresh is false if an
+	// earlier run has the request's IdempotencyKey.
 	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
 }
 
 // Question is the body of POST /chat. A form has the same fields, and idempotency_key.
 type Question struct {
 	Message string `json:"message" api:"need,filled,max=chat.MaxQuestion"` // The question.
-	// The conversation to go on with; an unknown id begins one, none makes a new id. Ids are unique per user.
+	// The conversation to continue; an unknown id starts a new one, and without an id one is generated. Ids are
+	// unique per user.
 	SessionID string `json:"session_id" api:"form=maybe"`
-	// Answer from this text alone: nothing is searched. The context of POST /agent/query is another thing: text besides
+	// Answer from this text alone: nothing is searched. The context of POST /agent/query differs: it adds text to
 	// the documents.
 	ContextText *string `json:"context_text" api:"filled,max=chat.MaxContext"`
-	// Only documents of this namespace; none: of all. One without documents is refused with 404.
+	// Restricts the search to this namespace; without it, all. A namespace without documents is refused with 404.
 	Namespace string `json:"namespace" api:"form=namespace,shared"`
-	// Only these documents. One that is not there is refused with 404.
+	// Restricts the search to these documents. A missing one is refused with 404.
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs,shared"`
-	// The set of tools that the model has; none: the server's own.
+	// The set of the model's tools; without it, the server's default.
 	Toolset string         `json:"toolset"`
-	Config  chat.RunConfig `json:"config" api:"shared"` // Settings for this run alone.
-	// The run whose place the new one shares: to ask again, or in other words.
+	Config  chat.RunConfig `json:"config" api:"shared"` // Options of this run only.
+	// The run that this one is a sibling of: to ask again, or with another message.
 	Sibling string `json:"sibling"`
 
-	// What the rooms add to what was sent.
+	// Fields that the rooms add to the request.
 	AddedContext *string     `json:"-"` // text to answer from besides the documents
-	Thorough     bool        `json:"-"` // omitted query decomposition and self-evaluation are on
-	History      [][2]string `json:"-"` // earlier turns from outside, as [question, answer]
-	Stream       bool        `json:"-"` // the answer is to be followed, although no header says so
+	Thorough     bool        `json:"-"` // turns omitted query decomposition and self-evaluation on
+	History      [][2]string `json:"-"` // earlier external turns, as [question, answer]
+	Stream       bool        `json:"-"` // the answer is streamed, regardless of the headers
 	Instructions string      `json:"-"` // for the model, besides its rules
-	Style        string      `json:"-"` // how footnotes are written
-	Key          string      `json:"-"` // the Idempotency-Key of a request without one, in a protocol that names requests
+	Style        string      `json:"-"` // the format of footnotes
+	Key          string      `json:"-"` // the Idempotency-Key of a request without one, in a protocol with request ids
 }
 
-// Read reads a question from JSON or from the page's form. It checks the form of the body only; Request checks the
-// question.
+// Read decodes a question from JSON or from the page's form. It validates only the form of the body; Request
+// validates the question.
 func (qs *Questions) Read(c httpio.Context) (Question, error) {
 	var q Question
 	if httpio.MediaType(c) == httpio.TypeJSON {
@@ -76,7 +77,7 @@ func (qs *Questions) Read(c httpio.Context) (Question, error) {
 		DocumentIDs: withoutEntry(form["document_ids"], ""), Toolset: form.Get("toolset"), Sibling: form.Get("sibling"),
 	}
 	q.Config.Model = form.Get("model")
-	// an empty field of a form means that there is none
+	// an empty form field counts as absent
 	if text := httpio.FormText(form, "context_text"); strings.TrimSpace(text) != "" {
 		q.ContextText = &text
 	}
@@ -87,13 +88,12 @@ func (qs *Questions) Read(c httpio.Context) (Question, error) {
 	return q, nil
 }
 
-// withoutEntry is a list without an entry. The question box names no document when none is ticked, which an empty entry
-// says.
+// withoutEntry returns a list without an entry. The question box sends an empty entry when no document is ticked.
 func withoutEntry(list []string, entry string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == entry })
 }
 
-// Start checks a question and starts its run, once for each Idempotency-Key.
+// Start validates a question and starts its run, once for each Idempotency-Key.
 func (qs *Questions) Start(c httpio.Context, q Question) (chat.Run, error) {
 	if httpio.WantsStream(c) || q.Stream {
 		if err := qs.Streams.Check(httpio.Scope(c).User); err != nil {
@@ -103,7 +103,7 @@ func (qs *Questions) Start(c httpio.Context, q Question) (chat.Run, error) {
 	return qs.StartFor(c.Request().Context(), httpio.Scope(c), c.Path(), cmp.Or(httpio.IdempotencyKey(c), q.Key), q)
 }
 
-// StartFor is Start for a question that came by any route.
+// StartFor is Start for a question on any route.
 func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key string, q Question) (chat.Run, error) {
 	if qs.Streams.IsDraining() {
 		return chat.Run{}, &chat.Error{
@@ -124,12 +124,12 @@ func (qs *Questions) StartFor(ctx context.Context, scope chat.Scope, route, key 
 	return run, nil
 }
 
-// Request checks a question and makes the request of a run from it.
+// Request validates a question and returns its run's request.
 func (qs *Questions) Request(c httpio.Context, q Question) (chat.RunRequest, error) {
 	return qs.checkQuestion(httpio.IdempotencyKey(c), q)
 }
 
-// checkQuestion makes a request of what a route was sent, and validates it.
+// checkQuestion builds and validates the request of a question.
 func (qs *Questions) checkQuestion(key string, q Question) (chat.RunRequest, error) {
 	req := chat.RunRequest{
 		SessionID: q.SessionID, Message: q.Message, Namespace: q.Namespace, DocumentIDs: q.DocumentIDs,
@@ -153,20 +153,20 @@ func (qs *Questions) checkQuestion(key string, q Question) (chat.RunRequest, err
 	return req, req.Validate()
 }
 
-// AskedPage returns the address of the page that follows a question. It names the run, so that the page shows as new
-// what the run did before the page was loaded. The page's script removes the name from the address: the same page
-// loaded again shows a past run.
+// AskedPage returns the address of the page that follows a question. It contains the run id, so that the page shows
+// as new the events before it was loaded. The page's script removes the id from the address: a reload shows a past
+// run.
 func AskedPage(run chat.Run) string {
 	return "/c/" + run.SessionID + "?asked=" + run.ID
 }
 
-// stashKey is where the question of a form waits in the request's context.
+// stashKey is the context key of a form's question.
 const stashKey = "question"
 
-// StashQuestion keeps a form's question with its request, for the page that says why it was not taken.
+// StashQuestion stores a form's question in the request's context, for the error page.
 func StashQuestion(c httpio.Context, q Question) { c.Set(stashKey, q) }
 
-// StashedQuestion is the question that StashQuestion has kept, if there is one.
+// StashedQuestion returns the question of StashQuestion, if any.
 func StashedQuestion(c httpio.Context) (Question, bool) {
 	q, ok := c.Get(stashKey).(Question)
 	return q, ok

@@ -14,21 +14,21 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// maxInstructions is how many characters a client may say to the model besides its questions.
+// maxInstructions is the maximum length in characters of a client's instructions to the model.
 const maxInstructions = 8000
 
-// unanswered stands in for an answer that a conversation lacks.
+// unanswered is the placeholder for a missing answer in a conversation.
 const unanswered = "(This question was not answered.)"
 
-// Said is one message of a conversation that a client keeps.
+// Said is one message of a conversation that the client stores.
 type Said struct {
-	ID   string // of an answer of ours: its run's
-	Role string // user, assistant, system or developer; others have no effect
+	ID   string // of one of our answers: its run id
+	Role string // user, assistant, system or developer; others are ignored
 	Text string
 }
 
-// Take makes a question of a conversation: the last message is what is asked, those before it are its history, and what
-// the roles system and developer say are instructions.
+// Take sets the question from a conversation: the last message is the question, earlier ones are its history, and
+// messages of the roles system and developer are instructions.
 func (q *Question) Take(said []Said) error {
 	if len(said) == 0 {
 		return httpio.Invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
@@ -56,9 +56,8 @@ func (q *Question) Take(said []Said) error {
 	return nil
 }
 
-// questionPairs makes [question, answer] pairs of messages. What a client says besides (system, developer) and results
-// of tools it has are no part of it; a question without an answer is kept as such, and so are several answers to one
-// question.
+// questionPairs groups messages into [question, answer] pairs. System and developer messages and tool results are
+// ignored. A question without an answer gets a placeholder, and several answers to one question are kept.
 func questionPairs(said []Said) [][2]string {
 	var turns [][2]string
 	for _, m := range said {
@@ -68,7 +67,7 @@ func questionPairs(said []Said) [][2]string {
 		switch last := len(turns) - 1; {
 		case m.Role == "user":
 			turns = append(turns, [2]string{m.Text, unanswered})
-		case m.Role != "assistant" || last < 0: // a greeting before the first question answers nothing
+		case m.Role != "assistant" || last < 0: // a greeting before the first question is no answer
 		case turns[last][1] == unanswered:
 			turns[last][1] = runlog.WithoutFootnotes(m.Text)
 		default:
@@ -78,9 +77,9 @@ func questionPairs(said []Said) [][2]string {
 	return turns
 }
 
-// Join makes a question the next one of a client's thread, which is a session of the same id. What the session holds is
-// no history any more: only what was said before it is. With again the question takes the place that it has in the
-// messages: beside the run that followed the answer before it.
+// Join makes a question the next one of a client's thread, which is a session of the same id. Turns of the session
+// are removed from the history: only earlier ones stay. With again the question gets its position in the messages:
+// as a sibling of the run after the preceding answer.
 func (qs *Questions) Join(c httpio.Context, q *Question, thread string, said []Said, again bool) error {
 	q.SessionID = thread
 	if err := chat.CheckSessionID(thread); err != nil {
@@ -89,7 +88,7 @@ func (qs *Questions) Join(c httpio.Context, q *Question, thread string, said []S
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := qs.Store.Session(ctx, scope, thread)
 	if chat.CodeOf(err) == chat.CodeNotFound {
-		return nil // it begins now
+		return nil // a new session
 	}
 	if err != nil {
 		return err
@@ -103,12 +102,12 @@ func (qs *Questions) Join(c httpio.Context, q *Question, thread string, said []S
 	}
 	switch first := slices.IndexFunc(said, isOurs); {
 	case first >= 0:
-		for first > 0 && said[first].Role != "user" { // the question that it answers is ours, too
+		for first > 0 && said[first].Role != "user" { // the question before the answer is ours, too
 			first--
 		}
 		q.History = questionPairs(said[:first])
 	case len(runs) > 0 && !slices.Equal(q.History, runs[0].Request.History):
-		q.History = nil // the client gave our answers ids of its own
+		q.History = nil // the client assigned its own ids to our answers
 	}
 	before := lastAnswer(said)
 	if !again || before != "" && before == session.HeadID {
@@ -116,13 +115,13 @@ func (qs *Questions) Join(c httpio.Context, q *Question, thread string, said []S
 	}
 	for _, run := range runs {
 		if run.ParentID == before {
-			q.Sibling = run.ID // the newest: all of them share the place
+			q.Sibling = run.ID // the newest: all of them are siblings
 		}
 	}
 	return nil
 }
 
-// lastAnswer is the id of the last answer in a conversation, empty if it has none.
+// lastAnswer returns the id of the last answer in a conversation, empty if it has none.
 func lastAnswer(said []Said) string {
 	for _, m := range slices.Backward(said) {
 		if m.Role == "assistant" {
@@ -132,8 +131,8 @@ func lastAnswer(said []Said) string {
 	return ""
 }
 
-// Follow makes a question the next one after a run, in its session. A run that others follow gets another one that
-// does.
+// Follow makes a question the next one after a run, in its session. If the run already has a follower, the question
+// becomes its sibling.
 func (qs *Questions) Follow(c httpio.Context, q *Question, before chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := qs.Store.Session(ctx, scope, before.SessionID)
@@ -150,7 +149,7 @@ func (qs *Questions) Follow(c httpio.Context, q *Question, before chat.Run) erro
 	}
 	for _, run := range runs {
 		if run.ParentID == before.ID {
-			q.Sibling = run.ID // the newest: all of them share the place
+			q.Sibling = run.ID // the newest: all of them are siblings
 		}
 	}
 	if q.Sibling == "" { // the end of a branch that is not shown
@@ -165,20 +164,20 @@ type Content struct {
 	other string // the type of a part that is not text
 }
 
-// Text is what its parts say.
+// Text returns the text of the parts.
 func (c Content) Text() string { return c.text }
 
-// Other is the type of a part that is not text; empty if there is none.
+// Other returns the type of a part that is not text; empty if all are text.
 func (c Content) Other() string { return c.other }
 
-// part is one of a message's parts. Of other kinds than text only the type is looked at.
+// part is one part of a message. Of other kinds than text only the type is decoded.
 type part struct {
 	Type    string `json:"type"`
 	Text    string `json:"text"`
 	Refusal string `json:"refusal"`
 }
 
-// UnmarshalJSON reads both forms. null is no text.
+// UnmarshalJSON decodes both forms. null is the empty text.
 func (c *Content) UnmarshalJSON(data []byte) error {
 	bad := &chat.Error{
 		Code:    chat.CodeInvalid,
@@ -194,7 +193,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &parts) != nil {
 		return bad
 	}
-	// the walk over the whole body does not know this type's fields
+	// CheckStrict on the whole body does not know this type's fields
 	if err := httpio.CheckStrict(data, reflect.TypeFor[[]part]()); err != nil {
 		return err
 	}

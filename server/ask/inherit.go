@@ -7,9 +7,9 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// inheritOptions fills in what a form leaves out. A question that takes an earlier run's place gets all that the run
-// was made from; a follow-up gets the options of the question before it. Fields that the form names win. If the session
-// or the run does not exist, it does nothing: starting the new run then fails.
+// inheritOptions sets the fields that a form omits. A question that replaces an earlier run inherits that run's
+// request; a follow-up inherits the options of the preceding question. Fields of the form take precedence. If the
+// session or the run does not exist, it does nothing: starting the new run then fails.
 func (qs *Questions) inheritOptions(c httpio.Context, form url.Values, q *Question) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	before := q.Sibling
@@ -43,7 +43,7 @@ func (qs *Questions) inheritOptions(c httpio.Context, form url.Values, q *Questi
 	}
 	if q.Sibling == "" {
 		if !form.Has("model") && !slices.Contains(qs.Models(), q.Config.Model) {
-			q.Config.Model = "" // the earlier model is no longer offered; the question box shows the usual one
+			q.Config.Model = "" // the earlier model is no longer available; the question box shows the default
 		}
 		return
 	}

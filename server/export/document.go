@@ -1,12 +1,11 @@
-// Package export writes answers as files that other programs open: a Word document whose footnotes are Word's own, and
-// the sources as BibTeX, CSL-JSON or RIS. The same answers always give the same bytes. Words of documents, models and
-// users are only ever text in these files.
+// Package export encodes answers as files for other programs: a Word document with native footnotes, and the sources
+// as BibTeX, CSL-JSON or RIS. Equal answers give equal bytes. Text of documents, models and users is always escaped
+// in these files.
 //
-// document.go and parts.go write the Word document, markdown.go reads an answer's Markdown for it, plain.go writes
-// Markdown and HTML, inset.go puts footnotes into Markdown that stays Markdown, sources.go writes lists of sources,
-// table.go writes grids. What comes in are chat.Evidence and chat.Grid, what goes out are bytes; nothing is read from a
-// store or the network. Word documents are written by hand, because the
-// maintained free library has no footnotes (docs/decisions/page.md).
+// document.go and parts.go write the Word document, markdown.go parses an answer's Markdown for it, plain.go writes
+// Markdown and HTML, inset.go inserts footnotes into Markdown, sources.go writes lists of sources, and table.go
+// writes grids. Input is chat.Evidence and chat.Grid, output is bytes; nothing is read from a store or the network.
+// Word documents are encoded here, because the maintained free library has no footnotes (docs/decisions/page.md).
 package export
 
 import (
@@ -19,14 +18,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// MediaTypes are the formats of files, by the names that requests have for them.
+// MediaTypes are the media types of the formats, by their names in requests.
 var MediaTypes = map[string]string{
 	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 	"bib":  "application/x-bibtex; charset=utf-8", "csl": "application/vnd.citationstyles.csl+json",
 	"ris": "application/x-research-info-systems; charset=utf-8",
 }
 
-// Extension is how the name of a file of a format ends.
+// Extension returns the file name extension of a format.
 func Extension(format string) string {
 	if format == "csl" {
 		return "csl.json"
@@ -34,14 +33,14 @@ func Extension(format string) string {
 	return format
 }
 
-// Word writes answers, one after the other, as a document of Office Open XML (ECMA-376). Each footnote is one of
-// Word's, numbered through the document, with the quote, its document and its place; where an answer names a source
-// again, a cross-reference shows the number of its first footnote. The time in the file is that of the first answer,
-// and parts stand in a fixed order without times, so that equal answers give equal bytes.
+// Word encodes answers as one document of Office Open XML (ECMA-376). Each footnote is a native one, numbered
+// through the document, with the quote, its document and its place. A repeated citation is a cross-reference to the
+// first footnote's number. The file's time is that of the first answer, and parts have a fixed order and no times,
+// so that equal answers give equal bytes.
 //
-// An answer's Markdown becomes headings, lists, tables and runs of Word; HTML in it is shown as the text that it is.
-// Only links to the web become links. title is that of the file's properties. It fails only when the archive can't be
-// written, which for one in memory does not happen.
+// An answer's Markdown is converted to Word's headings, lists, tables and runs; HTML in it is shown as text. Only
+// web links become hyperlinks. title is that of the file's properties. It fails only if the archive can't be
+// written, which does not happen in memory.
 func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	d := &document{body: &strings.Builder{}, links: map[string]string{}}
 	for _, e := range answers {
@@ -53,7 +52,7 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	// Parts stand in a fixed order, so that equal answers give equal bytes.
+	// Parts are in a fixed order, so that equal answers give equal bytes.
 	for _, part := range []struct{ name, body string }{
 		{"[Content_Types].xml", contentTypes},
 		{"_rels/.rels", packageRelations},
@@ -80,26 +79,26 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// document is a Word document that is being written.
+// document is a Word document during encoding.
 //
-// It is filled by one goroutine and used once. Ids of relations, bookmarks and footnotes are counted in the order of
-// writing, so the same answers give the same ones.
+// It is filled by one goroutine and used once. Ids of relations, bookmarks and footnotes are counted in order, so
+// equal answers give equal ids.
 type document struct {
-	body      *strings.Builder // what is written now: the text, or a footnote
+	body      *strings.Builder // the current target: the text, or a footnote
 	notes     strings.Builder
-	links     map[string]string // ids of relations by their addresses
-	addresses []string          // those in the order of their ids
+	links     map[string]string // ids of relations by address
+	addresses []string          // the addresses in the order of their ids
 	footnotes int               // written so far
-	lists     []bool            // each list's kind: is it numbered?
+	lists     []bool            // whether each list is numbered
 	starts    []int             // the first number of each
-	first     map[int]int       // of the answer that is written: footnotes by the numbers of its citations
+	first     map[int]int       // of the current answer: footnotes by citation number
 	cited     map[int]chat.EvidenceCitation
 }
 
 // addAnswer adds a question with its answer and its sources.
 //
-// Sentences for which the answer has no source are listed under “Without support”, for the file is read where no page
-// marks them. Each document is listed once among the sources, in the order in which the answer cites them.
+// Sentences without a source are listed under “Without support”, since the file has no marks for them. Each document
+// is listed once among the sources, in the order of citation.
 func (d *document) addAnswer(e chat.Evidence) {
 	d.first, d.cited = map[int]int{}, map[int]chat.EvidenceCitation{}
 	for _, c := range e.Citations {
@@ -136,7 +135,7 @@ func (d *document) addAnswer(e chat.Evidence) {
 	}
 }
 
-// sourceName is a document's title, with its file's name where that is another.
+// sourceName returns a document's title, with its file name if that differs.
 func sourceName(c chat.EvidenceCitation) string {
 	if c.Title == "" || c.Title == c.Filename {
 		return c.Filename
@@ -147,15 +146,15 @@ func sourceName(c chat.EvidenceCitation) string {
 	return c.Title + " (" + c.Filename + ")"
 }
 
-// cite writes the footnote of a citation, or a reference to it when it was written before. ok is false for numbers that
-// are no citation's. A NOTEREF field points to the bookmark around the first reference; \f gives it the look of a
-// footnote, \h makes it a link.
+// cite writes the footnote of a citation, or a cross-reference to an existing one. ok is false for a number without
+// a citation. A NOTEREF field refers to the bookmark around the first reference; \f formats it as a footnote, \h
+// makes it a link.
 func (d *document) cite(number int) (ok bool) {
 	c, ok := d.cited[number]
 	if !ok {
 		return false
 	}
-	// A source that is named again gets a reference to its footnote and no second one.
+	// A repeated citation refers to the existing footnote.
 	if at, before := d.first[number]; before {
 		fmt.Fprintf(d.body, `<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:fldChar `+
 			`w:fldCharType="begin"/></w:r><w:r>`+
@@ -173,17 +172,17 @@ func (d *document) cite(number int) (ok bool) {
 	return true
 }
 
-// footnote writes a footnote: the quote, the document and where in it the quote stands. It writes into a body of its
-// own, which is why body is a pointer that is exchanged for a while.
+// footnote writes a footnote: the quote, the document and the quote's place. It temporarily replaces the pointer
+// body by a buffer of its own.
 func (d *document) footnote(n int, c chat.EvidenceCitation) {
-	// The footnote is written where the text is, into another buffer, so that paragraph and run serve both.
+	// The footnote is written into another buffer, so that paragraph and run serve both.
 	outside := d.body
 	d.body = &strings.Builder{}
 	d.paragraph("FootnoteText", "", func() {
 		d.body.WriteString(`<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:footnoteRef/></w:r>`)
 		switch {
-		// A quote stands between quotation marks; words that were not found are struck through, so that nobody takes
-		// them for the document's.
+		// A quote is in quotation marks; quotes that were not found are struck through, so that they are not
+		// mistaken for the document's text.
 		case c.Quote != "":
 			d.run(" “"+strings.Join(strings.Fields(c.Quote), " ")+"” ", style{})
 		case c.Claimed != "":
@@ -209,7 +208,7 @@ func (d *document) footnote(n int, c chat.EvidenceCitation) {
 	d.body = outside
 }
 
-// placeOf is the page or the place in words.
+// placeOf returns the page or the place as text.
 func placeOf(c chat.EvidenceCitation) string {
 	if c.Page > 0 {
 		return fmt.Sprintf("p. %d", c.Page)
@@ -217,15 +216,15 @@ func placeOf(c chat.EvidenceCitation) string {
 	return c.Place
 }
 
-// style is how words look.
+// style is the formatting of text.
 //
-// Code wins over a link's look. Equal styles are the same look, so that pieces can be joined.
+// Code takes precedence over a link's formatting. Styles are comparable, so that runs can be merged.
 type style struct {
 	bold, italic, strike, code bool
-	link                       string // an address of the web; empty: none
+	link                       string // a web address; empty: none
 }
 
-// paragraph writes one, with a style and further properties, both of which may be empty.
+// paragraph writes a paragraph with a style and further properties, both of which may be empty.
 func (d *document) paragraph(styleID, properties string, inside func()) {
 	d.body.WriteString("<w:p>")
 	if styleID != "" {
@@ -238,7 +237,7 @@ func (d *document) paragraph(styleID, properties string, inside func()) {
 	d.body.WriteString("</w:p>")
 }
 
-// run writes words. Their line ends become Word's. The hyperlink stands around the run, as WordprocessingML has it.
+// run writes text. Line feeds become Word's line breaks. In WordprocessingML the hyperlink encloses the run.
 func (d *document) run(text string, s style) {
 	if s.link != "" {
 		d.body.WriteString(`<w:hyperlink r:id="` + d.link(s.link) + `">`)
@@ -263,7 +262,7 @@ func (d *document) run(text string, s style) {
 	if props.Len() > 0 {
 		d.body.WriteString("<w:rPr>" + props.String() + "</w:rPr>")
 	}
-	// A line end inside of a run is an element of its own in WordprocessingML.
+	// A line break within a run is an element of its own in WordprocessingML.
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			d.body.WriteString("<w:br/>")
@@ -275,7 +274,7 @@ func (d *document) run(text string, s style) {
 	d.body.WriteString("</w:r>")
 }
 
-// link returns the id of the relation with an address. Equal addresses have one relation.
+// link returns the id of an address's relation. Equal addresses share one relation.
 func (d *document) link(address string) string {
 	id, known := d.links[address]
 	if !known {
@@ -286,8 +285,8 @@ func (d *document) link(address string) string {
 	return id
 }
 
-// relations are those of a part: its own ones and all links. Text and footnotes are two parts, and an id is looked up
-// in the relations of its own part, so both get all links.
+// relations returns a part's relations: its own and all links. Text and footnotes are two parts, and an id is
+// resolved in its own part's relations, so both have all links.
 func (d *document) relations(own string) string {
 	var b strings.Builder
 	b.WriteString(relationsOpen + own)

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// answer has everything that an answer can have.
+// answer returns evidence with all fields set.
 func answer() chat.Evidence {
 	return chat.Evidence{
 		Question: "How long & <why>?", Model: "m", AskedAt: time.Date(2026, 11, 27, 9, 30, 0, 0, time.UTC),
@@ -41,7 +41,7 @@ func answer() chat.Evidence {
 	}
 }
 
-// parts are the files of a document.
+// parts returns the files of a document.
 func parts(t *testing.T, raw []byte) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
@@ -116,7 +116,7 @@ func TestAnAnswerHasFootnotesOfWord(t *testing.T) {
 	}
 }
 
-// LibreOffice numbers the footnotes, and shows the number of the first where it is cited again.
+// LibreOffice numbers the footnotes, and shows the first one's number for a repeated citation.
 func TestLibreOfficeReadsTheFootnotes(t *testing.T) {
 	if _, err := exec.LookPath("soffice"); err != nil {
 		if os.Getenv("CI") != "" {
@@ -248,7 +248,7 @@ func TestMarkdownHasFootnotes(t *testing.T) {
 	}
 }
 
-// BibTeX counts escaped braces, too: one without its partner would take the next entries into its field.
+// BibTeX counts escaped braces, too: an unbalanced one would extend the field over the next entries.
 func TestBracesInTitlesEndNoEntry(t *testing.T) {
 	got := string(BibTeX([]Source{{Title: "An open { brace"}, {Title: "A closing } brace", Publisher: "P{"}}))
 	depth := 0
@@ -285,7 +285,7 @@ func TestAddedFootnotesAreMarked(t *testing.T) {
 	}
 }
 
-// An answer's words are a model's, and may be those of a document that wants to be quoted.
+// An answer's text is a model's, and may be injected by a document.
 func TestAnAnswerMakesNoFootnotesOfItsOwn(t *testing.T) {
 	for name, text := range map[string]string{
 		"a list of sources":   "The roof lasts [1].\n\n[1]: It lasts forever.",

@@ -13,17 +13,17 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// reference is what may be a footnote in an answer's text: ours, or the beginning of one that the text makes itself.
+// reference matches the possible footnotes in an answer's text: ours, or the start of a definition in the text.
 //
-// The first part finds numbers in brackets, with a colon if one follows: that would define a link of this name, and
-// the colon is then escaped.
+// The first alternative matches numbers in brackets, with a colon if one follows: that would be a link definition,
+// and the colon is then escaped.
 var reference = regexp.MustCompile(citation.String() + `:?|\[\^`)
 
-// withFootnotes is an answer's Markdown with what refer says in the place of its footnotes. Code stays as it is, and so
-// do numbers that are no citation's. What follows it in the file stays what it is: the answer defines no footnotes of
-// its own, which would be taken for those that were checked, and leaves no HTML and no code open. It works on the
-// source and not on a parsed tree, so that the Markdown of the answer stays as it was written. Numbers in code are
-// found by parsing (codeIn).
+// withFootnotes returns an answer's Markdown with its footnotes replaced by the output of refer. Code stays
+// unchanged, and so do numbers without a citation. The result can be embedded: footnote definitions of the answer
+// itself are escaped, since they would look like validated ones, and no HTML and no code block stays open. It edits
+// the source and not a parsed tree, so that the rest of the Markdown is unchanged. A parser finds the numbers in
+// code (codeIn).
 func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) string {
 	source := withoutHTML(strings.ToValidUTF8(e.Answer, "\ufffd"))
 	byNumber := map[int]chat.EvidenceCitation{}
@@ -35,9 +35,9 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 	from := 0
 	for _, at := range reference.FindAllStringSubmatchIndex(source, -1) {
 		switch begin, end := at[0], at[1]; {
-		// In code a number in brackets is the code's.
+		// A number in code is literal.
 		case code(end - 1):
-		// The answer's own Markdown may not define footnotes: they would stand beside those that were checked.
+		// Footnote definitions of the answer itself would appear among the validated ones.
 		case at[2] < 0: // [^
 			b.WriteString(source[from:begin] + unescaped(source[:begin], "[^"))
 			from = end
@@ -48,7 +48,7 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 				continue
 			}
 			b.WriteString(source[from:begin] + refer(c))
-			if from = at[3] + 1; from < end { // what is before a colon is a definition
+			if from = at[3] + 1; from < end { // before a colon it would be a definition
 				b.WriteByte('\\')
 			}
 		}
@@ -57,24 +57,22 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 	return closed(strings.TrimSpace(b.String()))
 }
 
-// unescaped is a mark of Markdown that comes after a text as what it looks like. An odd number of backslashes before
-// it escapes it already.
+// unescaped escapes a Markdown mark after a text, unless an odd number of backslashes precedes it.
 func unescaped(before, mark string) string {
 	if (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1 {
-		return mark // it is that already
+		return mark // already escaped
 	}
 	return `\` + mark
 }
 
-// parseAnswer reads an answer as the page of answers does. Tables are the only extension that could hold numbers in
-// another way.
+// parseAnswer parses an answer as the page does. Tables are the only extension that affects numbers in brackets.
 func parseAnswer(source []byte) ast.Node {
 	return goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(source))
 }
 
 // walk calls see for each node.
 func walk(root ast.Node, see func(ast.Node)) {
-	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails only if this does
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // Walk fails only if the callback does
 		if entering {
 			see(n)
 		}
@@ -82,10 +80,10 @@ func walk(root ast.Node, see func(ast.Node)) {
 	})
 }
 
-// withoutHTML is Markdown in which HTML is text. Only the signs that begin HTML are escaped, found by the parser that
-// draws the page: other “<” stay.
+// withoutHTML escapes the HTML in Markdown. Only the characters that start HTML are escaped, as found by the page's
+// parser: other “<” stay.
 //
-// In the file, HTML of an answer could hide a footnote, or make one look like another.
+// In a file, HTML of an answer could hide or imitate a footnote.
 func withoutHTML(source string) string {
 	marked := make([]bool, len(source)+1)
 	mark := func(s text.Segment) {
@@ -117,8 +115,8 @@ func withoutHTML(source string) string {
 	return b.String()
 }
 
-// closed is Markdown behind which something else can begin: code that is still open, as in an answer that was stopped,
-// ends. It asks the parser: what is appended has to be read as a heading.
+// closed returns Markdown to which a new block can be appended: it closes an open code block, as in a cancelled
+// answer. It uses the parser to check that an appended heading is parsed as one.
 func closed(source string) string {
 	ends := func(source string) bool {
 		_, is := parseAnswer([]byte(source + "\n\n# x")).LastChild().(*ast.Heading)
@@ -127,7 +125,7 @@ func closed(source string) string {
 	if ends(source) {
 		return source
 	}
-	// Fences of code are three signs or more; one as long as the longest run in the text closes any of them.
+	// A code fence is three characters or more; one as long as the longest run in the text closes any of them.
 	for _, mark := range []string{"`", "~"} {
 		longest, run := 3, 0
 		for at := range len(source) {
@@ -143,9 +141,9 @@ func closed(source string) string {
 	return source
 }
 
-// codeIn tells which bytes of a Markdown text are in code.
+// codeIn returns a function that reports whether a byte of a Markdown text is in code.
 //
-// at is an offset in bytes. It looks at all spans each time: an answer has few.
+// at is an offset in bytes. Each call scans all spans: an answer has few.
 func codeIn(source []byte) func(at int) bool {
 	var spans [][2]int
 	add := func(s text.Segment) { spans = append(spans, [2]int{s.Start, s.Stop}) }

@@ -16,13 +16,13 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// citation is a footnote in an answer's text. The word joiner before it keeps it on its word's line.
+// citation matches a footnote in an answer's text. The word joiner before it prevents a line break.
 var citation = regexp.MustCompile(`[ \x{2060}]?\[(\d{1,4})\]`)
 
-// maxListLevel is how deep lists are told apart.
+// maxListLevel is the maximum depth of nested lists.
 const maxListLevel = 8
 
-// markdown writes an answer's text. Bytes that are no UTF-8 become U+FFFD, as the file has to be UTF-8.
+// markdown writes an answer's text. Bytes that are not UTF-8 become U+FFFD, since the file has to be UTF-8.
 func (d *document) markdown(answer string) {
 	source := []byte(strings.ToValidUTF8(answer, "\ufffd"))
 	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify))
@@ -30,13 +30,14 @@ func (d *document) markdown(answer string) {
 	w.children(md.Parser().Parse(text.NewReader(source)), "", "")
 }
 
-// blockWriter writes the blocks of a parsed answer. It belongs to one answer.
+// blockWriter writes the blocks of one parsed answer.
 type blockWriter struct {
 	*document
 	source []byte
 }
 
-// children writes the blocks inside a node, in a style. properties are of the first paragraph alone: those of a list.
+// children writes the blocks inside a node, in a style. properties apply to the first paragraph only: those of a
+// list.
 func (w blockWriter) children(n ast.Node, styleID, properties string) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		w.block(child, styleID, properties)
@@ -46,8 +47,8 @@ func (w blockWriter) children(n ast.Node, styleID, properties string) {
 	}
 }
 
-// block writes one block. A heading goes down a level, since the question is the first; HTML is text; what is not known
-// is a paragraph.
+// block writes one block. A heading is one level lower, since the question is the first. HTML is written as text, an
+// unknown block as a paragraph.
 func (w blockWriter) block(n ast.Node, styleID, properties string) {
 	switch n := n.(type) {
 	case *ast.Heading:
@@ -69,19 +70,19 @@ func (w blockWriter) block(n ast.Node, styleID, properties string) {
 	}
 }
 
-// lines are a block's own lines, as they are written.
+// lines returns a block's own lines unchanged.
 func (w blockWriter) lines(n ast.Node) string {
 	return strings.TrimRight(string(n.Lines().Value(w.source)), "\n")
 }
 
-// list writes a list and those in its items. Word counts by numId: each list has one of its own, so that a second list
-// begins anew.
+// list writes a list with its nested lists. Word numbers by numId: each list has its own, so that a second list
+// starts again.
 //
-// A list may begin with another number than 1. Lists deeper than maxListLevel are drawn at that depth.
+// A list may start at another number than 1. Lists deeper than maxListLevel are written at that depth.
 func (w blockWriter) list(n *ast.List, styleID string, level int) {
 	id := w.newList(n.IsOrdered(), max(1, n.Start))
 	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
-		// The first paragraph of an item has the bullet or number; those after it are only indented.
+		// The first paragraph of an item has the bullet or number; later ones are only indented.
 		properties := listProperties(id, level)
 		for child := item.FirstChild(); child != nil; child = child.NextSibling() {
 			if inner, is := child.(*ast.List); is {
@@ -94,9 +95,9 @@ func (w blockWriter) list(n *ast.List, styleID string, level int) {
 	}
 }
 
-// table writes a table with a head. Each row gets as many cells as the grid has columns.
+// table writes a table with a header. Each row gets the grid's number of cells.
 //
-// Word refuses a file in which a row has fewer cells than the grid, so rows that are short are filled up.
+// Word refuses a file with a row shorter than the grid, so short rows are padded.
 func (w blockWriter) table(n *extast.Table) {
 	w.body.WriteString(
 		`<w:tbl><w:tblPr><w:tblStyle w:val="Table"/><w:tblW w:w="0" w:type="auto"/></w:tblPr><w:tblGrid>`,
@@ -131,27 +132,27 @@ func (w blockWriter) table(n *extast.Table) {
 		w.body.WriteString("</w:tr>")
 	}
 	w.body.WriteString("</w:tbl>")
-	w.paragraph("", "", func() {}) // two tables in a row would be one
+	w.paragraph("", "", func() {}) // a separator: adjacent tables would be merged
 }
 
-// piece is words of one look. Two pieces that follow each other with the same style are one.
+// piece is text with one style. Adjacent pieces of the same style are merged.
 type piece struct {
 	text  string
 	style style
 }
 
-// inline writes the words of a block without a look of their own.
+// inline writes the text of a block without a style.
 func (w blockWriter) inline(n ast.Node) { w.inlineAs(n, style{}) }
 
-// inlineAs writes the words inside a block, with footnotes where they are cited. Pieces of one look are joined before
-// footnotes are looked for: the parser may part “[” from “1]”.
+// inlineAs writes the text of a block, with its footnotes. Pieces of one style are merged before the search for
+// footnotes: the parser may split “[” from “1]”.
 func (w blockWriter) inlineAs(n ast.Node, s style) {
 	var pieces []piece
 	w.gather(n, s, &pieces)
 	for i := 0; i < len(pieces); {
 		whole := pieces[i].text
 		j := i + 1
-		// The parser may cut a footnote in two; words of one look are one piece again.
+		// The parser may split a footnote; pieces of one style are merged.
 		for ; j < len(pieces) && pieces[j].style == pieces[i].style; j++ {
 			whole += pieces[j].text
 		}
@@ -160,7 +161,7 @@ func (w blockWriter) inlineAs(n ast.Node, s style) {
 	}
 }
 
-// words writes words of one look; in code nothing is cited.
+// words writes text of one style; code has no footnotes.
 func (w blockWriter) words(whole string, s style) {
 	from := 0
 	if !s.code {
@@ -181,17 +182,17 @@ func (w blockWriter) words(whole string, s style) {
 	}
 }
 
-// gather collects the words of inline nodes. The parser leaves escapes and entities to whoever writes.
+// gather collects the text of inline nodes. The parser leaves escapes and entities undecoded.
 //
-// Images are written as their description, since nothing is fetched. Addresses that do not lead to the web are
-// dropped, and their words stay.
+// Images are replaced by their description, since nothing is fetched. Links that do not lead to the web are dropped,
+// but their text stays.
 func (w blockWriter) gather(n ast.Node, s style, pieces *[]piece) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		inner := s
 		switch child := child.(type) {
 		case *ast.Text:
 			raw := child.Value(w.source)
-			// Escapes and entities stand for the signs that they name, but for code, in which they are themselves.
+			// Escapes and entities are decoded, except in code, where they are literal.
 			if !child.IsRaw() && !s.code {
 				raw = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(raw)))
 			}
@@ -223,17 +224,17 @@ func (w blockWriter) gather(n ast.Node, s style, pieces *[]piece) {
 		case *ast.Link:
 			inner.link = chat.WebLink(string(child.Destination))
 		}
-		w.gather(child, inner, pieces) // an image is its description
+		w.gather(child, inner, pieces) // an image is written as its description
 	}
 }
 
-// newList begins a list and returns its number. Numbers of lists count from 1, as numId does.
+// newList starts a list and returns its number, from 1 as in numId.
 func (d *document) newList(numbered bool, start int) int {
 	d.lists, d.starts = append(d.lists, numbered), append(d.starts, start)
 	return len(d.lists)
 }
 
-// listProperties are those of a paragraph that begins an item.
+// listProperties returns the properties of an item's first paragraph.
 func listProperties(list, level int) string {
 	return fmt.Sprintf(`<w:numPr><w:ilvl w:val="%d"/><w:numId w:val="%d"/></w:numPr>`, level, list)
 }

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// Names of Office Open XML.
+// XML names of Office Open XML.
 const (
 	xmlHead       = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
 	wordSpace     = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -19,7 +19,7 @@ const (
 	wordKinds     = "application/vnd.openxmlformats-officedocument.wordprocessingml."
 )
 
-// contentTypes says what kind each part is; a package without it can't be opened (ECMA-376, part 2).
+// contentTypes declares the media type of each part; a package without it can't be opened (ECMA-376, part 2).
 const contentTypes = `<Types xmlns="` + packageSpace + `/content-types">` +
 	`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
 	`<Default Extension="xml" ContentType="application/xml"/>` +
@@ -32,13 +32,13 @@ const contentTypes = `<Types xmlns="` + packageSpace + `/content-types">` +
 	`ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
 	`</Types>`
 
-// packageRelations leads from the package to its document and to its title.
+// packageRelations refers from the package to its document and properties.
 const packageRelations = relationsOpen +
 	`<Relationship Id="r1" Type="` + relationTypes + `/officeDocument" Target="word/document.xml"/>` +
 	`<Relationship Id="r2" Type="` + packageSpace + `/relationships/metadata/core-properties" ` +
 	`Target="docProps/core.xml"/></Relationships>`
 
-// documentRelations begins the relations of the document; those of links follow it.
+// documentRelations are the document's fixed relations, followed by those of links.
 const documentRelations = `<Relationship Id="r1" Type="` + relationTypes + `/styles" Target="styles.xml"/>` +
 	`<Relationship Id="r2" Type="` + relationTypes + `/footnotes" Target="footnotes.xml"/>` +
 	`<Relationship Id="r3" Type="` + relationTypes + `/settings" Target="settings.xml"/>` +
@@ -49,7 +49,7 @@ const (
 	documentOpen  = `<w:document ` + spaces + `><w:body>`
 	documentClose = `<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1417" w:right="1417" w:bottom="1417" ` +
 		`w:left="1417" w:header="708" w:footer="708" w:gutter="0"/></w:sectPr></w:body></w:document>`
-	// Word wants the lines between text and footnotes as footnotes of their own, with numbers that no other has.
+	// Word requires the separators between text and footnotes as footnotes with ids of their own.
 	footnotesOpen = `<w:footnotes ` + spaces + `><w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:separator/>` +
 		`</w:r>` +
 		`</w:p></w:footnote><w:footnote w:type="continuationSeparator" w:id="0"><w:p><w:r>` +
@@ -59,7 +59,7 @@ const (
 		`w:val="15"/></w:compat></w:settings>`
 )
 
-// styles are the looks that the document uses.
+// styles are the document's styles.
 var styles = `<w:styles ` + spaces + `><w:docDefaults><w:rPrDefault><w:rPr><w:rFonts w:ascii="Calibri" ` +
 	`w:hAnsi="Calibri" w:cs="Calibri"/><w:sz w:val="22"/></w:rPr></w:rPrDefault><w:pPrDefault><w:pPr>` +
 	`<w:spacing w:after="120" w:line="264" w:lineRule="auto"/></w:pPr></w:pPrDefault></w:docDefaults>` +
@@ -78,8 +78,8 @@ var styles = `<w:styles ` + spaces + `><w:docDefaults><w:rPrDefault><w:rPr><w:rF
 	`<w:style w:type="table" w:styleId="Table"><w:name w:val="Table Grid"/><w:tblPr><w:tblBorders>` +
 	borders("top", "left", "bottom", "right", "insideH", "insideV") + `</w:tblBorders></w:tblPr></w:style></w:styles>`
 
-// headings are the styles of six levels. Word knows them by their names for its outline and table of contents. The
-// first is the question's; those of the answer come below.
+// headings returns the styles of six levels. Word identifies them by name for its outline and table of contents. The
+// first is the question's; the answer's start at the second.
 func headings() string {
 	var b strings.Builder
 	for level := 1; level <= 6; level++ {
@@ -90,19 +90,19 @@ func headings() string {
 	return b.String()
 }
 
-// paragraphStyle is a style for paragraphs, with properties of the paragraph and of its words.
+// paragraphStyle returns a paragraph style, with properties of the paragraph and of its text.
 func paragraphStyle(id, name, paragraph, words string) string {
 	return `<w:style w:type="paragraph" w:styleId="` + id + `"><w:name w:val="` + name +
 		`"/><w:basedOn w:val="Normal"/><w:pPr>` + paragraph + `</w:pPr><w:rPr>` + words + `</w:rPr></w:style>`
 }
 
-// wordStyle is a style for words.
+// wordStyle returns a character style.
 func wordStyle(id, name, words string) string {
 	return `<w:style w:type="character" w:styleId="` + id + `"><w:name w:val="` + name + `"/><w:rPr>` + words +
 		`</w:rPr></w:style>`
 }
 
-// borders are thin grey lines at these sides.
+// borders returns thin grey lines at the given sides.
 func borders(sides ...string) string {
 	var b strings.Builder
 	for _, side := range sides {
@@ -111,8 +111,8 @@ func borders(sides ...string) string {
 	return b.String()
 }
 
-// numbering says how the lists count: one with bullets, and each numbered one from its own start. Nine levels are the
-// most that Word knows.
+// numbering defines the lists: one with bullets, and each numbered one with its own start. Word supports at most
+// nine levels.
 func (d *document) numbering() string {
 	var b strings.Builder
 	b.WriteString(`<w:numbering ` + spaces + `>`)
@@ -154,7 +154,7 @@ func (d *document) numbering() string {
 	return b.String()
 }
 
-// coreProperties are title and time.
+// coreProperties returns the part with title and time.
 func coreProperties(title string, created time.Time) string {
 	at := created.Format(time.RFC3339)
 	return `<cp:coreProperties xmlns:cp="` + packageSpace + `/metadata/core-properties" ` +
@@ -164,20 +164,20 @@ func coreProperties(title string, created time.Time) string {
 		`</dcterms:created></cp:coreProperties>`
 }
 
-// escape makes words text of XML.
+// escape escapes text for XML.
 //
-// All words of documents, models and users go through it: without it, a title could be markup.
+// All text of documents, models and users must be escaped: a title could otherwise be markup.
 func escape(words string) string {
 	var b strings.Builder
 	if err := xml.EscapeText(&b, []byte(shown(words))); err != nil {
-		return "" // a builder takes everything
+		return "" // a strings.Builder never fails
 	}
 	return b.String()
 }
 
-// shown is a text without what XML can't hold and without marks that would turn the order of words around: they become
-// U+FFFD. The marks are those of Unicode's bidirectional algorithm (U+202A–202E, U+2066–2069), by which a name can be
-// made to read as another one. U+FFFE and U+FFFF are no characters of XML 1.0.
+// shown replaces characters that XML can't represent and bidirectional control characters by U+FFFD. The latter are
+// those of Unicode's bidirectional algorithm (U+202A–202E, U+2066–2069), which can disguise a name. U+FFFE and
+// U+FFFF are no characters of XML 1.0.
 func shown(words string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || unicode.IsControl(r) && r != '\n' && r != '\t' ||

@@ -12,16 +12,15 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Markdown writes answers one after the other, with footnotes as most programs read them: [^1], numbered through, and
-// their texts at the end. Signs that mean something to Markdown are escaped in all words but the answer's, which is
-// Markdown already.
+// Markdown encodes answers with footnotes in the common syntax: [^1], numbered through, with their texts at the end.
+// All text except the answers, which are Markdown, is escaped.
 //
-// A number that was cited twice refers to one footnote. It ends with a line feed.
+// Repeated citations share one footnote. The output ends with a line feed.
 func Markdown(answers []chat.Evidence) []byte {
 	var body, notes strings.Builder
 	count := 0
 	for _, e := range answers {
-		// Footnotes are numbered through all answers, by the order in which they are first cited.
+		// Footnotes are numbered through all answers, in order of first citation.
 		numbers := map[int]int{}
 		fmt.Fprintf(&body, "# %s\n\n%s\n\n", literal(e.Question),
 			literal("Asked "+e.AskedAt.UTC().Format("2 January 2006, 15:04 UTC")+" · answered by "+e.Model))
@@ -40,8 +39,8 @@ func Markdown(answers []chat.Evidence) []byte {
 	return []byte(strings.TrimRight(body.String(), "\n") + "\n\n" + notes.String())
 }
 
-// noteText is a footnote as Markdown, on one line. Its place and section follow the document's name; a quote that is
-// not word for word says so behind it.
+// noteText returns a footnote as Markdown, on one line. The document's name is followed by place and section; a
+// quote that is not word for word is marked.
 func noteText(c chat.EvidenceCitation) string {
 	name := literal(sourceName(c))
 	if address := chat.WebLink(c.SourceURL); address != "" {
@@ -66,8 +65,7 @@ func noteText(c chat.EvidenceCitation) string {
 	return "“" + literal(c.Quote) + "” " + where
 }
 
-// literal is text that means nothing to Markdown, on one line. Every sign of ASCII that Markdown gives a meaning gets
-// a backslash, needed or not.
+// literal escapes text for Markdown, on one line. Every ASCII character with a meaning in Markdown gets a backslash.
 func literal(words string) string {
 	var b strings.Builder
 	for _, r := range oneLine(shown(words)) {
@@ -79,14 +77,14 @@ func literal(words string) string {
 	return b.String()
 }
 
-// HTML writes answers as a page in one file: no script, nothing that is fetched. The policy in its head forbids scripts
-// and everything that would be fetched, whatever an answer holds.
+// HTML encodes answers as a page in one file, without scripts and external resources. The policy in its head forbids
+// scripts and all fetches, whatever an answer contains.
 //
-// It is made of Markdown's output, so both say the same. title is shown in the browser's tab.
+// It renders the output of Markdown, so both have the same content. title is shown in the browser's tab.
 func HTML(title string, answers []chat.Evidence) ([]byte, error) {
 	md := goldmark.New(goldmark.WithExtensions(
 		extension.Table, extension.Strikethrough, extension.Linkify, extension.Footnote,
-	)) // raw HTML is left out, and so are addresses that run
+	)) // omits raw HTML and executable URLs
 	var b bytes.Buffer
 	b.WriteString("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" +
 		`<meta name="viewport" content="width=device-width, initial-scale=1">` +
@@ -100,7 +98,7 @@ func HTML(title string, answers []chat.Evidence) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// pageStyle is all of the page's style.
+// pageStyle is the page's stylesheet.
 const pageStyle = `body{margin:0;font:1rem/1.6 system-ui,sans-serif}main{max-width:44rem;margin:auto;` +
 	`padding:2rem 1rem;overflow-wrap:anywhere}h1{margin-top:2.5rem;font-size:1.375rem;line-height:1.35}` +
 	`h2,h3{font-size:1.125rem}h1+p{color:light-dark(#5c5c56,#a5a59d);font-size:.875rem}blockquote{margin:1rem 0;` +

@@ -13,32 +13,30 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Source is a document that answers cite, as far as it is known. Fields that are not known are empty and are left out
-// of files.
+// Source is a cited document's bibliographic data. Unknown fields are empty and left out of files.
 //
-// Values are as their documents have them, of any length and with any characters; each format escapes them for itself.
+// Values are unescaped and of any length; each format escapes them.
 type Source struct {
 	Title     string
 	Filename  string
-	Authors   []string // each as its document has it: "Ada Lovelace" or "Lovelace, Ada"
+	Authors   []string // as in the document: "Ada Lovelace" or "Lovelace, Ada"
 	Year      int      // 0: not known
 	Month     int      // 1 to 12; 0: not known
 	Day       int      // 1 to 31; 0: not known
-	Container string   // the journal, or the book, that it is in
+	Container string   // the journal or book that contains it
 	Publisher string
 	DOI       string
-	URL       string // of the web
-	Form      string // the kind of document, in the words of Zotero and CSL: "book", "article-journal"; empty: unknown
+	URL       string // the web address
+	Form      string // the kind of document in Zotero and CSL: "book", "article-journal"; empty: unknown
 }
 
-// NewSource reads a source from what is known of a document: its title, its file's name and its meta, in which words
-// for the same thing differ from format to format. Of several names for a thing the first that holds something counts.
+// NewSource builds a source from a document's title, file name and meta, whose keys differ between formats. Of
+// several keys for a property, the first with a value is used.
 //
-// meta is JSON as it was stored: texts, numbers and lists. What is of another type is passed over, and a date that
-// can't be read is none.
+// meta is decoded JSON: texts, numbers and lists. Other types and invalid dates are ignored.
 func NewSource(title, filename string, meta map[string]any) Source {
 	s := Source{Title: title, Filename: filename}
-	// The first name that has a text counts.
+	// The first name with a text is used.
 	word := func(names ...string) string {
 		for _, name := range names {
 			for _, value := range texts(meta[name]) {
@@ -47,7 +45,7 @@ func NewSource(title, filename string, meta map[string]any) Source {
 		}
 		return ""
 	}
-	// The names differ from format to format; the first that names somebody counts.
+	// The names differ between formats; the first with an author is used.
 	for _, name := range []string{"authors", "author", "creator", "from"} {
 		if s.Authors = texts(meta[name]); len(s.Authors) > 0 {
 			break
@@ -64,8 +62,8 @@ func NewSource(title, filename string, meta map[string]any) Source {
 	return s
 }
 
-// texts are the texts of a value of a document's meta: one, or those of a list. Spaces at the ends and line breaks are
-// taken away; what is left empty is none.
+// texts returns the texts of a value of a document's meta: one, or those of a list. White space is normalised; empty
+// texts are dropped.
 func texts(value any) (list []string) {
 	switch v := value.(type) {
 	case string:
@@ -84,11 +82,11 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// dateForm is a date of ISO 8601 by year, month or day, before whatever follows. What follows, as a time does, has to
-// begin with something that is no digit.
+// dateForm matches a date of ISO 8601 with year, month or day at the start of a text. A following text, such as a
+// time, must start with a non-digit.
 var dateForm = regexp.MustCompile(`^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\D|$)`)
 
-// setDate reads a date like 2026, 2026-01 or 2026-01-31, with whatever behind it. It reports whether it was one.
+// setDate parses a date like 2026, 2026-01 or 2026-01-31 and ignores any following text. It reports success.
 func (s *Source) setDate(value string) bool {
 	parts := dateForm.FindStringSubmatch(value)
 	if parts == nil {
@@ -108,7 +106,7 @@ func (s *Source) setDate(value string) bool {
 	return s.Year > 0
 }
 
-// name is the source's title, or its file's name.
+// name returns the source's title, or its file name.
 func (s Source) name() string {
 	if s.Title != "" {
 		return s.Title
@@ -116,17 +114,15 @@ func (s Source) name() string {
 	return s.Filename
 }
 
-// article reports whether a source is a part of something that is published. It is then a journal's article, in the
-// words of the formats.
+// article reports whether a source is part of a publication, which the formats encode as a journal article.
 func (s Source) article() bool { return s.Container != "" || strings.Contains(s.Form, "article") }
 
-// keys are short names for the sources, each another: the last name of the first author, the year and the first word of
-// the title, of letters without accents and digits. A name that is taken gets a number, so keys are stable as long as
-// the sources before stay.
+// keys returns unique short names for the sources: the last name of the first author, the year and the first word of
+// the title, without accents. A duplicate gets a number, so a key is stable while the preceding sources are.
 func keys(sources []Source) []string {
 	plain := func(text string) string {
 		var b strings.Builder
-		// Decomposed, a letter with an accent is the letter and a mark, and the mark is left out.
+		// In decomposed form an accented letter is the letter and a mark, which is removed.
 		for _, r := range norm.NFD.String(strings.ToLower(text)) {
 			if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 				b.WriteRune(r)
@@ -138,7 +134,7 @@ func keys(sources []Source) []string {
 	for i, s := range sources {
 		key := ""
 		if len(s.Authors) > 0 {
-			// “Lovelace, Ada” begins with the last name; of “Ada Lovelace” it is the last word.
+			// In “Lovelace, Ada” the last name is first; in “Ada Lovelace” it is the last word.
 			last, _, turned := strings.Cut(s.Authors[0], ",")
 			if !turned {
 				last = last[strings.LastIndexByte(last, ' ')+1:]
@@ -166,14 +162,14 @@ func keys(sources []Source) []string {
 	return list
 }
 
-// texEscapes are characters that mean something to TeX. Braces become commands: BibTeX counts escaped ones, too.
+// texEscapes escapes TeX's special characters. Braces become commands, since BibTeX counts escaped braces, too.
 var texEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbraceleft{}`, `}`, `\textbraceright{}`,
 	`&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`)
 
-// BibTeX writes sources as entries of BibTeX, in UTF-8. The title stands in two braces, so that styles keep its
-// capitals. An author whose name holds “and” or several commas is one word in braces.
+// BibTeX encodes sources as entries of BibTeX, in UTF-8. The title is in double braces, so that styles keep its
+// capitals. An author whose name contains “and” or several commas is one word in braces.
 //
-// A month is a number, and the file's name is a note, for it may be all by which a reader knows the document.
+// A month is a number. The file name is a note, since the reader may know the document only by it.
 func BibTeX(sources []Source) []byte {
 	var b strings.Builder
 	ids := keys(sources)
@@ -186,7 +182,7 @@ func BibTeX(sources []Source) []byte {
 			kind = "book"
 		}
 		fmt.Fprintf(&b, "@%s{%s,\n", kind, ids[i])
-		// What is not known has no line.
+		// An unknown value has no line.
 		field := func(name, value string) {
 			if value != "" {
 				fmt.Fprintf(&b, "  %s = {%s},\n", name, value)
@@ -197,7 +193,7 @@ func BibTeX(sources []Source) []byte {
 		for j, author := range s.Authors {
 			authors[j] = texEscapes.Replace(oneLine(author))
 			if strings.Contains(strings.ToLower(author), " and ") || strings.Count(author, ",") > 1 {
-				authors[j] = "{" + authors[j] + "}" // one name, whatever is in it
+				authors[j] = "{" + authors[j] + "}" // a single name
 			}
 		}
 		field("author", strings.Join(authors, " and "))
@@ -217,10 +213,10 @@ func BibTeX(sources []Source) []byte {
 	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }
 
-// RIS writes sources in the form of reference managers. Lines end with CR LF, and each entry with “ER - ”, as the
-// format's readers expect.
+// RIS encodes sources for reference managers. Lines end with CR LF, and each entry with “ER - ”, as readers of the
+// format expect.
 //
-// Each line is a tag of two letters, two spaces, a hyphen, a space and a value on one line.
+// Each line is a tag of two letters, two spaces, a hyphen, a space and a value.
 func RIS(sources []Source) []byte {
 	var b strings.Builder
 	for _, s := range sources {
@@ -257,7 +253,7 @@ func RIS(sources []Source) []byte {
 	return []byte(b.String())
 }
 
-// twoDigits writes a day as 07; nothing for 0.
+// twoDigits formats a day as 07; "" for 0.
 func twoDigits(n int) string {
 	if n == 0 {
 		return ""
@@ -265,7 +261,7 @@ func twoDigits(n int) string {
 	return fmt.Sprintf("%02d", n)
 }
 
-// oneLine makes one line of a text, without control characters.
+// oneLine returns a text on one line, without control characters.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
@@ -274,7 +270,7 @@ func oneLine(text string) string {
 
 // cslItem is a source in CSL's JSON (csl-data.json of the Citation Style Language, 1.0.2).
 //
-// Type is one of CSL's own. Fields that are not known are left out.
+// Type is one of CSL's types. Unknown fields are left out.
 type cslItem struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`
@@ -288,21 +284,21 @@ type cslItem struct {
 	Note      string    `json:"note,omitempty"`
 }
 
-// cslName is a name in two parts, or as it is (Literal).
+// cslName is a name in two parts, or unparsed (Literal).
 type cslName struct {
 	Family  string `json:"family,omitempty"`
 	Given   string `json:"given,omitempty"`
 	Literal string `json:"literal,omitempty"`
 }
 
-// cslDate is a date as one list of year, month and day, as far as they are known.
+// cslDate is a date as a list of year, month and day, as far as known.
 type cslDate struct {
 	Parts [][]int `json:"date-parts"`
 }
 
-// CSL writes sources as CSL-JSON. A name is parted only where its document parts it with a comma.
+// CSL encodes sources as CSL-JSON. A name is split only at its document's comma.
 //
-// Splitting “Ada King Lovelace” would be a guess, and a wrong one is worse than none: it is then a literal name.
+// Splitting “Ada King Lovelace” would be a guess, so such a name is literal.
 func CSL(sources []Source) ([]byte, error) {
 	items, ids := make([]cslItem, len(sources)), keys(sources)
 	for i, s := range sources {
@@ -317,7 +313,7 @@ func CSL(sources []Source) ([]byte, error) {
 			item.Type = "book"
 		}
 		for _, author := range s.Authors {
-			// A name is parted only where its document parts it by one comma.
+			// A name is split only if it contains exactly one comma.
 			family, given, parted := strings.Cut(author, ", ")
 			if parted && !strings.Contains(given, ",") {
 				item.Author = append(item.Author, cslName{Family: family, Given: given})

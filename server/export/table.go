@@ -12,14 +12,14 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// A Table is a grid with its cells, as it is exported. Origin stands before the addresses of sources.
+// A Table is a grid with its cells for export. Origin is the prefix of the sources' addresses.
 type Table struct {
 	Grid   chat.Grid
 	Cells  []chat.GridCell
 	Origin string
 }
 
-// cellText is what a cell says where it stands alone. A question mark is before words that may not be what was asked.
+// cellText returns a cell's text for an export. A question mark precedes the closest words, which may be no answer.
 func cellText(cell chat.GridCell) string {
 	switch {
 	case cell.Edited == nil && cell.State == chat.CellAbsent:
@@ -31,16 +31,16 @@ func cellText(cell chat.GridCell) string {
 	}
 }
 
-// CSV is the table as comma-separated values (RFC 4180, in UTF-8 with a byte order mark, by which Excel knows it): a
-// row a document, each column followed by the quote that it rests on and where that stands. A text that a spreadsheet
-// would compute stands behind an apostrophe. The apostrophe is the usual guard against formulas in CSV (OWASP, “CSV
-// Injection”): a document's text must not run in somebody's spreadsheet.
+// CSV encodes the table as comma-separated values (RFC 4180, in UTF-8 with a byte order mark, which Excel needs): a
+// row for each document, and each column followed by its quote and the quote's address. A text that a spreadsheet
+// would evaluate gets an apostrophe, the usual guard against formulas in CSV (OWASP, “CSV Injection”): a document's
+// text must not be executed.
 func (t Table) CSV() ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("\ufeff")
 	w := csv.NewWriter(&out)
 	w.UseCRLF = true
-	// Three columns for each: what was found, the quote that it rests on, and where that opens.
+	// Three columns for each: the value, its quote, and the quote's address.
 	head := []string{"Document"}
 	for _, c := range t.Grid.Columns {
 		head = append(head, inert(c.Name), inert(c.Name+": quote"), inert(c.Name+": source"))
@@ -67,11 +67,11 @@ func (t Table) CSV() ([]byte, error) {
 	return out.Bytes(), w.Error()
 }
 
-// computed is what a spreadsheet would compute, behind what begins a new cell or row where lists are parted with
-// semicolons or tabs, as they are in many languages. Full-width signs count as well.
+// computed matches formula characters at the start of a cell or row, if a CSV is parsed with semicolons or tabs, as
+// in many locales. Full-width characters count as well.
 var computed = regexp.MustCompile(`([;\t\r\n])([=+\-@＝＋－＠])`)
 
-// inert is a text that no spreadsheet computes.
+// inert returns a text that spreadsheets do not evaluate.
 func inert(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		text = "'" + text
@@ -79,7 +79,7 @@ func inert(text string) string {
 	return computed.ReplaceAllString(text, "$1'$2")
 }
 
-// source is the address at which a quote is opened.
+// source returns the address of a quote.
 func (t Table) source(cite chat.Citation) string { return t.Origin + cite.URL }
 
 // The sheets of a workbook.
@@ -88,11 +88,11 @@ const (
 	quotesSheet = "Quotes"
 )
 
-// excelCell is how many characters a cell of a workbook holds at most.
+// excelCell is Excel's maximum number of characters in a cell.
 const excelCell = 32_767
 
-// XLSX is the table as a workbook: one sheet with a row a document, whose cells lead to their sources, and one with
-// each quote. All that is written is text, so nothing of a document is computed.
+// XLSX encodes the table as a workbook: one sheet with a row for each document, whose cells link to their sources,
+// and one with each quote. All cells are strings, so no text of a document is evaluated.
 func (t Table) XLSX() (_ []byte, err error) {
 	book := excelize.NewFile()
 	defer func() {
@@ -122,7 +122,7 @@ func (t Table) XLSX() (_ []byte, err error) {
 	return out.Bytes(), nil
 }
 
-// writeTable writes the first sheet: documents down, columns across.
+// writeTable writes the first sheet: documents as rows, questions as columns.
 func (t Table) writeTable(s *sheets) {
 	s.text(tableSheet, 0, 0, "Document", s.head)
 	for j, c := range t.Grid.Columns {
@@ -142,7 +142,7 @@ func (t Table) writeTable(s *sheets) {
 	s.widths(tableSheet, len(t.Grid.Columns)+1)
 }
 
-// writeQuotes writes the second sheet: a line for each quote of each cell.
+// writeQuotes writes the second sheet: a row for each quote of each cell.
 func (t Table) writeQuotes(s *sheets) {
 	for j, name := range []string{"Document", "Column", "Text", "Quote", "Place", "Source"} {
 		s.text(quotesSheet, j, 0, name, s.head)
@@ -151,7 +151,7 @@ func (t Table) writeQuotes(s *sheets) {
 	for i, row := range t.Grid.Rows {
 		for j, column := range t.Grid.Columns {
 			cell := cells.At(i, j)
-			// The second sheet has all quotes of a cell, the first one leads to its first.
+			// The second sheet has all quotes of a cell; the first sheet links to the first.
 			for _, cite := range cell.Citations {
 				line++
 				for k, text := range []string{
@@ -166,28 +166,28 @@ func (t Table) writeQuotes(s *sheets) {
 	s.widths(quotesSheet, 6)
 }
 
-// sheets writes into a workbook until the first error.
+// sheets writes to a workbook and keeps the first error.
 type sheets struct {
 	book       *excelize.File
 	head, body int // styles
 	err        error
 }
 
-// check keeps the first error.
+// check stores the first error.
 func (s *sheets) check(err error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
-// at names a cell, both counted from 0.
+// at returns the name of a cell, both counted from 0.
 func (s *sheets) at(column, row int) string {
 	name, err := excelize.CoordinatesToCellName(column+1, row+1)
 	s.check(err)
 	return name
 }
 
-// text writes a cell as a string in a style, counted from 0, cut to what a cell holds.
+// text writes a cell as a string in a style, counted from 0, truncated to Excel's limit for a cell.
 func (s *sheets) text(sheet string, column, row int, text string, style int) {
 	if s.err != nil {
 		return
@@ -200,14 +200,14 @@ func (s *sheets) text(sheet string, column, row int, text string, style int) {
 	s.check(s.book.SetCellStyle(sheet, at, at, style))
 }
 
-// link makes a cell lead to an address.
+// link sets a cell's hyperlink.
 func (s *sheets) link(sheet string, column, row int, address string) {
 	if s.err == nil {
 		s.check(s.book.SetCellHyperLink(sheet, s.at(column, row), address, "External"))
 	}
 }
 
-// widths makes the columns wide enough to be read, and keeps the first line in sight.
+// widths sets the widths of the columns and freezes the first row.
 func (s *sheets) widths(sheet string, columns int) {
 	last, err := excelize.ColumnNumberToName(columns)
 	s.check(err)
@@ -217,7 +217,7 @@ func (s *sheets) widths(sheet string, columns int) {
 	}))
 }
 
-// TableTypes are the media types of the formats that tables are exported in.
+// TableTypes are the media types of the table formats.
 var TableTypes = map[string]string{
 	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "csv": "text/csv; charset=utf-8",
 	"json": "application/json",

@@ -1,6 +1,6 @@
-// Package find is a search as programs send it and what it finds as they get it: it checks the query, counts it against
-// its user's limit, and describes passages. The API and the Model Context Protocol search with it, so that bounds and
-// words are the same. The search itself is corpus.Library's.
+// Package find is the search request and response of programs: it validates the query, counts it against the user's
+// limit, and encodes passages. The API and the Model Context Protocol share it, so that limits and fields are the
+// same. corpus.Library runs the search.
 package find
 
 import (
@@ -16,54 +16,52 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Searcher checks searches and counts them against their users' limits.
+// Searcher validates searches and counts them against their users' limits.
 type Searcher struct {
 	Store chat.Store
 }
 
 // SearchQuery is the body of POST /search and /agent/retrieve.
 type SearchQuery struct {
-	// What to search for; what must stand word for word is in double quotes, and is looked for by its words when
-	// nothing has it.
+	// The query. Phrases in double quotes must match word for word; without a match, their words are searched.
 	Query string `json:"query" api:"need,filled,max=chat.MaxQuestion"`
-	// How many passages to find; max_results of the tool search_documents counts documents instead.
+	// The number of passages to return; max_results of the tool search_documents counts documents instead.
 	TopK      *int              `json:"top_k" api:"min=1,max=50,initial=5"`
 	Namespace string            `json:"namespace" api:"form=namespace"`
-	Filters   *SearchFilters    `json:"filters"`                   // Only in documents of this kind.
-	Mode      corpus.SearchMode `json:"mode" api:"initial=hybrid"` // Which indexes answer: both, words or meaning.
-	// Leave out passages whose similarity is below: from 0.7 on a passage probably answers, whatever the embedding
-	// model. Has no effect in a search by words or while there are no vectors, and says so.
+	Filters   *SearchFilters    `json:"filters"`                   // Restricts the search to matching documents.
+	Mode      corpus.SearchMode `json:"mode" api:"initial=hybrid"` // The indexes to search: both, words or meaning.
+	// Leave out passages below this similarity: from 0.7 on a passage probably answers, with any embedding model.
+	// Without effect, with a note, in a search by words or while there are no vectors.
 	MinScore float64 `json:"min_score" api:"min=0,max=1"`
-	// Look at twice as many results a second time and keep the best. Their score is what that look came to. A search by
-	// meaning alone has its order already.
+	// Rerank twice as many results and keep the best. Their score is the reranker's. A search by meaning alone is
+	// not reranked.
 	Rerank bool `json:"rerank"`
-	// Have the language model read the first six results and put those that state the answer first. It takes up to 20
-	// s. Default: the setting agent.check_passages for POST /agent/retrieve, false for POST /search.
+	// Have the language model read the first six results and put those that state the answer first. It takes up to
+	// 20 s. Default: the setting agent.check_passages for POST /agent/retrieve, false for POST /search.
 	Check *bool `json:"check"`
 }
 
-// SearchFilters narrow a search to some documents.
+// SearchFilters restrict a search to matching documents.
 type SearchFilters struct {
 	DocumentIDs []string       `json:"document_ids"`
 	Title       string         `json:"title"` // A part of the title or file name.
 	MIME        string         `json:"mime"`  // A media type, or its beginning, such as text/.
-	Meta        map[string]any `json:"meta"`  // Fields of meta with the values they must have.
-	// The year of the document's own date, which its meta has as date, year or published; a month or a day of it as
-	// well.
+	Meta        map[string]any `json:"meta"`  // Fields of meta with the required values.
+	// The year of the document's own date, from date, year or published in its meta; a month or a day of it as well.
 	Year Year `json:"year"` // of the document's own date, and of the next two
-	// The document's own date is this or later: 2026-01-31, 2026-01 or 2026.
+	// The document's own date is on or after this: 2026-01-31, 2026-01 or 2026.
 	DateFrom string `json:"date_from" api:"form=date"`
-	DateTo   string `json:"date_to" api:"form=date"` // The document's own date is this or earlier; as date_from.
-	// Only documents added after this time, or after the beginning of this day in UTC.
+	DateTo   string `json:"date_to" api:"form=date"` // The document's own date is on or before this; as date_from.
+	// Only documents added after this time, or after the start of this day in UTC.
 	AddedAfter httpio.Moment `json:"added_after"`
 	// Only documents added before this time, or before this day in UTC.
 	AddedBefore httpio.Moment `json:"added_before"`
 }
 
-// Year is a date of a document's own in a text, or a year as a number. Empty and null are none.
+// Year is a date in a document's text, or a year as a number. Empty and null are unset.
 type Year string
 
-// UnmarshalJSON fails with an error to which the decoder adds the field's name.
+// UnmarshalJSON decodes the year. The decoder adds the field's name to its error.
 func (y *Year) UnmarshalJSON(data []byte) error {
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
@@ -86,16 +84,16 @@ func (y *Year) UnmarshalJSON(data []byte) error {
 type SearchResult struct {
 	Text     string         `json:"text"`
 	Score    float64        `json:"score" api:"min=0,max=1"`
-	Rank     int            `json:"rank"`     // The place in the list, from 1; a check changes it, not the score.
-	Metadata searchMetadata `json:"metadata"` // Where the passage stands.
-	// Whether the language model says that it states the answer; absent for a passage that was not checked.
+	Rank     int            `json:"rank"`     // The rank in the list, from 1; a check changes it, not the score.
+	Metadata searchMetadata `json:"metadata"` // The place of the passage.
+	// Whether the language model judged that it states the answer; absent for a passage that was not checked.
 	Answers *bool `json:"answers,omitempty"`
-	// How often such a verdict was right when it was measured, where the model's server returns log-probabilities. A
-	// hesitant yes has less than 0.5.
+	// The measured precision of such a verdict, if the model's server returns log-probabilities. A hesitant yes is
+	// below 0.5.
 	Probability *float64 `json:"probability,omitempty" api:"min=0,max=1"`
 }
 
-// searchMetadata says where a passage stands. Start and End are rune offsets in the document's text.
+// searchMetadata is the place of a passage. Start and End are rune offsets in the document's text.
 type searchMetadata struct {
 	ChunkID    string `json:"chunk_id"`
 	DocumentID string `json:"document_id"`
@@ -103,14 +101,14 @@ type searchMetadata struct {
 	Filename   string `json:"filename"`
 	Section    string `json:"section"`
 	Page       int    `json:"page"`
-	Place      string `json:"place,omitempty"` // the page in words: "p. 4", "slide 7"
+	Place      string `json:"place,omitempty"` // the page as text: "p. 4", "slide 7"
 	Start      int    `json:"start"`
 	End        int    `json:"end"`
 	URL        string `json:"url"`
-	SourceURL  string `json:"source_url,omitempty"` // where the document is published
+	SourceURL  string `json:"source_url,omitempty"` // the document's web address
 }
 
-// Query checks a search and makes the library's query from it. It fails with a chat.Error.
+// Query validates a search and builds the library's query. It fails with a chat.Error.
 func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 	q := corpus.Query{
 		Text: body.Query, Limit: 5, Mode: cmp.Or(body.Mode, corpus.ModeHybrid), MinScore: body.MinScore,
@@ -166,7 +164,7 @@ func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 	return q, nil
 }
 
-// Spend checks a search and counts it against its user's limit.
+// Spend validates a search and counts it against its user's limit.
 func (s *Searcher) Spend(ctx context.Context, scope chat.Scope, body SearchQuery) error {
 	if _, err := s.Query(body); err != nil {
 		return err
@@ -174,13 +172,13 @@ func (s *Searcher) Spend(ctx context.Context, scope chat.Scope, body SearchQuery
 	return s.Store.Spend(ctx, scope.User, chat.ResourceSearches, 1)
 }
 
-// OnlyDocuments reports whether a filter names documents and nothing else.
+// OnlyDocuments reports whether a filter has document ids and no other condition.
 func (f SearchFilters) OnlyDocuments() bool {
 	return f.Title == "" && f.MIME == "" && len(f.Meta) == 0 && f.Year == "" && f.DateFrom == "" && f.DateTo == "" &&
 		f.AddedAfter.IsZero() && f.AddedBefore.IsZero()
 }
 
-// hitURL opens the viewer at a passage, on the page of its best words.
+// hitURL returns the viewer's address of a passage, on the page of its best match.
 func hitURL(r corpus.Result) string {
 	link := chat.Link{Document: r.Document.ID, Passage: r.Passage.ID}
 	if r.Page > r.Passage.Page {
@@ -189,7 +187,7 @@ func hitURL(r corpus.Result) string {
 	return link.String()
 }
 
-// PassagesOf describes what was found, in its order.
+// PassagesOf converts the results of a search, in their order.
 func PassagesOf(found []corpus.Result) []SearchResult {
 	out := make([]SearchResult, 0, len(found))
 	for i, r := range found {

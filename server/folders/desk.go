@@ -1,5 +1,5 @@
-// Package folders shows the local user the folders of the server's machine, and lets them choose some that the server
-// follows.
+// Package folders lists the folders of the server's machine for the local user, who can choose some for the server
+// to follow.
 package folders
 
 import (
@@ -18,25 +18,25 @@ import (
 )
 
 const (
-	// MaxFollowed is how many folders can be chosen.
+	// MaxFollowed is the maximum number of chosen folders.
 	MaxFollowed = 20
-	// maxPath is how many characters a path has at most.
+	// maxPath is the maximum length of a path in characters.
 	maxPath = 4096
 )
 
-// Desk follows folders that the local user chooses. The zero value can't: the settings say which are followed.
+// Desk follows folders that the local user chooses. The zero value can't: the settings decide.
 type Desk struct {
-	// Follow begins to follow a folder, by its path without links. It is followed after a restart too.
+	// Follow starts to follow a folder, by its path without links. The choice survives a restart.
 	Follow func(dir string) error
-	// Stop ends that. The documents stay.
+	// Stop stops following a folder. The documents stay.
 	Stop func(ctx context.Context, dir string) error
-	// Followed lists the folders that this server follows, by path.
+	// Followed returns the followed folders, sorted by path.
 	Followed func() []Followed
-	// Own are files and folders of this program, without links: they are neither shown nor followed.
+	// Own are files and folders of this program, as paths without links: they are neither shown nor followed.
 	Own []string
 }
 
-// NotKept says that a choice could not be stored.
+// NotKept returns the error for a choice that could not be stored.
 func NotKept(err error) error {
 	return &chat.Error{
 		Code: chat.CodeUnavailable, Message: "The choice can't be kept. Nothing has changed.",
@@ -44,7 +44,7 @@ func NotKept(err error) error {
 	}
 }
 
-// Stopping says that nothing is followed yet, or any more.
+// Stopping returns the error while the server starts or stops.
 func Stopping() error {
 	return &chat.Error{
 		Code: chat.CodeUnavailable, Message: "The server has only just begun, or is stopping. Try again in a moment.",
@@ -54,23 +54,23 @@ func Stopping() error {
 // Followed is a folder that the server follows.
 type Followed struct {
 	Dir      string
-	Chosen   bool      // on the page; else the settings name it
+	Chosen   bool      // on the page; else in the settings
 	LookedAt time.Time // zero: not yet
 	Trouble  Trouble
 }
 
-// Trouble says why a folder's documents do not follow it now.
+// Trouble is the reason why a folder's documents are not in sync.
 type Trouble int
 
 // The troubles of a folder.
 const (
 	None   Trouble = iota
-	Unread         // it is not there or can't be read
-	Stuck          // the library does not take what is in it
+	Unread         // missing or unreadable
+	Stuck          // the library accepts none of its files
 )
 
-// Check fails unless a request may see and choose folders. They are shown to the user of this machine alone, who could
-// look at them anyway.
+// Check fails unless a request may see and choose folders. Only the user of this machine may, who has access to them
+// anyway.
 func (d Desk) Check(c httpio.Context, guard *httpio.Guard) error {
 	switch {
 	case d.Follow == nil:
@@ -87,7 +87,7 @@ func (d Desk) Check(c httpio.Context, guard *httpio.Guard) error {
 	return nil
 }
 
-// List lists the folders for a request; see Listing. Without a path it begins at home.
+// List lists the folders for a request; see Listing. Without a path it starts at the home folder.
 func (d Desk) List(c httpio.Context, guard *httpio.Guard, typed string) (Listing, error) {
 	if err := d.Check(c, guard); err != nil {
 		return Listing{}, err
@@ -101,7 +101,7 @@ func (d Desk) List(c httpio.Context, guard *httpio.Guard, typed string) (Listing
 	return d.list(dir), nil
 }
 
-// Choose follows a folder for a request.
+// Choose starts to follow a folder for a request.
 func (d Desk) Choose(c httpio.Context, guard *httpio.Guard, typed string) error {
 	if err := d.Check(c, guard); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (d Desk) End(c httpio.Context, guard *httpio.Guard, dir string) error {
 	return httpio.NotFound("This folder is not watched.")
 }
 
-// refuses fails for a folder that can be read, but can't be followed.
+// refuses returns the error for a readable folder that can't be followed.
 func (d Desk) refuses(dir string) error {
 	if filepath.Dir(dir) == dir {
 		return httpio.Invalid("This is the whole disk. Choose a folder in it.")
@@ -149,7 +149,7 @@ func (d Desk) refuses(dir string) error {
 	return Free(dir, d.Followed())
 }
 
-// Free fails when a folder can't be followed beside those that are.
+// Free fails if a folder overlaps the followed ones, or if MaxFollowed is reached.
 func Free(dir string, followed []Followed) error {
 	chosen := 0
 	for _, f := range followed {
@@ -171,13 +171,13 @@ func Free(dir string, followed []Followed) error {
 	return nil
 }
 
-// within reports whether a path is that of dir or lies in it.
+// within reports whether a path is dir or below it.
 func within(path, dir string) bool {
 	below, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(below)
 }
 
-// resolve returns the folder that somebody means, by its path without links; "" is their home.
+// resolve returns the typed folder's path without links; "" is the home folder.
 func resolve(typed string) (string, error) {
 	if typed == "" {
 		return home(), nil
@@ -186,7 +186,7 @@ func resolve(typed string) (string, error) {
 		return "", httpio.Invalid("The path of a folder has at most " + strconv.Itoa(maxPath) + " characters.")
 	}
 	if typed = filepath.FromSlash(typed); strings.HasPrefix(filepath.VolumeName(typed), `\\`) {
-		// another machine's: looking at it would send who is signed in here
+		// a network share: accessing it would send the user's credentials
 		return "", httpio.Invalid("Give the whole path of the folder, as the system shows it.")
 	}
 	if _, err := os.Lstat(typed); err != nil {
@@ -214,7 +214,7 @@ func resolve(typed string) (string, error) {
 	return dir, nil
 }
 
-// unreadable says why a folder can't be looked at.
+// unreadable returns the error for a folder that can't be read.
 func unreadable(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return &chat.Error{
@@ -224,7 +224,7 @@ func unreadable(dir string, err error) error {
 	return &chat.Error{Code: chat.CodeInvalid, Message: "There is no such folder: " + dir, Err: err}
 }
 
-// home is the home folder of whoever runs the server, else the top of the disk.
+// home returns the home folder of the server's user, else the root of the disk.
 func home() string {
 	dir, err := os.UserHomeDir()
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// makeDirs makes folders in a folder of the test, by paths without links.
+// makeDirs creates folders in a temporary directory and returns its path without links.
 func makeDirs(t *testing.T, names ...string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -27,8 +27,8 @@ func makeDirs(t *testing.T, names ...string) string {
 	return dir
 }
 
-// The list has folders alone: no files, nothing hidden, no links, nothing of the program's own; a home begins with the
-// usual ones, by the names that the desktop gives them.
+// The list has folders only, without hidden ones, links, and the program's own. A home folder starts with the usual
+// ones, by the names that the desktop gives them.
 func TestFoldersAreListed(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("HOME and links are Unix's")
@@ -89,7 +89,7 @@ func TestAFolderOfManyFoldersIsCut(t *testing.T) {
 	}
 }
 
-// Each path that can't be followed has a sentence of its own.
+// Each folder that can't be followed has its own error message.
 func TestWhatIsNoFolderToFollowIsSaid(t *testing.T) {
 	dir := makeDirs(t, "papers/old", "data/blobs", "shut", "free")
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -128,7 +128,7 @@ func TestWhatIsNoFolderToFollowIsSaid(t *testing.T) {
 	if err := unreadable("/x", os.ErrPermission); !strings.Contains(chat.MessageOf(err), "not allowed") {
 		t.Errorf("no permission: %v", err)
 	}
-	// a folder that only holds the program's data can be followed: what is own is left out of it, as with "footnote up"
+	// a folder that contains the program's data can be followed: its own files are excluded, as with "footnote up"
 	followed = nil
 	if err := d.refuses(dir); err != nil {
 		t.Errorf("the folder around the data directory: %v, want it followed without that", err)

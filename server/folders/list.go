@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	// MaxListed is how many folders are listed of one.
+	// MaxListed is the maximum number of listed subfolders.
 	MaxListed = 500
-	// maxLooked is how many entries of a folder are looked at.
+	// maxLooked is the maximum number of entries read from a folder.
 	maxLooked = 20_000
 )
 
-// Listing is what the page shows of a folder: the folders in it, without hidden ones and links.
+// Listing is the content of a folder on the page: its subfolders, without hidden ones and links.
 type Listing struct {
 	Dir     string
-	Above   []Place // from the top of the disk, without itself
-	Folders []Place // the usual ones of a home first, then by name
+	Above   []Place // from the root of the disk, without the folder itself
+	Folders []Place // the usual ones of a home folder first, then by name
 	More    bool    // there are further ones
-	Trouble string  // why something else is shown than was asked for, or nothing
+	Trouble string  // why another folder than the requested one is shown, or none
 	Refused string  // why this folder can't be followed; empty: it can
 }
 
@@ -69,20 +69,20 @@ func (d Desk) list(dir string) Listing {
 	return l
 }
 
-// above are the folders that a folder lies in.
+// above returns the ancestors of a folder.
 func above(dir string) (places []Place) {
 	for up := filepath.Dir(dir); up != dir; dir, up = up, filepath.Dir(up) {
 		places = append(places, Place{filepath.Base(up), up})
 	}
 	slices.Reverse(places)
 	if len(places) > 0 {
-		places[0].Name = places[0].Path // the disk
+		places[0].Name = places[0].Path // the root of the disk
 	}
 	return places
 }
 
-// subfolders are the names of the folders in one, without hidden ones, links, and what is own. more: it holds so many
-// files and folders that not all were looked at.
+// subfolders returns the names of a folder's subfolders, without hidden ones, links, and own. more reports that the
+// folder exceeds the limit of entries read.
 func subfolders(dir string, own []string) (names []string, more bool, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -109,15 +109,15 @@ func subfolders(dir string, own []string) (names []string, more bool, err error)
 	return names, true, nil
 }
 
-// userDirs finds what desktops call the usual folders of a home, in the user's language.
+// userDirs matches the names that desktops give the usual home folders, in the user's language.
 var userDirs = regexp.MustCompile(`(?m)^XDG_(DOCUMENTS|DOWNLOAD|DESKTOP)_DIR="\$HOME/([^"/]+)"`)
 
-// usual are the names of the folders of a home that most people look for.
+// usual returns the names of a home's usual folders.
 func usual(home string) []string {
 	names := map[string]string{"DOCUMENTS": "Documents", "DOWNLOAD": "Downloads", "DESKTOP": "Desktop"}
 	if f, err := os.Open(filepath.Join(home, ".config", "user-dirs.dirs")); err == nil {
 		defer f.Close()
-		raw, _ := io.ReadAll(io.LimitReader(f, 64<<10)) // what can't be read says nothing
+		raw, _ := io.ReadAll(io.LimitReader(f, 64<<10)) // an unreadable file counts as empty
 		for _, dir := range userDirs.FindAllStringSubmatch(string(raw), -1) {
 			names[dir[1]] = dir[2]
 		}

@@ -18,25 +18,25 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Bodies reads the JSON and forms of requests, up to a size.
+// Bodies decodes the JSON and forms of requests, up to a size.
 //
-// It is a value without state: methods may be called at the same time, each for a request of its own. Failures are
-// chat.Errors: CodeUnsupported for another media type, CodeTooLarge over Max, CodeInvalid for the rest.
+// It is a stateless value and safe for concurrent use. Its errors are chat.Errors: CodeUnsupported for another media
+// type, CodeTooLarge over Max, CodeInvalid for the rest.
 type Bodies struct {
 	Max int64 // bytes of one body
 }
 
-// ReadJSON reads one JSON object of at most b.Max bytes into v. A field that v does not have is refused by name.
+// ReadJSON decodes one JSON object of at most b.Max bytes into v. An unknown field is refused by name.
 func (b Bodies) ReadJSON(c Context, v any) error {
 	return b.decodeJSON(c, v, (*json.Decoder).DisallowUnknownFields)
 }
 
-// ReadOpenJSON is ReadJSON for an API that others defined: fields that v does not have are let in.
+// ReadOpenJSON is ReadJSON for APIs defined by others: unknown fields are accepted.
 func (b Bodies) ReadOpenJSON(c Context, v any) error {
 	return b.decodeJSON(c, v, func(*json.Decoder) {})
 }
 
-// decodeJSON reads a whole body, within its limit, into v.
+// decodeJSON decodes a whole body, within its limit, into v.
 func (b Bodies) decodeJSON(c Context, v any, set func(*json.Decoder)) error {
 	body, err := b.ReadRaw(c)
 	if err != nil {
@@ -45,7 +45,7 @@ func (b Bodies) decodeJSON(c Context, v any, set func(*json.Decoder)) error {
 	return Decode(body, v, set)
 }
 
-// ReadRaw reads a body of at most b.Max bytes that says it is JSON, in UTF-8.
+// ReadRaw reads a body of at most b.Max bytes with the content type JSON, in UTF-8.
 func (b Bodies) ReadRaw(c Context) ([]byte, error) {
 	if !SendsJSON(c) {
 		return nil, &chat.Error{
@@ -63,7 +63,7 @@ func (b Bodies) ReadRaw(c Context) ([]byte, error) {
 	return body, LegibleJSON(body)
 }
 
-// Decode decodes a body that ReadRaw has read into v, and refuses what encoding/json lets pass without a word.
+// Decode decodes a body returned by ReadRaw into v, with the strict checks that encoding/json lacks.
 func Decode(body []byte, v any, set func(*json.Decoder)) error {
 	decoder := json.NewDecoder(bytes.NewReader(plainNumbers(body)))
 	set(decoder)
@@ -76,10 +76,10 @@ func Decode(body []byte, v any, set func(*json.Decoder)) error {
 	return CheckStrict(body, reflect.TypeOf(v))
 }
 
-// plainNumbers writes whole numbers such as 5.0 and 5e1 without point and exponent: to JSON Schema, and to clients
-// whose language has one kind of number, they are whole, but the decoder takes them for fractions.
+// plainNumbers rewrites whole numbers such as 5.0 and 5e1 without point and exponent. JSON Schema and clients with
+// one number type consider them whole, but the decoder parses them as fractions.
 //
-// 1<<53 is the bound up to which a float64 holds every whole number.
+// A float64 holds every whole number up to 1<<53.
 func plainNumbers(body []byte) []byte {
 	var out []byte
 	done := 0
@@ -111,7 +111,7 @@ func plainNumbers(body []byte) []byte {
 	return append(out, body[done:]...)
 }
 
-// LimitBody refuses a body that says it is larger than limit, and stops reading one that does not say.
+// LimitBody refuses a body whose Content-Length exceeds limit, and stops reading others at the limit.
 func LimitBody(c Context, limit int64) error {
 	r := c.Request()
 	c.Set(wholeBody, r.Body)
@@ -122,26 +122,25 @@ func LimitBody(c Context, limit int64) error {
 	return nil
 }
 
-// FileTooLarge is the error for a file of an upload that has more bytes than the limit for one.
+// FileTooLarge returns the error for an uploaded file over the limit in bytes.
 func FileTooLarge(name string, limit int64) error {
 	return &chat.Error{Code: chat.CodeTooLarge, Message: name + " is larger than " +
 		humanize.IBytes(uint64(limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
 }
 
-// wholeBody is the name under which a request's context has its body without the limit.
+// wholeBody is the context key of a request's body without the limit.
 const wholeBody = "whole body"
 
-// How much of a body that is refused for its size is read, and for how long. Clients that send all of it before they
-// read would otherwise get a broken connection instead of the answer.
+// Limits for draining a refused body, in bytes and time. Clients that send the whole body before they read would
+// otherwise get a broken connection instead of the response.
 const (
-	// Both are choices: enough for what clients send in a moment, and too little to be kept busy with.
+	// Both are estimates: enough for the data that clients have in flight, and too little to keep the server busy.
 	discardBytes = 8 << 20
 	discardTime  = 2 * time.Second
 )
 
-// discardBody reads what is left of a body that was over its limit or that no route takes, up to discardBytes and
-// discardTime. It reads nothing from a client that sent the header Expect: that client gets the answer before it sends
-// its body.
+// discardBody reads the rest of a body over its limit or without a route, up to discardBytes and discardTime. It
+// reads nothing if the request has the header Expect: that client gets the response before it sends its body.
 func discardBody(c Context) {
 	whole := c.Get(wholeBody)
 	if whole == nil {
@@ -153,22 +152,22 @@ func discardBody(c Context) {
 	}
 	_ = body.control.SetReadDeadline(time.Now().Add(discardTime))
 	body.ended = true                                          // this deadline is its last
-	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes) // whatever comes of it, the refusal follows
+	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes) // best effort: the refusal follows in any case
 }
 
-// bodyTooLarge is the error for a body beyond the limit, which is in bytes.
+// bodyTooLarge returns the error for a body over the limit in bytes.
 func bodyTooLarge(limit int64) error {
 	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + humanize.IBytes(
 		uint64(limit),
 	) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
 }
 
-// jsonError says what is wrong with a body in words that name the field.
+// jsonError returns a user-facing message for a decoding error, with the field's name.
 func jsonError(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return bodyTooLarge(tooLarge.Limit)
 	}
-	if ours, ok := errors.AsType[*chat.Error](err); ok { // a field's own words
+	if ours, ok := errors.AsType[*chat.Error](err); ok { // an error of the field's own decoder
 		return ours
 	}
 	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -180,7 +179,7 @@ func jsonError(err error) error {
 				"The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", kind.Field,
 			))
 		}
-		field := strings.TrimPrefix(kind.Field, "Question.") // the decoder names the embedded struct, too
+		field := strings.TrimPrefix(kind.Field, "Question.") // the decoder includes the embedded struct's name
 		return Invalid(fmt.Sprintf(
 			"The field %q can't be %s here. Look up its type in the API's description.", field, withArticle(kind.Value),
 		))
@@ -196,7 +195,7 @@ func jsonError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return Invalid("The body is not valid JSON: it breaks off before its end.")
 	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // the decoder has no type for it
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // the decoder has no error type for it
 		return Invalid("The field " + name + " is not known here. Check its spelling or leave it out.")
 	}
 	return &chat.Error{
@@ -204,7 +203,7 @@ func jsonError(err error) error {
 	}
 }
 
-// withArticle puts "a" or "an" before the decoder's name of a JSON value, such as "number" or "number 1.5".
+// withArticle prefixes the decoder's name of a JSON value, such as "number" or "number 1.5", with "a" or "an".
 func withArticle(value string) string {
 	if strings.HasPrefix(value, "a") || strings.HasPrefix(value, "o") {
 		return "an " + value

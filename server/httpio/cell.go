@@ -6,7 +6,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// CellPlace is the cell of a table that an address names, counted from 0.
+// CellPlace returns the row and column of the cell in a request's path, from 0.
 func CellPlace(c Context) (row, column int, err error) {
 	missing := NotFound("This table has no such cell.")
 	if row, err = strconv.Atoi(c.Param("row")); err != nil || row < 0 || row >= chat.MaxGridRows {

@@ -15,12 +15,12 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// codeMethod is for a known address asked in a way it does not answer. Only HTTP knows it.
+// codeMethod is for a known path with a wrong method. It exists only in HTTP.
 const codeMethod chat.Code = "method_not_allowed"
 
-// statuses is the one place where a code becomes an HTTP status. What is not in it is a 500: see Status.
+// statuses maps each code to its HTTP status; no other table does. A missing code is a 500: see Status.
 //
-// The statuses are those of RFC 9110, but 429 (RFC 6585, section 4) and 507 (RFC 4918, section 11.5).
+// The statuses are those of RFC 9110, except 429 (RFC 6585, section 4) and 507 (RFC 4918, section 11.5).
 var statuses = map[chat.Code]int{
 	chat.CodeInvalid:      http.StatusBadRequest,
 	chat.CodeUnauthorized: http.StatusUnauthorized,
@@ -39,7 +39,7 @@ var statuses = map[chat.Code]int{
 	chat.CodeUnavailable:  http.StatusServiceUnavailable,
 }
 
-// Status is the HTTP status of a code.
+// Status returns the HTTP status of a code, 500 for an unknown one.
 func Status(code chat.Code) int {
 	if status, ok := statuses[code]; ok {
 		return status
@@ -47,36 +47,36 @@ func Status(code chat.Code) int {
 	return http.StatusInternalServerError
 }
 
-// Problem is what a client reads of a failure (RFC 9457): nothing in it comes from inside the server.
+// Problem is the error response (RFC 9457). It contains no internal details.
 type Problem struct {
 	Type      string    `json:"type"`   // Always about:blank.
 	Title     string    `json:"title"`  // The status in words.
 	Status    int       `json:"status"` // The HTTP status.
 	Code      chat.Code `json:"code"`
 	Detail    string    `json:"detail"`           // a sentence for people
-	RequestID string    `json:"request_id"`       // The request's id, for whoever looks into the log.
-	RunID     string    `json:"run_id,omitempty"` // of the run that failed
+	RequestID string    `json:"request_id"`       // The request's id, for a search in the server's log.
+	RunID     string    `json:"run_id,omitempty"` // of the failed run
 	SessionID string    `json:"session_id,omitempty"`
 
-	Limit   chat.LimitName `json:"limit,omitempty"`    // The limit that is reached: one of x-limits.
-	RetryAt *time.Time     `json:"retry_at,omitempty"` // When the limit has room again, if that is known.
+	Limit   chat.LimitName `json:"limit,omitempty"`    // The reached limit: one of x-limits.
+	RetryAt *time.Time     `json:"retry_at,omitempty"` // When the limit has room again, if known.
 
-	// Of a request that fits no route: those that there are near its address.
+	// For a request without a route: the routes near its address.
 	Routes []string `json:"routes,omitempty"`
 }
 
-// runError is a failure after a run was begun, which can be looked up.
+// runError is a failure after the start of a run.
 type runError struct {
 	error
 	run chat.Run
 }
 
-// Unwrap returns the failure itself.
+// Unwrap returns the wrapped failure.
 func (e runError) Unwrap() error { return e.error }
 
-// OfRun ties a failure to its run.
+// OfRun adds a run to a failure.
 //
-// The answer then has the run's id and a Location, so that a client finds what became of its question. nil stays nil.
+// The response then has the run's id and a Location, so that a client can read the run. nil stays nil.
 func OfRun(run chat.Run, err error) error {
 	if err == nil {
 		return nil
@@ -84,20 +84,20 @@ func OfRun(run chat.Run, err error) error {
 	return runError{err, run}
 }
 
-// Invalid returns an error that is answered with 400.
+// Invalid returns a CodeInvalid error, answered with 400.
 func Invalid(message string) error {
 	return &chat.Error{Code: chat.CodeInvalid, Message: message}
 }
 
-// NotFound returns an error that is answered with 404.
+// NotFound returns a CodeNotFound error, answered with 404.
 func NotFound(message string) error {
 	return &chat.Error{Code: chat.CodeNotFound, Message: message}
 }
 
-// AsError finds what may be shown of err.
+// AsError returns the user-facing error for err.
 //
-// It never returns nil. What is no chat.Error, and none of the router's failures, is CodeInternal with a sentence that
-// tells nothing of the inside; err stays in it for the log.
+// It never returns nil. An err other than a chat.Error or a failure of the router becomes CodeInternal with a
+// generic message; it stays wrapped for the log.
 func AsError(err error) *chat.Error {
 	if e, ok := errors.AsType[*chat.Error](err); ok {
 		return e
@@ -118,7 +118,7 @@ func AsError(err error) *chat.Error {
 	return &chat.Error{Code: chat.CodeInternal, Message: chat.MessageOf(err), Err: err}
 }
 
-// fromEcho puts Echo's own failures, such as an unknown address, into our form.
+// fromEcho converts Echo's own errors, such as an unknown path.
 func fromEcho(he *echo.HTTPError) *chat.Error {
 	e := &chat.Error{Err: he}
 	switch he.Code {
@@ -150,14 +150,14 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 	return e
 }
 
-// ReachedLimit is the limit that a request was over.
+// ReachedLimit is the limit that a request exceeded.
 type ReachedLimit struct {
 	Name    chat.LimitName
-	RetryAt *time.Time // when the limit has room again, if that is known
-	Wait    int        // whole seconds to wait before the next try
+	RetryAt *time.Time // when the limit has room again, if known
+	Wait    int        // seconds to wait before a retry
 }
 
-// LimitReached returns the limit that a failure is about; ok is false for other failures.
+// LimitReached returns the limit that caused a failure; ok is false for other failures.
 func LimitReached(err error) (limit ReachedLimit, ok bool) {
 	over, ok := errors.AsType[*chat.OverLimit](err)
 	if !ok {
@@ -170,7 +170,7 @@ func LimitReached(err error) (limit ReachedLimit, ok bool) {
 	return limit, true
 }
 
-// RetryAfter is how many seconds to wait: what a limit says, else the usual.
+// RetryAfter returns the seconds to wait before a retry: the limit's value, else usual.
 //
 // It is the value of the header Retry-After (RFC 9110, section 10.2.3).
 func RetryAfter(err error, usual string) string {
@@ -180,10 +180,11 @@ func RetryAfter(err error, usual string) string {
 	return usual
 }
 
-// ErrorHandler is Echo's error handler: it logs err once and answers with send, in the form the client reads.
+// ErrorHandler returns Echo's error handler. It logs err once and calls send, which encodes the response for the
+// client.
 //
-// When the response has begun, the failure is logged and nothing more can be said. An answer that can't be delivered is
-// no second failure: the client has left.
+// If the response has already begun, the failure is only logged. A failure to send the response is ignored: the
+// client has disconnected.
 func ErrorHandler(log *slog.Logger, send func(Context, Problem) error) echo.HTTPErrorHandler {
 	return func(err error, c Context) {
 		p := newProblem(c, err)
@@ -198,7 +199,7 @@ func ErrorHandler(log *slog.Logger, send func(Context, Problem) error) echo.HTTP
 	}
 }
 
-// newProblem says what may be shown of a failure.
+// newProblem returns the user-facing problem of a failure.
 func newProblem(c Context, err error) Problem {
 	e := AsError(err)
 	status := Status(e.Code)
@@ -216,7 +217,7 @@ func newProblem(c Context, err error) Problem {
 	return p
 }
 
-// setHeaders tells clients where the failed run is and when to try again.
+// setHeaders sets Location for a failed run and Retry-After for a retry.
 func (p Problem) setHeaders(c Context, err error) {
 	res := c.Response()
 	if p.RunID != "" {
@@ -224,8 +225,9 @@ func (p Problem) setHeaders(c Context, err error) {
 	}
 	switch p.Status {
 	case http.StatusRequestEntityTooLarge, http.StatusNotFound, http.StatusMethodNotAllowed:
-		discardBody(c) // so that a client which is still sending reads the answer
-	// RFC 6750, section 3, and for programs that can get a token RFC 9728, section 5.1: they read there where to begin.
+		discardBody(c) // lets a client that is still sending read the response
+	// RFC 6750, section 3, and for programs that can get a token RFC 9728, section 5.1: the header names the
+	// metadata to start from.
 	case http.StatusUnauthorized:
 		how := `Bearer realm="Footnote"`
 		if c.Path() == MCPPath {
@@ -247,11 +249,11 @@ func (p Problem) setHeaders(c Context, err error) {
 	res.Header().Set("Cache-Control", "no-store")
 }
 
-// logFailure logs an answered failure once, at the level that fits: what the client did wrong is no error of ours.
+// logFailure logs a failed request once, at a level by its status: a client's mistake is no error of the server.
 func logFailure(log *slog.Logger, c Context, status int, err error) {
 	level := slog.LevelInfo
 	switch {
-	case c.Request().Context().Err() != nil: // the client left
+	case c.Request().Context().Err() != nil: // the client disconnected
 		level = slog.LevelDebug
 	case status >= http.StatusInternalServerError:
 		level = slog.LevelError

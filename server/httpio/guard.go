@@ -13,19 +13,18 @@ import (
 	"github.com/footnote/footnote/chat/keys"
 )
 
-// Guard decides who may ask: by the name that the server is reached by, by the page that a request comes from, and by
-// its key.
+// Guard authorises requests: by the server's host name, by the origin of the requesting page, and by key.
 type Guard struct {
-	hosts     []string // further names that the server is reached by
-	origins   []string // whose pages may call the API
+	hosts     []string // further host names of the server
+	origins   []string // origins allowed to call the API
 	foreign   *http.CrossOriginProtection
-	keys      *keys.File  // nil: everybody is the local user
-	Tokens    Tokens      // of programs, which may use /mcp alone; nil: there are none
-	OnNetwork atomic.Bool // other machines can reach the address it listens on
+	keys      *keys.File  // nil: every user is the local user
+	Tokens    Tokens      // of programs, valid for /mcp only; nil: none
+	OnNetwork atomic.Bool // the listener's address is reachable from other machines
 }
 
-// NewGuard makes a guard that admits requests to hosts, from pages of origins to the API, by users that keys names. It
-// fails for an invalid origin.
+// NewGuard returns a guard that admits requests to hosts, from pages of origins to the API, and by the users of
+// keys. It fails for an invalid origin.
 func NewGuard(hosts, origins []string, keys *keys.File) (*Guard, error) {
 	if err := checkOrigins(origins); err != nil {
 		return nil, err
@@ -33,8 +32,8 @@ func NewGuard(hosts, origins []string, keys *keys.File) (*Guard, error) {
 	return &Guard{hosts: hosts, origins: origins, foreign: http.NewCrossOriginProtection(), keys: keys}, nil
 }
 
-// CheckHost refuses names that are not ours: a foreign name that resolves to this machine is how another site's page
-// reaches a local server (DNS rebinding).
+// CheckHost is the middleware that refuses unknown host names. A foreign name that resolves to this machine lets
+// another site's page reach a local server (DNS rebinding).
 func (g *Guard) CheckHost(next Handler) Handler {
 	return func(c Context) error {
 		if !g.hostAllowed(c.Request()) {
@@ -48,9 +47,9 @@ func (g *Guard) CheckHost(next Handler) Handler {
 	}
 }
 
-// hostAllowed reports whether a request's Host names this server: localhost, a loopback address, the address that the
-// request came in at, or one of hosts. On the network with keys and without hosts it may be anything: a page of
-// another site has no key.
+// hostAllowed reports whether a request's Host is valid: localhost, a loopback address, the local address of the
+// connection, or one of hosts. On the network with keys and without hosts any name is valid: a page of another site
+// has no key.
 func (g *Guard) hostAllowed(r *http.Request) bool {
 	if g.OnNetwork.Load() && len(g.hosts) == 0 && g.KeyNeeded() {
 		return true
@@ -72,29 +71,28 @@ func (g *Guard) hostAllowed(r *http.Request) bool {
 	return slices.ContainsFunc(g.hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
-// LocalOnly reports whether nobody but the user of this machine reaches the server: it listens on no other address, and
-// is known by no other name.
+// LocalOnly reports whether only this machine reaches the server: it listens on a loopback address and has no other
+// host name.
 func (g *Guard) LocalOnly() bool { return !g.OnNetwork.Load() && len(g.hosts) == 0 }
 
-// ListenOn notes the address that the server listens on. An address that is not TCP, as in tests, counts as one that
-// only this machine reaches.
+// ListenOn records the listener's address. An address that is not TCP, as in tests, counts as loopback.
 func (g *Guard) ListenOn(addr net.Addr) {
 	tcp, ok := addr.(*net.TCPAddr)
 	g.OnNetwork.Store(ok && !tcp.IP.IsLoopback())
 }
 
-// LocalUserAlone reports whether only the user of this machine uses the server: no key is needed, and no other machine
-// reaches it.
+// LocalUserAlone reports whether only the user of this machine can use the server: no key is needed, and no other
+// machine reaches it.
 func (g *Guard) LocalUserAlone() bool { return !g.KeyNeeded() && g.LocalOnly() }
 
 // ByLocalUser reports whether the user of this machine sent a request: the server has no other users, and no proxy
-// passed the request on. It is the only definition of a local request. What acts for a request later, such as the sync
-// of a place, keeps its result.
+// forwarded the request. It is the only definition of a local request. Later work for a request, such as the sync of
+// a place, stores its result.
 func (g *Guard) ByLocalUser(r *http.Request) bool { return g.LocalUserAlone() && !forwarded(r.Header) }
 
-// forwarded reports whether a proxy or a content delivery network passed a request on. Each names the client in a
-// header of its own, such as X-Forwarded-For, CF-Connecting-IP or True-Client-IP. Browsers and programs send none of
-// them.
+// forwarded reports whether a proxy or a content delivery network forwarded a request. Each adds a header with the
+// client's address, such as X-Forwarded-For, CF-Connecting-IP or True-Client-IP. Browsers and programs do not send
+// these headers.
 func forwarded(h http.Header) bool {
 	for name := range h {
 		name = strings.ToLower(name)
@@ -106,7 +104,7 @@ func forwarded(h http.Header) bool {
 	return false
 }
 
-// passedOn are headers that proxies add, and clientEnds the ends of those in which they name the client.
+// passedOn are headers that proxies add, and clientEnds are suffixes of headers with the client's address.
 var (
 	passedOn = []string{
 		"via", "cdn-loop", "cf-ray", "x-amzn-trace-id", "x-amz-cf-id", "x-original-host", "x-envoy-external-address",
@@ -114,7 +112,7 @@ var (
 	clientEnds = []string{"-ip", "-ipv6", "-clientip", "-socketip", "-remote-addr"}
 )
 
-// KeyNeeded reports whether users need a key. Keys that can't be read are needed too: nobody gets in then.
+// KeyNeeded reports whether users need a key. It is true for an unreadable key file: access is then refused.
 func (g *Guard) KeyNeeded() bool {
 	if g.keys == nil {
 		return false
@@ -123,20 +121,20 @@ func (g *Guard) KeyNeeded() bool {
 	return needed || err != nil
 }
 
-// Gone reports whether a user may use the server no more: all keys of theirs were revoked. What they left open to
-// others without a key closes with that.
+// Gone reports whether all keys of a user were revoked. Links that the user shared for access without a key are then
+// closed as well.
 func (g *Guard) Gone(user string) bool { return g.keys != nil && g.keys.Revoked(user) }
 
-// exposedHeaders are the response headers of the API that a script of another origin may read beside those that the
-// Fetch standard always allows.
+// exposedHeaders are the response headers that a cross-origin script may read, besides those that the Fetch standard
+// always allows.
 const exposedHeaders = "Content-Disposition, ETag, Location, Retry-After, WWW-Authenticate, X-Request-Id, " +
 	"X-Vercel-AI-UI-Message-Stream"
 
-// preflightAge is how many seconds a browser caches the answer to a preflight request. Chromium's maximum is two hours.
+// preflightAge is the time in seconds that a browser caches a preflight response. Chromium's maximum is two hours.
 const preflightAge = "7200"
 
-// checkOrigins fails unless every origin is written as browsers send it: the scheme and the host in lower case, and the
-// port unless it is the default one.
+// checkOrigins validates that every origin is in the browsers' form: scheme and host in lower case, and the port
+// unless it is the default.
 func checkOrigins(origins []string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)
@@ -149,11 +147,11 @@ func checkOrigins(origins []string) error {
 	return nil
 }
 
-// CheckOrigin returns middleware that refuses requests which change something and come from another site's page. It
-// judges by Sec-Fetch-Site and Origin, as net/http's CrossOriginProtection does: programs send neither and pass.
+// CheckOrigin returns the middleware that refuses state-changing requests from another site's page. It checks
+// Sec-Fetch-Site and Origin, as net/http's CrossOriginProtection does: programs send neither and pass.
 //
-// Pages of the allowed origins may call the routes of the API, with credentials, and read the answers (cross-origin
-// resource sharing). inAPI reports whether a method and the path of a route belong to the API. Preflight requests carry
+// Pages of the allowed origins may call the API's routes, with credentials, and read the responses (cross-origin
+// resource sharing). inAPI reports whether a method and a route's path are part of the API. Preflight requests carry
 // no key, so they are answered here.
 func (g *Guard) CheckOrigin(inAPI func(method, path string) bool) Middleware {
 	return func(next Handler) Handler {

@@ -9,16 +9,16 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Where a request's user is kept, and the page's key.
+// Context key of a request's user, and name of the page's cookie.
 const (
 	UserField = "user"
 	KeyCookie = "footnote_key"
 )
 
-// withoutKey are the routes that give nothing away: they answer anybody.
+// withoutKey are the routes that need no key, since they reveal nothing.
 //
-// They are routes as the router has them, not paths of requests. What is in it must read nothing of a user, or bring
-// its own proof of who may read, as the addresses of shared answers and feeds do.
+// They are route patterns of the router, not request paths. Their handlers must read no user's data, or authorise
+// readers themselves, as shared answers and feeds do by a token.
 var withoutKey = []string{
 	"/health", "/readyz", "/static/:version/*", "/favicon.ico", "/signin", "/signout", "/language", "/s/:token",
 	MetadataPath, MetadataPath + MCPPath, "/.well-known/oauth-authorization-server",
@@ -26,25 +26,25 @@ var withoutKey = []string{
 	"/standing/feed/:token",
 }
 
-// Where programs learn how they get a token, and what for.
+// The address of the OAuth metadata, and of the resource that tokens are for.
 const (
 	MetadataPath = "/.well-known/oauth-protected-resource"
 	MCPPath      = "/mcp"
 )
 
-// Tokens tells whose token it is that a program got for a resource; valid ends with the user's key.
+// Tokens looks up the user of a program's token for a resource; valid is cancelled with the user's key.
 type Tokens interface {
 	User(ctx context.Context, token, resource string) (user string, valid context.Context, err error)
 }
 
-// tokenPrefix begins the tokens that programs get, which keys do not begin with.
+// tokenPrefix is the prefix of program tokens, which distinguishes them from keys.
 const tokenPrefix = "fno_"
 
-// IdentifyUser finds out whose request it is: the local user's as long as no key was ever made, else the key's. When a
-// key is revoked, what is open under it ends.
+// IdentifyUser is the middleware that authenticates a request: as the local user if no key was ever made, else as
+// the key's user. Revoking a key cancels its open requests.
 //
-// A key that is missing, wrong or revoked is answered with 401; keys that can't be read fail every request that needs
-// one. Tokens of programs are looked at for MCPPath alone, whatever else they are sent to.
+// A missing, wrong or revoked key gets 401. If keys can't be read, every request that needs one fails. Program
+// tokens are accepted for MCPPath only.
 func (g *Guard) IdentifyUser(next Handler) Handler {
 	return func(c Context) error {
 		if g.keys == nil {
@@ -80,7 +80,7 @@ func (g *Guard) IdentifyUser(next Handler) Handler {
 		defer context.AfterFunc(valid, end)()
 		c.SetRequest(whole.WithContext(ctx))
 		err = next(c)
-		c.SetRequest(whole) // an error is still to be drawn, which the end of ctx would stop
+		c.SetRequest(whole) // the error response must still be rendered after ctx is cancelled
 		if err != nil && valid.Err() != nil {
 			_, _, err = find()
 		}
@@ -88,7 +88,7 @@ func (g *Guard) IdentifyUser(next Handler) Handler {
 	}
 }
 
-// SentKey is the key that a request brings: in a header, as programs do, or else in the page's cookie.
+// SentKey returns a request's key: from a header, as programs send it, or else from the page's cookie.
 func SentKey(r *http.Request) (key string, cookie bool) {
 	if key := r.Header.Get("X-API-Key"); key != "" {
 		return key, false
@@ -103,5 +103,5 @@ func SentKey(r *http.Request) (key string, cookie bool) {
 	return "", false
 }
 
-// SignedOut reports whether a request is that of a browser that has yet to sign in.
+// SignedOut reports whether a request has no user yet although keys are needed.
 func (g *Guard) SignedOut(c Context) bool { return g.keys != nil && Scope(c).User == "" }

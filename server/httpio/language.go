@@ -7,14 +7,14 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// LanguageCookie keeps the language that a reader chose for the page.
+// LanguageCookie is the cookie with the reader's language.
 const LanguageCookie = "footnote_language"
 
-// languageKept is how long a browser keeps it.
+// languageKept is the lifetime of the cookie.
 const languageKept = 365 * 24 * time.Hour
 
-// SpeakLanguage puts the reader's language into the request's context: the chosen one, else the best of
-// Accept-Language. What programs are told stays English.
+// SpeakLanguage is the middleware that sets the request context's language: the cookie's, else the best match of
+// Accept-Language. Responses to programs stay English.
 func SpeakLanguage(next Handler) Handler {
 	return func(c Context) error {
 		r, chosen := c.Request(), ""
@@ -28,10 +28,10 @@ func SpeakLanguage(next Handler) Handler {
 	}
 }
 
-// pageHeader is sent by the page's script with what it asks for as a program does and shows to the reader.
+// pageHeader marks API requests of the page's script whose response is shown to the reader.
 const pageHeader = "Footnote-Page"
 
-// Said is a sentence for whoever asks: in the reader's language for the page's script, in English for programs.
+// Said translates a sentence for the page's script into the reader's language; programs get English.
 func Said(c Context, sentence string) string {
 	if c.Request().Header.Get(pageHeader) == "" {
 		return sentence
@@ -39,7 +39,7 @@ func Said(c Context, sentence string) string {
 	return locale.Known(c.Request().Context(), sentence)
 }
 
-// KeepLanguage has the browser keep a language.
+// KeepLanguage sets the language cookie.
 func KeepLanguage(c Context, l *locale.Language) {
 	c.SetCookie(&http.Cookie{
 		Name: LanguageCookie, Value: l.Code, Path: "/", MaxAge: int(languageKept.Seconds()), HttpOnly: true,

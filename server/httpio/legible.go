@@ -10,15 +10,15 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Bytes that are not UTF-8, and halves of surrogate pairs, stand for no character. The decoders put U+FFFD in their
-// place without a word; here whoever sends them is told.
+// Bytes that are not UTF-8 and unpaired surrogates are invalid text. The decoders silently replace them with U+FFFD;
+// here the sender gets an error.
 const (
 	notUTF8  = "The body holds bytes that are not UTF-8. Encode its text as UTF-8 and send it again."
 	halfPair = `The body holds half of a character: \ud800 to \udfff stand in pairs in JSON. Send both halves, or ` +
 		`the character itself.`
 )
 
-// LegibleJSON refuses a body with text that nobody could read.
+// LegibleJSON validates the text of a JSON body: UTF-8 without unpaired surrogates.
 func LegibleJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return Invalid(notUTF8)
@@ -42,7 +42,7 @@ func LegibleJSON(body []byte) error {
 	return nil
 }
 
-// escapedRune is the number that text begins with as \uXXXX.
+// escapedRune parses the \uXXXX at the start of text.
 func escapedRune(text []byte) (rune, bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -51,7 +51,7 @@ func escapedRune(text []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// legibleValues refuses fields of a form, or parameters, with text that nobody could read.
+// legibleValues validates that names and values of form fields or parameters are UTF-8.
 func legibleValues(values url.Values, message string) error {
 	for name, list := range values {
 		if !utf8.ValidString(name) {
@@ -66,8 +66,7 @@ func legibleValues(values url.Values, message string) error {
 	return nil
 }
 
-// legibleQuery refuses an address whose parameters can't be read: the ones that are broken would be left out without
-// a word.
+// legibleQuery refuses a query that can't be parsed: its invalid parameters would be silently dropped.
 func legibleQuery(raw string) error {
 	if raw == "" {
 		return nil

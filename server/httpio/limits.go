@@ -2,7 +2,7 @@ package httpio
 
 import "time"
 
-// Limits bound what a client may send and hold. A zero field means its default.
+// Limits are the limits per client and request. A zero field means its default.
 type Limits struct {
 	JSONBody      int64         // bytes of a JSON or form body; 1 MiB
 	UploadFile    int64         // bytes of one file; 50 MiB
@@ -14,7 +14,7 @@ type Limits struct {
 	ReadTimeout   time.Duration // for each read of a body; 30 s
 }
 
-// WithDefaults returns the limits with the defaults for those that are zero.
+// WithDefaults returns the limits with zero fields replaced by the defaults.
 func (l Limits) WithDefaults() Limits {
 	fillDefault(&l.JSONBody, 1<<20)
 	fillDefault(&l.UploadFile, 50<<20)
@@ -27,7 +27,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// fillDefault gives a limit that is not set its default.
+// fillDefault sets a zero limit to its default.
 func fillDefault[T int | int64 | time.Duration](field *T, value T) {
 	if *field <= 0 {
 		*field = value

@@ -23,7 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics counts what the server does. Every name starts with footnote_.
+// Metrics holds the server's Prometheus metrics. Every name starts with footnote_.
 type Metrics struct {
 	Registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -32,7 +32,7 @@ type Metrics struct {
 	uploads  *prometheus.CounterVec
 }
 
-// NewMetrics registers the figures with a registry; without one it makes its own.
+// NewMetrics registers the metrics with a registry, a new one if it is nil.
 func NewMetrics(registry *prometheus.Registry) *Metrics {
 	if registry == nil {
 		registry = prometheus.NewRegistry()
@@ -62,16 +62,16 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 	return m
 }
 
-// liveHeap is what the collector's last run found in use, without the garbage made since.
+// liveHeap matches the heap in use after the last garbage collection.
 var liveHeap = regexp.MustCompile(`^/gc/heap/live:bytes$`)
 
-// knownMethods keeps what clients make up out of the labels.
+// knownMethods bounds the label of the method.
 var knownMethods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 	http.MethodOptions,
 }
 
-// observeRequest counts a request. Labels are bounded: unknown routes and methods count together.
+// observeRequest counts a request. Labels are bounded: unknown routes and methods share one value.
 func (m *Metrics) observeRequest(method, route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"
@@ -83,21 +83,21 @@ func (m *Metrics) observeRequest(method, route string, status int, took time.Dur
 	m.latency.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// Handler answers GET /metrics.
+// Handler handles GET /metrics.
 func (m *Metrics) Handler() Handler {
 	return echo.WrapHandler(promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}))
 }
 
-// RunStarted counts a question that came in on a route.
+// RunStarted counts a question on a route.
 func (m *Metrics) RunStarted(route string) { m.runs.WithLabelValues(route).Inc() }
 
-// Uploaded counts a file that was received: added, duplicate or rejected.
+// Uploaded counts an uploaded file: added, duplicate or rejected.
 func (m *Metrics) Uploaded(result string) { m.uploads.WithLabelValues(result).Inc() }
 
 var requestID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,64}$`)
 
-// Observe is the outermost middleware: it names the request, turns a panic into an error, answers errors, and counts,
-// times and logs what came of it. Bodies and queries are never logged.
+// Observe is the outermost middleware: it assigns the request id, recovers from panics, answers errors, and counts,
+// times and logs the request. Bodies and queries are never logged.
 func Observe(m *Metrics, log *slog.Logger) Middleware {
 	return func(next Handler) Handler {
 		return func(c Context) error {
@@ -127,8 +127,8 @@ func Observe(m *Metrics, log *slog.Logger) Middleware {
 	}
 }
 
-// recoverPanic calls next and returns a panic as an error. When the response has begun already, the connection is cut,
-// so that the client does not take a half answer for a whole one.
+// recoverPanic calls next and returns a panic as an error. If the response has begun, it aborts the connection, so
+// that the client does not mistake a partial response for a complete one.
 func recoverPanic(next Handler, c Context) (err error) {
 	defer func() {
 		what := recover()
@@ -147,16 +147,17 @@ func recoverPanic(next Handler, c Context) (err error) {
 	return next(c)
 }
 
-// Only this package imports Echo. The other rooms know it by these names, so another major version of it is a change
-// here.
+// Only this package imports Echo. The other rooms use these aliases, so a new major version affects only this
+// package.
 type (
-	// Context is a request and its answer. The router uses it again after the handler returns, so it must not be kept.
+	// Context is a request and its response. It is pooled by the router, so it must not be kept after the handler
+	// returns.
 	Context = echo.Context
-	// Handler answers a request, or returns the error to answer with.
+	// Handler handles a request, or returns the error to send.
 	Handler = echo.HandlerFunc
 	// Middleware wraps the handlers of a router.
 	Middleware = echo.MiddlewareFunc
-	// Router finds the handler of a request by its method and path.
+	// Router routes requests by method and path.
 	Router = echo.Echo
 )
 
@@ -170,11 +171,11 @@ const (
 	TypeBytes     = "application/octet-stream"
 )
 
-// Route is a method and a path that a router answers. Parameters of the path begin with a colon.
+// Route is a method and a path of the router. Path parameters begin with a colon.
 type Route struct{ Method, Path string }
 
-// NewRouter returns a router without routes. It logs nothing by itself, and takes the peer's address for the client's,
-// whatever headers say.
+// NewRouter returns a router without routes. It logs nothing itself. The client's address is the peer's, regardless
+// of headers.
 func NewRouter() *Router {
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
@@ -183,7 +184,7 @@ func NewRouter() *Router {
 	return e
 }
 
-// Routes returns the routes of a router, in no order.
+// Routes returns the routes of a router, unordered.
 func Routes(r *Router) []Route {
 	var routes []Route
 	for _, route := range r.Routes() {
@@ -192,34 +193,33 @@ func Routes(r *Router) []Route {
 	return routes
 }
 
-// Compress packs answers of 1 KiB and more for clients that take gzip, but for the requests that skip chooses. The
-// level is low: a page waits for it.
+// Compress returns the middleware that compresses responses of 1 KiB and more with gzip, except for requests that
+// skip selects. The level is low to reduce latency.
 func Compress(skip func(Context) bool) Middleware {
 	return middleware.GzipWithConfig(middleware.GzipConfig{Skipper: skip, Level: 2, MinLength: 1024})
 }
 
-// Committed reports whether the status of the answer is sent, after which nothing else can be answered.
+// Committed reports whether the response's status was sent.
 func Committed(c Context) bool { return c.Response().Committed }
 
-// Fail answers a request with an error, by the router's ErrorHandler.
+// Fail sends an error response by the router's ErrorHandler.
 func Fail(c Context, err error) { c.Error(err) }
 
-// StatusError returns an error that is answered with a status and its usual sentence.
+// StatusError returns an error for a status with its default message.
 func StatusError(status int) error { return echo.NewHTTPError(status) }
 
-// WantsHTML reports whether a browser asks for a page: programs that take anything get JSON, and so does one that
-// names both and likes JSON no less.
+// WantsHTML reports whether a client prefers HTML. Programs that accept anything get JSON, and so does a client that
+// accepts both with an equal weight for JSON.
 //
-// It follows the weights of RFC 9110, section 12.4.2, except that wildcards name nothing: curl sends */* and is a
-// program.
+// It uses the weights of RFC 9110, section 12.4.2, but ignores wildcards: curl sends */* and is a program.
 func WantsHTML(c Context) bool {
 	html, htmlAt := likes(c, TypeHTML)
 	json, jsonAt := likes(c, TypeJSON)
 	return html > json || html > 0 && html == json && htmlAt < jsonAt
 }
 
-// WantsStream reports whether the client asks for server-sent events. The page's script names them in all of its
-// requests: there, only the stream's own address counts.
+// WantsStream reports whether the client accepts server-sent events. The page's script accepts them in all of its
+// requests: there, only the stream's own path counts.
 func WantsStream(c Context) bool {
 	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
 		return false
@@ -228,8 +228,8 @@ func WantsStream(c Context) bool {
 	return stream > 0
 }
 
-// likes is how much a request likes a type that its Accept header names, from 0 to 1, and which one in the header it
-// is. Wildcards don't count.
+// likes returns the weight of a media type in a request's Accept header, from 0 to 1, and its position. Wildcards
+// are ignored.
 func likes(c Context, mime string) (quality float64, place int) {
 	for part := range strings.SplitSeq(c.Request().Header.Get("Accept"), ",") {
 		name, params, _ := strings.Cut(part, ";")
@@ -241,7 +241,7 @@ func likes(c Context, mime string) (quality float64, place int) {
 	return 0, place
 }
 
-// qualityOf reads the parameter q of a type in an Accept header; without one that can be read it is 1.
+// qualityOf parses the parameter q of a type in an Accept header; a missing or invalid one is 1.
 func qualityOf(params string) float64 {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")
@@ -253,13 +253,13 @@ func qualityOf(params string) float64 {
 	return 1
 }
 
-// ByHTMX reports whether a script of the page asks, which wants a fragment or nothing at all.
+// ByHTMX reports whether the page's script sent the request, which expects a fragment.
 func ByHTMX(c Context) bool { return c.Request().Header.Get("HX-Request") == "true" }
 
-// Show answers with HTML, once all of it was drawn.
+// Show sends a component as HTML after rendering it into a buffer.
 //
-// A component that fails is an error before anything is sent, so a page is never half. It is not stored, since it is
-// one user's, and it varies with what decides its form and its language.
+// If the component fails, nothing is sent, so a page is never partial. The response is not cacheable, since it is
+// one user's. It varies with the headers that determine its form and language.
 func Show(c Context, status int, component templ.Component) error {
 	var b bytes.Buffer
 	if err := component.Render(c.Request().Context(), &b); err != nil {

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// SecurityHeaders go out with every response; a handler may only tighten them.
+// SecurityHeaders are set on every response; a handler may only tighten them.
 //
-// They are for browsers: scripts and styles come from this server alone, no other page may frame it, and no type is
-// guessed.
+// They are for browsers: scripts and styles only from this server, no framing by other sites, and no MIME sniffing.
 var SecurityHeaders = [][2]string{
 	{
 		"Content-Security-Policy",
@@ -26,14 +25,14 @@ var SecurityHeaders = [][2]string{
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 }
 
-// headKey marks a request that came as HEAD in its context.
+// headKey is the context key that marks a HEAD request.
 type headKey struct{}
 
-// IsHead reports whether a request that is routed as GET came as HEAD: a stream then sends its headers only.
+// IsHead reports whether a request routed as GET was sent as HEAD: a stream then sends its headers only.
 func IsHead(r *http.Request) bool { return r.Context().Value(headKey{}) != nil }
 
-// Wrap is what every request passes before Echo: security headers, deadlines for reads and writes, and HEAD
-// answered like GET (net/http drops the body).
+// Wrap is the outermost handler, before Echo: security headers, deadlines for reads and writes, and HEAD handled as
+// GET (net/http drops the body).
 func Wrap(limits Limits, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, h := range SecurityHeaders {
@@ -50,50 +49,51 @@ func Wrap(limits Limits, next http.Handler) http.Handler {
 			r.Method = http.MethodGet
 		}
 		next.ServeHTTP(out, r)
-		out.extendDeadline() // for what net/http still has to flush
+		out.extendDeadline() // for data that net/http has yet to flush
 		out.body.boundRest()
 	})
 }
 
-// leastRate is how many bytes a second a client must send and take, beside the timeout that each transfer has: who
-// sends a byte a second would else hold a connection for ever. Slow lines are faster.
+// leastRate is the minimum rate of a transfer in bytes per second, beyond its timeout: a client that sends a byte a
+// second could otherwise hold a connection indefinitely. Slow connections are faster.
 const leastRate = 1 << 10
 
-// pace bounds how long a body or a response may wait for its client altogether: timeout, and what its bytes take at
-// leastRate. What the server itself takes in between does not count.
+// pace limits the total time that a body or a response waits for its client: timeout, plus the time for its bytes at
+// leastRate. The server's own processing time does not count.
 type pace struct {
 	timeout time.Duration // of each single wait
 	waited  time.Duration
 	bytes   int64
 }
 
-// waitDeadline is when a wait that begins now has to be over.
+// waitDeadline returns the deadline of a wait that starts now.
 func (p *pace) waitDeadline(now time.Time) time.Time {
 	left := p.timeout + time.Duration(p.bytes)*time.Second/leastRate - p.waited
 	return now.Add(min(p.timeout, left))
 }
 
-// addWait counts a wait that is over.
+// addWait adds a finished wait.
 func (p *pace) addWait(began time.Time, n int) {
 	p.waited += time.Since(began)
 	p.bytes += int64(n)
 }
 
-// pacedWriter gives each write a deadline, so that a response may take as long as its bytes need but a stalled or
-// very slow reader may not. A stream lasts as long as its run, so only each single write of it is bounded. Where
-// deadlines are not supported (a recorder in a test) it writes without.
+// pacedWriter sets a deadline for each write: a response may take the time that its bytes need, but a stalled or
+// very slow reader is disconnected. A stream lasts as long as its run, so only its single writes are limited. If
+// deadlines are not supported (a recorder in a test), it writes without.
 type pacedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	pace    pace
 	stream  bool
-	body    *pacedBody // of the request; nil: it has none
+	body    *pacedBody // of the request; nil: none
 }
 
-// It is a choice: a slow reader is noticed after few bytes, and big files still take few writes.
+// pacedPiece is the size of a write in bytes: small enough to detect a slow reader early, and large enough for few
+// writes.
 const pacedPiece = 64 << 10
 
-// extendDeadline gives the next piece its time; a stream gets it anew for each piece.
+// extendDeadline sets the deadline of the next write; each write of a stream gets a new budget.
 func (w *pacedWriter) extendDeadline() {
 	p := w.pace
 	if w.stream {
@@ -102,14 +102,14 @@ func (w *pacedWriter) extendDeadline() {
 	_ = w.control.SetWriteDeadline(p.waitDeadline(time.Now()))
 }
 
-// WriteHeader notes whether a stream follows.
+// WriteHeader detects whether the response is a stream.
 func (w *pacedWriter) WriteHeader(status int) {
 	w.stream = strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream")
 	w.body.boundRest()
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write sends pieces of pacedPiece bytes, so that a slow reader is noticed after one of them.
+// Write sends blocks of pacedPiece bytes, so that a slow reader is detected after one of them.
 func (w *pacedWriter) Write(p []byte) (written int, err error) {
 	w.body.boundRest()
 	for {
@@ -129,24 +129,25 @@ func (w *pacedWriter) Write(p []byte) (written int, err error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// pacedBody gives each read a deadline. It stays after a read that failed: net/http would wait for the rest of the
-// body before it answers. After the end of the body net/http takes it away itself.
+// pacedBody sets a deadline for each read. It stays set after a failed read: net/http would otherwise wait for the
+// rest of the body before it responds. After the end of the body net/http clears it.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	pace    pace
-	ended   bool // nothing is left to read, or what is left has its last deadline
+	ended   bool // the body is read to its end, or has its last deadline
 }
 
-// boundRest gives what nobody reads of a body a deadline. Before it sends a response, net/http reads on for up to 256
-// KiB by itself: who sends a byte a second would hold the connection, and needs no key for it. On nil it does nothing.
+// boundRest sets a read deadline for the unread rest of a body. Before a response, net/http drains up to 256 KiB by
+// itself: without a deadline, a client that sends a byte a second could hold the connection without a key. It is
+// safe for nil.
 func (b *pacedBody) boundRest() {
 	if b != nil && !b.ended {
 		_ = b.control.SetReadDeadline(b.pace.waitDeadline(time.Now()))
 	}
 }
 
-// Read counts the time that the client takes for its body.
+// Read adds the time waited for the client to its budget.
 func (b *pacedBody) Read(p []byte) (int, error) {
 	began := time.Now()
 	_ = b.control.SetReadDeadline(b.pace.waitDeadline(began))

@@ -54,7 +54,7 @@ func TestThePaceOfTransfers(t *testing.T) {
 	})
 }
 
-// slowConn is a response's way to a client that takes each write only after a pause.
+// slowConn is a response's connection that delays each write.
 type slowConn struct {
 	http.ResponseWriter
 	pause    time.Duration
@@ -138,7 +138,7 @@ func TestABodyThatNobodyReadsHoldsNoConnection(t *testing.T) {
 	}
 }
 
-// TestByLocalUser covers the one definition of a local request.
+// TestByLocalUser covers the only definition of a local request.
 func TestByLocalUser(t *testing.T) {
 	t.Parallel()
 	request := func(name string) *http.Request {
@@ -150,7 +150,7 @@ func TestByLocalUser(t *testing.T) {
 			r.Header.Set(sent, "x")
 		}
 		if name != "" {
-			r.Header[name] = []string{""} // the header alone says that somebody passed the request on
+			r.Header[name] = []string{""} // the header alone identifies a forwarded request
 		}
 		return r
 	}
@@ -195,7 +195,7 @@ func TestTextThatNobodyCouldReadIsRefused(t *testing.T) {
 		`{"a":"\ud800\u0041"}`:           halfPair,
 		`{"a":"\ud800\\udc00"}`:          halfPair,
 		`{"\udfff":1}`:                   halfPair,
-		`{"a":"\ud8`:                     "", // the decoder says that it breaks off
+		`{"a":"\ud8`:                     "", // the decoder reports the truncation
 		`{"a":"\ud800`:                   halfPair,
 		`\u\`:                            "",
 		"{\"a\":\"gr\xfcn\"}":            notUTF8,

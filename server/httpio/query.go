@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// CheckQuery refuses parameters that can't be read, and one that stands in the address twice: one of the two would
-// have no effect. names are the parameters in the address that each route takes, by method and path.
+// CheckQuery is the middleware that refuses parameters that can't be parsed, and duplicate ones, since one of the
+// two would have no effect. names are each route's query parameters, by method and path.
 func CheckQuery(names func() map[string][]string) Middleware {
 	return func(next Handler) Handler {
 		return func(c Context) error {

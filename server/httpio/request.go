@@ -1,12 +1,11 @@
-// Package httpio holds what every room of the server does with requests and responses: it reads what requests name
-// and their bodies, strictly (bodies, query, strict), says what failed in one form (error, failure), writes
-// server-sent events and counts the streams that are open (sse, streams), and passes requests through the middleware
-// that guards, paces, measures and logs them (guard, key, pace, observe). It knows the vocabulary of package chat and
-// no store.
+// Package httpio handles the parts of requests and responses that all rooms of the server share. It parses path
+// parameters and bodies strictly (bodies, query, strict) and encodes all errors in one form (error, failure). It
+// writes server-sent events and counts open streams (sse, streams). Its middleware authorises, paces, measures and
+// logs requests (guard, key, pace, observe). It depends on the vocabulary of package chat and on no store.
 //
-// What comes in is a request on its way to a handler of another room, and what goes out is its response on the way
-// back. It must never know what a route is for: rooms import it, and it imports none of them. It is also the only
-// package that imports Echo (router).
+// Requests pass through it to a handler of another room, and their responses pass back. It must not depend on the
+// purpose of a route: rooms import it, and it imports none of them. It is also the only package that imports Echo
+// (router).
 package httpio
 
 import (
@@ -21,18 +20,18 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Scope is on whose behalf a request reads and writes. Without a user it is nobody's, who has nothing.
+// Scope returns the scope of a request's user. Without a user it is empty and matches no rows.
 func Scope(c Context) chat.Scope {
 	user, _ := c.Get(UserField).(string)
 	return chat.Scope{User: user}
 }
 
-// RunIDForm is the form of the ids of runs: a UUID in lower case.
+// RunIDForm validates run ids: a UUID in lower case.
 var RunIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// RunID is the run a request names. What can't be an id is answered like one that is not there.
+// RunID returns the run id in a request's path. An invalid id fails like a missing run.
 //
-// 404 and not 400: whoever follows an address that was cut off learns the same as with one that is gone.
+// The status is 404 and not 400: a truncated link gets the same response as a deleted run.
 func RunID(c Context) (string, error) {
 	id := c.Param("id")
 	if !RunIDForm.MatchString(id) {
@@ -41,13 +40,13 @@ func RunID(c Context) (string, error) {
 	return id, nil
 }
 
-// SessionID is the session a request names.
+// SessionID returns the session id in a request's path.
 func SessionID(c Context) (string, error) {
 	id := c.Param("id")
 	return id, chat.CheckSessionID(id)
 }
 
-// QueryFlag reads true or false from the address; without it, it is false.
+// QueryFlag parses a query parameter as true or false; absent means false.
 func QueryFlag(c Context, name string) (bool, error) {
 	if !c.QueryParams().Has(name) {
 		return false, nil
@@ -61,10 +60,9 @@ func QueryFlag(c Context, name string) (bool, error) {
 	return false, Invalid(name + " must be true or false.")
 }
 
-// QueryInt reads a whole number from the address; without it, value is what it is.
+// QueryInt parses a query parameter as an integer; absent means value.
 //
-// low and high are part of the range. A value outside of it, or none that is a number, is answered with 400 and the
-// range.
+// low and high are inclusive. An invalid or out-of-range value fails with 400 and the range.
 func QueryInt(c Context, name string, value, low, high int) (int, error) {
 	if !c.QueryParams().Has(name) {
 		return value, nil
@@ -77,10 +75,10 @@ func QueryInt(c Context, name string, value, low, high int) (int, error) {
 	return n, nil
 }
 
-// LastSeen is the number after which a reader goes on: Last-Event-ID, which a reconnecting reader sends, else
-// ?after=, else 0.
+// LastSeen returns the event number to resume after: Last-Event-ID, which a reconnecting reader sends, else ?after=,
+// else 0.
 //
-// Last-Event-ID comes last and so wins: a browser that reconnects sends it with the address that it first had.
+// Last-Event-ID takes precedence: a reconnecting browser sends it with its original address.
 func LastSeen(r *http.Request) (int64, error) {
 	var after int64
 	for _, text := range []string{r.URL.Query().Get("after"), r.Header.Get("Last-Event-ID")} {
@@ -99,8 +97,8 @@ func LastSeen(r *http.Request) (int64, error) {
 	return after, nil
 }
 
-// IdempotencyKey returns the key under which a request is done only once: that of the header Idempotency-Key or of the
-// form's field, empty without both.
+// IdempotencyKey returns the idempotency key of a request: from the header Idempotency-Key or the form field, empty
+// without both.
 func IdempotencyKey(c Context) string {
 	key := c.Request().Header.Get("Idempotency-Key")
 	if key == "" && c.Request().PostForm != nil {
@@ -109,26 +107,26 @@ func IdempotencyKey(c Context) string {
 	return key
 }
 
-// CleanText drops NUL characters, which no store keeps, from an address. Bodies with them are refused.
+// CleanText removes NUL characters, which no store keeps, from a query. Bodies with them are refused.
 func CleanText(text string) string {
 	return strings.ReplaceAll(text, "\x00", "")
 }
 
-// FormText undoes the CRLF line ends that browsers make.
+// FormText returns a form field with the browsers' CRLF normalised to LF.
 func FormText(form url.Values, name string) string {
 	return strings.ReplaceAll(form.Get(name), "\r\n", "\n")
 }
 
-// Origin is where the client reached this server, for links that leave the page.
+// Origin returns the server's origin as seen by the client, for absolute links.
 func Origin(c Context) string { return c.Scheme() + "://" + c.Request().Host }
 
-// SendsJSON reports whether a request says that its body is JSON.
+// SendsJSON reports whether a request's content type is JSON.
 func SendsJSON(c Context) bool {
 	kind := MediaType(c)
 	return kind == TypeJSON || strings.HasSuffix(kind, "+json")
 }
 
-// MediaType returns the type of the body without its parameters, empty when it is none.
+// MediaType returns the media type of the body without its parameters, empty if it is missing or invalid.
 func MediaType(c Context) string {
 	kind, _, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
 	if err != nil {

@@ -10,25 +10,25 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// RetryAfterDrain is when a reader should come back to a server that restarts, in milliseconds.
+// RetryAfterDrain is the reconnection delay for readers of a restarting server, in milliseconds.
 const RetryAfterDrain = 1000
 
-// Streams are the live event streams that are open, all of them and each user's, and the word to end them when the
-// server shuts down. It is safe for concurrent use.
+// Streams counts the open event streams, in all and per user, and ends them when the server shuts down. It is safe
+// for concurrent use.
 type Streams struct {
-	most       int // open at once
+	most       int // maximum of open streams
 	userLimits chat.Limits
 	Heartbeat  time.Duration // between comments on a silent stream
 
 	mu     sync.Mutex
 	open   int
-	openOf map[string]int64 // those of users with limits
+	openOf map[string]int64 // of users with limits
 
 	Draining chan struct{} // closed when Drain is called
 	once     sync.Once
 }
 
-// NewStreams makes the count of open streams, in all and of each user.
+// NewStreams returns a counter without open streams.
 func NewStreams(limits Limits, userLimits chat.Limits) *Streams {
 	return &Streams{
 		most: limits.Streams, userLimits: userLimits, Heartbeat: limits.Heartbeat, openOf: map[string]int64{},
@@ -36,10 +36,10 @@ func NewStreams(limits Limits, userLimits chat.Limits) *Streams {
 	}
 }
 
-// Drain ends the streams with a hint to come back.
+// Drain ends the streams with a hint to reconnect.
 func (s *Streams) Drain() { s.once.Do(func() { close(s.Draining) }) }
 
-// IsDraining reports whether the server shuts down.
+// IsDraining reports whether the server is shutting down.
 func (s *Streams) IsDraining() bool {
 	select {
 	case <-s.Draining:
@@ -49,7 +49,7 @@ func (s *Streams) IsDraining() bool {
 	}
 }
 
-// Enter takes one of the places for streams, and one of the user's; Leave gives both back.
+// Enter counts a stream of a user as open, or fails over the limits; Leave must follow.
 func (s *Streams) Enter(user string) error {
 	limits := s.userLimits.For(user)
 	s.mu.Lock()
@@ -64,7 +64,7 @@ func (s *Streams) Enter(user string) error {
 	return nil
 }
 
-// checkRoom fails if there is no place for another stream. The caller holds mu.
+// checkRoom fails over the limits of streams. The caller holds mu.
 func (s *Streams) checkRoom(limits chat.Limits, user string) error {
 	if s.open >= s.most {
 		return &chat.Error{
@@ -78,7 +78,7 @@ func (s *Streams) checkRoom(limits chat.Limits, user string) error {
 	return nil
 }
 
-// Check fails if there is no place for a stream: for a question that is to be asked only if its answer can be followed.
+// Check fails over the limits of streams: for a question that should only be asked if its answer can be streamed.
 func (s *Streams) Check(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,16 +95,15 @@ func (s *Streams) Leave(user string) {
 	}
 }
 
-// Count is how many streams there are.
+// Count returns the number of open streams.
 func (s *Streams) Count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
 }
 
-// Open opens a stream of server-sent events for a request, in one of the places for streams; leave gives the place
-// back. Without an error out is nil when there is nothing to send: the headers alone were asked for, or the reader has
-// left.
+// Open opens a stream of server-sent events for a request and counts it; leave ends it. Without an error out is nil
+// if there is nothing to send: for a HEAD request, or after the reader has disconnected.
 func (s *Streams) Open(c Context) (out *EventStream, leave func(), err error) {
 	if IsHead(c.Request()) {
 		SetStreamHeaders(c.Response().Header())
@@ -121,7 +120,7 @@ func (s *Streams) Open(c Context) (out *EventStream, leave func(), err error) {
 	return out, func() { s.Leave(user) }, nil
 }
 
-// Await waits for a signal and keeps a stream alive meanwhile. It returns false when the stream is to end.
+// Await waits for a signal and keeps a stream alive by heartbeats. It returns false if the stream must end.
 func Await[T any](s *Streams, c Context, out *EventStream, signal <-chan T) bool {
 	heartbeat := time.NewTicker(s.Heartbeat)
 	defer heartbeat.Stop()
@@ -136,20 +135,20 @@ func Await[T any](s *Streams, c Context, out *EventStream, signal <-chan T) bool
 		case <-c.Request().Context().Done():
 			return false
 		case <-s.Draining:
-			_ = out.Retry(RetryAfterDrain) // best effort: a reader without it comes back on its own
+			_ = out.Retry(RetryAfterDrain) // best effort: a reader without it reconnects by default
 			return false
 		}
 	}
 }
 
-// EventStream writes server-sent events: as many frames as there are, then one flush. An idle stream holds no buffer.
-// A write that fails ends the stream: the reader has left, or did not read for Limits.WriteTimeout.
+// EventStream writes server-sent events: all available frames, then one flush. An idle stream holds no buffer. A
+// failed write ends the stream: the reader has disconnected, or did not read for Limits.WriteTimeout.
 type EventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// NewEventStream sends the headers and a first comment, so that the reader and every proxy know at once that it is
+// NewEventStream sends the headers and a first comment, so that the reader and every proxy know that the stream is
 // open.
 func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	SetStreamHeaders(w.Header())
@@ -158,9 +157,10 @@ func NewEventStream(w http.ResponseWriter) (*EventStream, error) {
 	return out, out.Comment("open")
 }
 
-// SetStreamHeaders sets the headers of an event stream, so that no proxy stores, packs or buffers it.
+// SetStreamHeaders sets the headers of an event stream, so that no proxy caches, compresses or buffers it.
 //
-// no-transform keeps proxies from compressing (RFC 9111, section 5.2.2.6), and X-Accel-Buffering is nginx's own header.
+// no-transform prevents compression by proxies (RFC 9111, section 5.2.2.6), and X-Accel-Buffering is nginx's own
+// header.
 func SetStreamHeaders(h http.Header) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store, no-transform")
@@ -175,18 +175,18 @@ func (out *EventStream) Send(frames []byte) error {
 	return out.control.Flush()
 }
 
-// Comment sends a line that readers ignore. It keeps the connection alive and finds out whether it still is.
+// Comment sends a line that readers ignore, to keep the connection alive and to detect a disconnected reader.
 func (out *EventStream) Comment(text string) error {
 	return out.Send([]byte(": " + text + "\n\n"))
 }
 
-// Retry tells the reader to come back after that many milliseconds.
+// Retry sends the reconnection delay in milliseconds.
 func (out *EventStream) Retry(milliseconds int) error {
 	return out.Send([]byte("retry: " + strconv.Itoa(milliseconds) + "\n\n"))
 }
 
-// AppendFrame appends one event. An id of 0 means none. Each line of data gets its own "data:", whatever ends it, so
-// that nothing inside data can start a field or end the event. event must not contain a line break.
+// AppendFrame appends one event. An id of 0 is omitted. Each line of data gets its own "data:", whatever its line
+// ending, so that data can neither start a field nor end the event. event must not contain a line break.
 func AppendFrame(dst []byte, id int64, event string, data []byte) []byte {
 	if id > 0 {
 		dst = append(dst, "id: "...)
@@ -208,7 +208,7 @@ func AppendFrame(dst []byte, id int64, event string, data []byte) []byte {
 	return append(dst, '\n')
 }
 
-// cutLine cuts at the first LF, CR or CRLF: the three line ends of the format.
+// cutLine splits at the first LF, CR or CRLF, the three line endings of the format.
 func cutLine(data []byte) (line, rest []byte, more bool) {
 	i := bytes.IndexAny(data, "\r\n")
 	if i < 0 {
@@ -221,15 +221,15 @@ func cutLine(data []byte) (line, rest []byte, more bool) {
 	return data[:i], data[end:], true
 }
 
-// FrameFlush is how many bytes of frames are gathered before they are written. A stream holds no buffer while it waits.
-// It is a choice.
+// FrameFlush is the number of bytes of frames that are buffered before a write. A stream holds no buffer while it
+// waits.
 const FrameFlush = 32 << 10
 
-// frameBuffer is borrowed while frames are made. Big ones are left to the collector, so that one large event does not
-// stay in memory.
+// frameBuffer is a pooled buffer for encoding frames. Big ones are not returned to the pool, so that one large event
+// does not stay in memory.
 type frameBuffer struct{ B []byte }
 
-// FramePool lends out buffers for frames. Its methods may be called at the same time.
+// FramePool is a pool of frame buffers. It is safe for concurrent use.
 type FramePool struct{ pool sync.Pool }
 
 // Get returns an empty buffer.
@@ -241,7 +241,7 @@ func (p *FramePool) Get() *frameBuffer {
 	return &frameBuffer{B: make([]byte, 0, 4<<10)}
 }
 
-// Put takes a buffer back, unless it has grown so large that it would waste memory.
+// Put returns a buffer to the pool, unless it is too large.
 func (p *FramePool) Put(f *frameBuffer) {
 	if cap(f.B) <= 2*FrameFlush {
 		p.pool.Put(f)

@@ -11,14 +11,15 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// What encoding/json lets pass and nobody means: a key twice in one object, of which the last one wins; a key in
-// another case, which it takes for the field; and NUL characters, which no store keeps. A body is looked at once more
-// for them after it was decoded, so it is valid JSON.
+// encoding/json accepts input that clients never intend: duplicate keys in an object, where the last wins; keys in
+// another case; and NUL characters, which no store keeps. A decoded body is validated again for these, so it is
+// valid JSON here.
 
-// CheckStrict refuses a body with such a key or text. t is the type that it was decoded into; nil if that is not known.
+// CheckStrict validates a JSON body against these three. t is the type that it was decoded into; nil if that is not
+// known.
 //
-// RFC 8259, section 4, leaves open what a name that comes twice means, so it is refused. Types that read themselves are
-// not looked into for names, only for NUL characters and names that come twice.
+// RFC 8259, section 4, leaves duplicate names undefined, so they are refused. The names of types with their own
+// decoder are not checked, only NUL characters and duplicates.
 func CheckStrict(body []byte, t reflect.Type) error {
 	s := strict{body: body}
 	s.readValue("", t)
@@ -28,14 +29,14 @@ func CheckStrict(body []byte, t reflect.Type) error {
 	return Invalid(s.fault)
 }
 
-// strict walks through valid JSON. What is not valid ends the walk without a word, and always ends it.
+// strict parses valid JSON. Invalid input silently ends the parse, and always ends it.
 type strict struct {
 	body  []byte
 	at    int
-	fault string // the first one, as a sentence
+	fault string // the first error, as a sentence
 }
 
-// skipSpace steps over white space.
+// skipSpace skips white space.
 func (s *strict) skipSpace() {
 	for s.at < len(s.body) &&
 		(s.body[s.at] == ' ' || s.body[s.at] == '\n' || s.body[s.at] == '\t' || s.body[s.at] == '\r') {
@@ -43,7 +44,7 @@ func (s *strict) skipSpace() {
 	}
 }
 
-// nextByte moves behind the next byte that is no space, if it is the wanted one.
+// nextByte skips white space and the wanted byte, and reports whether that was present.
 func (s *strict) nextByte(wanted byte) bool {
 	s.skipSpace()
 	if s.at < len(s.body) && s.body[s.at] == wanted {
@@ -53,7 +54,7 @@ func (s *strict) nextByte(wanted byte) bool {
 	return false
 }
 
-// readText moves behind a string and returns it with its quotes; hasNUL tells an escaped NUL character in it.
+// readText skips a string and returns it with its quotes; hasNUL reports an escaped NUL character in it.
 func (s *strict) readText() (quoted []byte, hasNUL bool) {
 	start := s.at
 	for s.at++; s.at < len(s.body); s.at++ {
@@ -69,7 +70,7 @@ func (s *strict) readText() (quoted []byte, hasNUL bool) {
 	return s.body[start:], hasNUL
 }
 
-// readValue moves behind a value of the field with a name.
+// readValue parses the value of a named field.
 func (s *strict) readValue(name string, t reflect.Type) {
 	s.skipSpace()
 	if s.at >= len(s.body) {
@@ -87,7 +88,7 @@ func (s *strict) readValue(name string, t reflect.Type) {
 		for s.fault == "" && !s.nextByte(']') && s.at < len(s.body) {
 			before := s.at
 			s.readValue(name, of)
-			if s.nextByte(','); s.at == before { // no value begins here
+			if s.nextByte(','); s.at == before { // no value
 				s.at = len(s.body)
 			}
 		}
@@ -102,7 +103,7 @@ func (s *strict) readValue(name string, t reflect.Type) {
 	}
 }
 
-// readObject steps over an object and notes names that come twice or that nobody reads.
+// readObject parses an object and reports duplicate and unknown names.
 func (s *strict) readObject(t reflect.Type) {
 	s.at++
 	fields, of := fieldTypes(t)
@@ -163,7 +164,7 @@ func (s *strict) readObject(t reflect.Type) {
 	}
 }
 
-// nulIn says in which field a NUL character stands; stores can't keep it.
+// nulIn returns the error for a NUL character in a field; stores can't keep it.
 func nulIn(field string) string {
 	if field == "" {
 		return "The body holds a NUL character (U+0000), which can't be kept. Leave it out."
@@ -171,7 +172,7 @@ func nulIn(field string) string {
 	return fmt.Sprintf("The field %q holds a NUL character (U+0000), which can't be kept. Leave it out.", field)
 }
 
-// plainType is a type without pointers; nil for one that reads itself, of which only it knows the fields.
+// plainType returns a type without its pointers; nil for a type with its own decoder, whose fields are unknown here.
 func plainType(t reflect.Type) reflect.Type {
 	for t != nil {
 		if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
@@ -187,7 +188,7 @@ func plainType(t reflect.Type) reflect.Type {
 
 var knownFields sync.Map // reflect.Type → map[string]reflect.Type
 
-// fieldTypes are the fields of an object by their names in JSON, and the type of all others.
+// fieldTypes returns the types of an object's fields by JSON name, and the type of all others.
 func fieldTypes(t reflect.Type) (fields map[string]reflect.Type, others reflect.Type) {
 	if t = plainType(t); t == nil {
 		return nil, nil
@@ -217,7 +218,7 @@ func fieldTypes(t reflect.Type) (fields map[string]reflect.Type, others reflect.
 	return fields, nil
 }
 
-// withoutNUL refuses fields of a form with text that can't be kept.
+// withoutNUL refuses form fields with NUL characters.
 func withoutNUL(form map[string][]string) error {
 	for name, list := range form {
 		for _, value := range append(list, name) {

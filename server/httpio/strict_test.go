@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// benchBody is a body as programs send it.
+// benchBody is a typical request body of a program.
 type benchBody struct {
 	Message     string         `json:"message"`
 	SessionID   string         `json:"session_id"`
@@ -19,7 +19,7 @@ type benchBody struct {
 	Style       string         `json:"citation_style"`
 }
 
-// Reading a body strictly must cost little beside decoding it.
+// The strict check must cost little compared with the decoding.
 func BenchmarkBody(b *testing.B) {
 	for name, body := range map[string][]byte{
 		"short": []byte(
@@ -51,7 +51,7 @@ func BenchmarkBody(b *testing.B) {
 	}
 }
 
-// Whatever a body holds, looking at it ends: some routes look before they decode it.
+// The check terminates for any body: some routes check before they decode.
 func FuzzCheckStrict(f *testing.F) {
 	for _, body := range []string{
 		"[}", `{"a":[}]}`, "[[}", `{"a":}`, `[,}`, `[1}`, `["a}`, `{"a" "b"}`, "}", "", `[{"a":1}]`,

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Moment is a time of RFC 3339, or a day, which is its first moment in UTC. Empty and null are none.
+// Moment is a time in RFC 3339, or a date, which is parsed as its start in UTC. Empty and null are the zero time.
 type Moment struct{ time.Time }
 
-// UnmarshalJSON fails with an error to which the decoder adds the field's name.
+// UnmarshalJSON decodes the time. The decoder adds the field's name to its error.
 func (m *Moment) UnmarshalJSON(data []byte) error {
 	wrong := &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[Moment]()}
 	var text string
@@ -29,7 +29,7 @@ func (m *Moment) UnmarshalJSON(data []byte) error {
 	return wrong
 }
 
-// NotNil makes an empty list print as [] and not as null.
+// NotNil returns a list that encodes as [] and never as null.
 func NotNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/agent/schema"
 )
 
-// toolInputs are the schemas of what the tools take, by their names.
+// toolInputs returns the input schemas of the tools, by name.
 var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	search, err1 := jsonschema.For[Query](nil)
 	read, err2 := jsonschema.For[Reading](nil)
@@ -27,7 +27,7 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return nil, err
 	}
-	// Bounds can't be said in the tags that the library reads.
+	// The tags that the library parses can't express limits.
 	bound := func(s *jsonschema.Schema, name string, least, most *float64) {
 		s.Properties[name].Minimum, s.Properties[name].Maximum = least, most
 	}
@@ -39,12 +39,12 @@ var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
 	}, nil
 })
 
-// checkCall tells a model in one sentence what is wrong with a call, before the protocol's library would in its own
-// words.
+// checkCall validates a tool call and returns a one-sentence error for the model, before the protocol's library
+// returns its own.
 //
-// A name that is no tool is an error of the protocol. Arguments that do not fit are a result with an error, which the
-// model reads and can mend. The context carries a toolFailure to the tool and what the tool wrote into it back, since
-// the library passes on only an error's words.
+// An unknown tool is an error of the protocol. Invalid arguments are a result with an error, which the model can
+// read and fix. The context carries a toolFailure that the tool fills in, since the library returns only an error's
+// text.
 func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
 		call, ok := req.GetParams().(*sdk.CallToolParamsRaw)
@@ -75,9 +75,9 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// argumentsMisfit says what is wrong with a call's arguments; empty: nothing.
+// argumentsMisfit returns the reason why a call's arguments are invalid, or "".
 //
-// No arguments are an empty object. The schema is copied, since to resolve one changes it.
+// Absent arguments are an empty object. The schema is cloned, since Resolve modifies it.
 func argumentsMisfit(takes *jsonschema.Schema, arguments json.RawMessage) string {
 	given := map[string]any{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &given) != nil {

@@ -12,14 +12,14 @@ import (
 )
 
 type (
-	// Question asks the tool ask.
+	// Question is the input of the tool ask.
 	Question struct {
 		Question    string   `json:"question" jsonschema:"a whole question"`
 		SessionID   string   `json:"session_id,omitempty" jsonschema:"goes on with this conversation"`
 		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
-	// Answer is what ask answers.
+	// Answer is the output of ask.
 	Answer struct {
 		RunID     string                  `json:"run_id"`
 		SessionID string                  `json:"session_id"`
@@ -29,17 +29,17 @@ type (
 		runlog.Judged
 		URL string `json:"url" jsonschema:"the answer's page, with all steps and sources"`
 
-		passages map[string]string // those that are cited, by their ids, for the page that draws them
+		passages map[string]string // cited passages by id, for the page that renders them
 	}
 )
 
-// askQuestion starts a run like any other, tells its steps as progress and waits for its end. A caller that cancels
-// ends the run. One that merely goes away does not, before the revision of the protocol in which that is the same: the
-// answer is in the conversation.
+// askQuestion starts a run, reports its steps as progress and waits for its end. A cancelled call ends the run. A
+// closed connection ends it only in the revision of the protocol where that means cancellation; before, the answer
+// is kept in the conversation.
 //
-// It fails as POST /chat does before a run is begun, with chat.CodeConflict for a question that was cancelled, and else
-// with the failure of the run. Progress counts steps, without a total: how many there will be is not known. A client
-// that gave no token is told none.
+// It fails as POST /chat does before a run starts, with chat.CodeConflict for a cancelled question, and otherwise
+// with the run's failure. Progress counts steps, without a total, which is not known. A client that sent no token
+// gets no progress.
 func (h *Handlers) askQuestion(
 	ctx context.Context, who caller, req *sdk.CallToolRequest, in Question,
 ) (string, Answer, error) {
@@ -96,13 +96,13 @@ func (h *Handlers) askQuestion(
 	return said + "\n\nWith all steps and sources: " + out.URL, out, nil
 }
 
-// passagesKey is where a result has the passages that an answer cites. They are for the page that draws them: the model
-// has the quotes.
+// passagesKey is the key of a result's cited passages. They are for the page that renders them: the model has the
+// quotes.
 const passagesKey = "github.com/footnote/footnote/passages"
 
-// citedPassages are the texts of cited passages by their ids, at most mostLinks of them.
+// citedPassages returns the texts of cited passages by id, at most mostLinks.
 //
-// It is nil for an answer without citations. A passage whose document is gone is left out.
+// It is nil for an answer without citations. Passages of deleted documents are left out.
 func (h *Handlers) citedPassages(
 	ctx context.Context, scope chat.Scope, citations []chat.Citation,
 ) (map[string]string, error) {

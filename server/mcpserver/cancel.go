@@ -13,23 +13,23 @@ import (
 const (
 	sessionHeader = "Mcp-Session-Id"
 	versionHeader = "Mcp-Protocol-Version"
-	// from this revision on, a client that closes its request means that it needs no answer
+	// from this revision on, closing the request cancels the call
 	closingCancels = "2026-07-28"
-	// maxLabel is how long the label of a session and the id of a request may be for a call to be cancelled, in bytes.
+	// maxLabel is the maximum length in bytes of a session's label and of a request id for a cancellable call.
 	maxLabel = 200
 )
 
-// calls are those that can be cancelled by a message of their own, by what names them. It is safe for concurrent use.
+// calls holds the calls that a cancellation message can end, by name. It is safe for concurrent use.
 //
-// A name is there only while its call is under way. Another process does not know it: there a message to cancel does
-// nothing, as the protocol allows, since it may always come too late.
+// A name is registered only while its call is under way. In another process a cancellation has no effect, which the
+// protocol allows, since it may always be late.
 type calls struct {
 	mu   sync.Mutex
 	stop map[string]context.CancelFunc
 }
 
-// begin returns a context that ends when the call is cancelled, and what forgets the call. Without a name nothing
-// cancels it.
+// begin returns a context that is cancelled with the call, and a function that removes the call. A call without a
+// name can't be cancelled.
 func (c *calls) begin(ctx context.Context, name string) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	if name == "" {
@@ -40,7 +40,7 @@ func (c *calls) begin(ctx context.Context, name string) (context.Context, func()
 	if c.stop == nil {
 		c.stop = map[string]context.CancelFunc{}
 	}
-	if c.stop[name] != nil { // two calls of one name: neither is meant for certain
+	if c.stop[name] != nil { // a duplicate name: cancellation would be ambiguous
 		name = ""
 		return ctx, cancel
 	}
@@ -53,7 +53,7 @@ func (c *calls) begin(ctx context.Context, name string) (context.Context, func()
 	}
 }
 
-// cancel ends the call of that name, if there is one.
+// cancel cancels the call of that name, if any.
 func (c *calls) cancel(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,10 +62,10 @@ func (c *calls) cancel(name string) {
 	}
 }
 
-// callName names a call of a user: by the label that its client got from us, and the id that the client gave it. It is
-// empty when either is missing, since the ids of two clients are often the same.
+// callName returns the name of a user's call: our label of its client, and the client's id of the call. It is empty
+// if either is missing, since two clients often use the same ids.
 //
-// The user is a part of it, so nobody can cancel what another user asked.
+// The user is a part of it, so a user can't cancel another user's call.
 func callName(c httpio.Context, id json.RawMessage) string {
 	label := c.Request().Header.Get(sessionHeader)
 	if label == "" || len(id) == 0 || len(label) > maxLabel || len(id) > maxLabel {
@@ -74,17 +74,17 @@ func callName(c httpio.Context, id json.RawMessage) string {
 	return httpio.Scope(c).User + "\n" + label + "\n" + string(id)
 }
 
-// readEnvelope returns the name of a call, and cancels one if that is what a message asks for. A client that introduces
-// itself gets a label, which it sends with all that follows; nothing is kept of it.
+// readEnvelope returns the name of a call, and handles a cancellation message. An initialising client gets a label,
+// which it sends with all later requests; the server stores nothing.
 //
-// It must be called once for a message, before the library reads it.
+// It must be called once per message, before the library reads it.
 func (h *Handlers) readEnvelope(c httpio.Context, body []byte) (call string) {
 	var message struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
 		Params json.RawMessage `json:"params"`
 	}
-	if json.Unmarshal(body, &message) != nil { // several at once, or none: the protocol's library tells
+	if json.Unmarshal(body, &message) != nil { // a batch or invalid: the protocol's library reports it
 		return ""
 	}
 	switch message.Method {
@@ -103,6 +103,6 @@ func (h *Handlers) readEnvelope(c httpio.Context, body []byte) (call string) {
 	return ""
 }
 
-// endsWithRequest reports whether a client that closes a request means to cancel it.
-// Revisions are named by their days, so they are compared as texts. A client that sends none is taken for an older one.
+// endsWithRequest reports whether closing a request cancels its call. Revisions are dates and compared as text. A
+// client that sends none counts as an older one.
 func endsWithRequest(r *http.Request) bool { return r.Header.Get(versionHeader) >= closingCancels }

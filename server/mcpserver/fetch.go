@@ -14,11 +14,11 @@ import (
 )
 
 type (
-	// Source asks the tool fetch.
+	// Source is the input of the tool fetch.
 	Source struct {
 		ID string `json:"id" jsonschema:"an id that search gave, the id of a document, or metadata.next of a fetch"`
 	}
-	// Fetched is what fetch answers.
+	// Fetched is the output of fetch.
 	Fetched struct {
 		ID       string            `json:"id"`
 		Title    string            `json:"title"`
@@ -28,16 +28,15 @@ type (
 	}
 )
 
-// maxSourceID is how long the id of a source may be, in bytes.
-// It is a choice, so that what can't be an id is not looked up.
+// maxSourceID is the maximum length of a source id in bytes; longer ones are not looked up.
 const maxSourceID = 200
 
-// partMark stands between a document's id and the number of its part.
+// partMark separates a document's id from the number of its part.
 const partMark = ":"
 
-// fetchSource is the tool fetch: the part of a document that holds a passage, or a part by its number.
+// fetchSource is the tool fetch: it returns the part of a document that contains a passage, or a part by number.
 //
-// The names of its fields are those that connectors of chat programs read.
+// Its field names are those that connectors of chat programs read.
 func (h *Handlers) fetchSource(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Source,
 ) (string, Fetched, error) {
@@ -45,10 +44,10 @@ func (h *Handlers) fetchSource(
 	return "", out, err
 }
 
-// sourceOf reads what an id names. It fails with chat.CodeNotFound for what is not there or another user's.
+// sourceOf returns the text of an id. It fails with chat.CodeNotFound for a missing source or another user's.
 //
 // An id is looked up as that of a passage first, then, with a partMark in it, as a part of a document, and else as a
-// document, whose first part it is. The URL opens the document at the passage, or at the part's first one.
+// document, whose first part it returns. The URL opens the document at the passage, or at the part's first one.
 func (h *Handlers) sourceOf(ctx context.Context, who caller, id string) (Fetched, error) {
 	if corpus.Blank(id) || len(id) > maxSourceID {
 		return Fetched{}, httpio.Invalid("Give an id that search answered, or the id of a document.")
@@ -77,7 +76,7 @@ func (h *Handlers) sourceOf(ctx context.Context, who caller, id string) (Fetched
 		ask = corpus.ReadRequest{Document: document, Part: part}
 		link.Document = document
 	}
-	// an id is an id: what is only named like it is another document
+	// only exact ids: Read would also accept a document's name
 	if _, err := h.Library.Document(ctx, who.scope, ask.Document); err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			err = noSource(id)
@@ -105,7 +104,7 @@ func (h *Handlers) sourceOf(ctx context.Context, who caller, id string) (Fetched
 	}, nil
 }
 
-// noSource says that an id names nothing.
+// noSource returns the error for an unknown id.
 func noSource(id string) error {
 	return &chat.Error{
 		Code:    chat.CodeNotFound,
@@ -113,7 +112,7 @@ func noSource(id string) error {
 	}
 }
 
-// textOf is the text of passages.
+// textOf returns the text of passages.
 func textOf(passages []corpus.Passage) string {
 	texts := make([]string, len(passages))
 	for i, p := range passages {

@@ -14,18 +14,18 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// plainFailures lets everything through but failures in plain text, which it keeps: the protocol's library answers
-// with them whatever it cannot read, and clients are to get errors in one form.
+// plainFailures captures plain-text failures and passes other responses through. The protocol's library sends such
+// failures for input that it can't decode, and clients must get errors in one form.
 //
-// It is written to by one request alone. A failure that is kept is returned by keptFailure once the library is done,
-// and goes the way of all errors.
+// It serves one request. keptFailure returns the captured failure once the library is done, and the error handler
+// sends it.
 type plainFailures struct {
 	http.ResponseWriter
-	status int // of the failure that was kept; 0: none
+	status int // of the captured failure; 0: none
 	text   bytes.Buffer
 }
 
-// WriteHeader keeps a plain failure of the SDK back, to be answered in our form.
+// WriteHeader captures a plain failure of the SDK, to be sent in our form.
 func (w *plainFailures) WriteHeader(status int) {
 	kind, _, err := mime.ParseMediaType(w.Header().Get("Content-Type"))
 	if status >= http.StatusBadRequest && err == nil && kind == httpio.TypeText {
@@ -35,7 +35,7 @@ func (w *plainFailures) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write keeps the text of such a failure, up to maxRefusal bytes.
+// Write captures the text of such a failure, up to maxRefusal bytes.
 func (w *plainFailures) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		return w.ResponseWriter.Write(p)
@@ -44,14 +44,13 @@ func (w *plainFailures) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *plainFailures) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// maxRefusal is how many bytes of a failure's text are told.
-// It is a choice: what goes beyond it would help nobody in one sentence.
+// maxRefusal is the maximum number of bytes of a failure's text: one sentence.
 const maxRefusal = 300
 
-// keptFailure is what was kept as one of our errors; nil: nothing was.
+// keptFailure returns the captured failure as one of our errors; nil if none was captured.
 func (w *plainFailures) keptFailure() error {
 	switch {
 	case w.status == 0:
@@ -59,7 +58,7 @@ func (w *plainFailures) keptFailure() error {
 	case w.status == http.StatusBadRequest:
 		reason := strings.ToValidUTF8(strings.TrimSpace(w.text.String()), "")
 		if strings.Contains(reason, "unmarshal") {
-			reason = "a part of it is of the wrong type, or it breaks off" // theirs names types of the program
+			reason = "a part of it is of the wrong type, or it breaks off" // the library's text contains Go types
 		}
 		return httpio.Invalid("This is not a message of the Model Context Protocol (" + reason +
 			"). Send one JSON-RPC message.")
@@ -69,13 +68,12 @@ func (w *plainFailures) keptFailure() error {
 	return errors.New("model context protocol: " + w.text.String())
 }
 
-// maxBatch is how many messages one request may hold. Each is answered, and "tools/list" with 150 times its size.
-// The figure is a choice.
+// maxBatch is the maximum number of messages in a request. Each is answered, "tools/list" with 150 times its size.
 const maxBatch = 50
 
-// checkBatch refuses a body that is no JSON or holds too many messages.
+// checkBatch refuses a body that is not JSON or has too many messages.
 //
-// A body that is one message passes.
+// A body with a single message passes.
 func checkBatch(body []byte) error {
 	if !json.Valid(body) {
 		return httpio.Invalid("This is not a message of the Model Context Protocol (it is not valid JSON). " +
@@ -91,9 +89,9 @@ func checkBatch(body []byte) error {
 	return nil
 }
 
-// checkCallParams refuses a call whose parts are of the wrong types.
+// checkCallParams refuses a call with parameters of the wrong types.
 //
-// Anything else that is wrong with a message is told by the library. This one thing it tells with names of Go types.
+// The library reports all other errors of a message; for these its error contains names of Go types.
 func checkCallParams(body []byte) error {
 	var message struct {
 		Method string                `json:"method"`

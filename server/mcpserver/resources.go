@@ -16,20 +16,20 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// The three figures are choices. URIs of resources are made and read here only; a client takes them as they are.
+// URIs of resources are built and parsed only here; clients treat them as opaque.
 const (
 	documentScheme = "footnote://documents/"
 	passageScheme  = "footnote://passages/"
-	// resourcePage is how many documents one page of the list has.
+	// resourcePage is the page size of the document list.
 	resourcePage = 100
-	// resourceRunes is how much of a document is read as a resource. The rest is the tool fetch's.
+	// resourceRunes is the maximum length of a document's resource; the tool fetch returns the rest.
 	resourceRunes = 50_000
 	plainText     = "text/plain"
-	// mostLinks is how many links to resources a tool's result has.
+	// mostLinks is the maximum number of resource links in a tool's result.
 	mostLinks = 20
 )
 
-// sourceApp is a page that draws what tools found inside a client. It is whole: it asks for nothing on any network.
+// sourceApp is a self-contained page that renders tool results inside a client, without any network access.
 //
 //go:embed source.html
 var sourceApp string
@@ -37,17 +37,17 @@ var sourceApp string
 const (
 	appURI  = "ui://footnote/source"
 	appKind = "text/html;profile=mcp-app"
-	// appExtension names the extension of the protocol whose hosts show such pages.
+	// appExtension is the protocol extension for hosts that show such pages.
 	appExtension = "io.modelcontextprotocol/ui"
 )
 
-// appMeta tells a host which page draws a tool's result, in the two forms that hosts read.
+// appMeta tells a host which page renders a tool's result, in the two forms that hosts read.
 var appMeta = sdk.Meta{"ui": map[string]any{"resourceUri": appURI}, "ui/resourceUri": appURI}
 
-// addResources offers documents and passages as resources.
+// addResources registers documents and passages as resources.
 //
-// The list of resources is answered by a middleware, since the library would list only those that were added, and the
-// documents are too many to add for each request.
+// A middleware handles the list of resources: the library lists only registered ones, and there are too many
+// documents to register for each request.
 func (h *Handlers) addResources(server *sdk.Server, who caller) {
 	server.AddResource(&sdk.Resource{
 		URI: appURI, Name: "source", Title: "Source viewer", MIMEType: appKind,
@@ -55,7 +55,7 @@ func (h *Handlers) addResources(server *sdk.Server, who caller) {
 	}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
 			URI: appURI, MIMEType: appKind, Text: sourceApp,
-			// it may connect to nothing and load nothing
+			// no network access
 			Meta: sdk.Meta{"ui": map[string]any{
 				"csp": map[string]any{
 					"connectDomains":  []string{},
@@ -105,10 +105,10 @@ func (h *Handlers) listResources(
 	return out, nil
 }
 
-// reader reads resources whose addresses begin with a scheme and end with an id.
+// reader returns the handler for resources whose URI is a scheme followed by an id.
 //
-// What is not there and what is another user's are answered alike, as a resource that is not found. Answers are
-// private: caches of other users must not keep them.
+// A missing resource and another user's get the same response, not found. Responses are private: shared caches must
+// not store them.
 func (h *Handlers) reader(
 	who caller, scheme string, read func(ctx context.Context, who caller, id string) (string, string, error),
 ) sdk.ResourceHandler {
@@ -133,7 +133,7 @@ func (h *Handlers) reader(
 	}
 }
 
-// failed is what a client is told of an error. Ours are logged.
+// failed returns the user-facing error for err. Internal errors are logged.
 func (h *Handlers) failed(ctx context.Context, what string, err error) error {
 	if chat.CodeOf(err) == chat.CodeInternal && ctx.Err() == nil {
 		h.Log.ErrorContext(ctx, what+" failed", "error", err)
@@ -141,7 +141,7 @@ func (h *Handlers) failed(ctx context.Context, what string, err error) error {
 	return errors.New(chat.MessageOf(err))
 }
 
-// readDocumentResource is the text of a document and its address.
+// readDocumentResource returns the text of a document and its address.
 func (h *Handlers) readDocumentResource(ctx context.Context, who caller, id string) (text, link string, err error) {
 	if _, err := h.Library.Document(ctx, who.scope, id); err != nil {
 		return "", "", err
@@ -158,7 +158,7 @@ func (h *Handlers) readDocumentResource(ctx context.Context, who caller, id stri
 	return text, link, nil
 }
 
-// readPassageResource is the text of a passage and the address that opens its document there.
+// readPassageResource returns the text of a passage and the address of its document there.
 func (h *Handlers) readPassageResource(ctx context.Context, who caller, id string) (text, link string, err error) {
 	found, err := h.Library.Passages(ctx, who.scope, []string{id})
 	if err != nil {
@@ -180,9 +180,9 @@ func (h *Handlers) readPassageResource(ctx context.Context, who caller, id strin
 	return fmt.Sprintf("%s (%s)\n\n%s", title, link, p.Text), link, nil
 }
 
-// complete suggests ids of documents while one is typed: by the beginning of it, or by words of a title.
+// complete suggests document ids while the user types: by prefix, or by words of a title.
 //
-// It suggests nothing for anything but the id of a document, and fails only if the library does.
+// It has no suggestions for other arguments, and fails only if the library does.
 func (h *Handlers) complete(who caller) func(context.Context, *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	return func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 		out := &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: []string{}}}
@@ -203,14 +203,14 @@ func (h *Handlers) complete(who caller) func(context.Context, *sdk.CompleteReque
 	}
 }
 
-// documentLink leads to a document as a resource.
+// documentLink returns a link to a document's resource.
 func documentLink(id, title string) sdk.Content {
 	return &sdk.ResourceLink{
 		URI: documentScheme + url.PathEscape(id), Name: runlog.OneLine(title), MIMEType: plainText,
 	}
 }
 
-// moreContent is what follows the text of a tool's answer.
+// moreContent returns links to the listed documents.
 func (d Documents) moreContent() []sdk.Content {
 	var links []sdk.Content
 	for _, doc := range d.Documents[:min(len(d.Documents), mostLinks)] {
@@ -219,10 +219,10 @@ func (d Documents) moreContent() []sdk.Content {
 	return links
 }
 
-// moreContent leads to the whole document.
+// moreContent returns a link to the whole document.
 func (p Part) moreContent() []sdk.Content { return []sdk.Content{documentLink(p.DocumentID, p.Title)} }
 
-// moreContent leads to the passages that the answer cites.
+// moreContent returns links to the cited passages.
 func (a Answer) moreContent() []sdk.Content {
 	var links []sdk.Content
 	seen := map[string]bool{}

@@ -17,18 +17,18 @@ import (
 )
 
 type (
-	// Query asks the tool search.
+	// Query is the input of the tool search.
 	Query struct {
 		Query       string   `json:"query" jsonschema:"what to look for: a question or a few words"`
 		TopK        *int     `json:"top_k,omitempty" jsonschema:"how many passages, from 1 to 50; 5 without it"`
 		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
-	// Found is what search answers.
+	// Found is the output of search.
 	Found struct {
 		Results []Hit `json:"results"`
 	}
-	// Hit is one passage: first what connectors of chat programs look for, then all that POST /search tells.
+	// Hit is one passage: first the fields for connectors of chat programs, then those of POST /search.
 	Hit struct {
 		ID    string `json:"id" jsonschema:"of the passage; fetch takes it"`
 		Title string `json:"title"`
@@ -36,7 +36,7 @@ type (
 		find.SearchResult
 	}
 
-	// Reading asks the tool read.
+	// Reading is the input of the tool read.
 	Reading struct {
 		Document   string `json:"document,omitempty" jsonschema:"id, title or file name"`
 		DocumentID string `json:"document_id,omitempty" jsonschema:"instead of document: the id, as search and list_documents give it"`
@@ -54,7 +54,7 @@ type (
 		Text       string `json:"text"`
 	}
 
-	// Filter asks the tool list_documents.
+	// Filter is the input of the tool list_documents.
 	Filter struct {
 		Query     string `json:"query,omitempty" jsonschema:"part of a title or file name"`
 		Namespace string `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
@@ -70,17 +70,17 @@ type (
 		State corpus.State `json:"state"`
 		URL   string       `json:"url"`
 	}
-	// Documents is what list_documents answers.
+	// Documents is the output of list_documents.
 	Documents struct {
 		Documents []Document `json:"documents"`
 		Next      string     `json:"next,omitempty"`
 	}
 )
 
-// searchDocuments is the tool search: passages with their places. Its text is its data: chat programs that bring their
-// own search look for JSON there.
+// searchDocuments is the tool search: passages with their places. Its text is its data as JSON, which chat programs
+// with a search of their own expect.
 //
-// It takes from the user's searches, as POST /search does, and fails as that does.
+// It counts against the user's searches and fails as POST /search does.
 func (h *Handlers) searchDocuments(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Query,
 ) (string, Found, error) {
@@ -114,7 +114,7 @@ func (h *Handlers) searchDocuments(
 
 // readDocument is the tool read: a part of a document.
 //
-// document_id comes before document when both are given. Another user's document is not found.
+// document_id takes precedence over document. Another user's document is not found.
 func (h *Handlers) readDocument(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Reading,
 ) (string, Part, error) {
@@ -145,7 +145,7 @@ func (h *Handlers) readDocument(
 
 // listDocuments is the tool list_documents.
 //
-// Without a limit there are 50 documents. Its text is a line a document; the data has the links as well.
+// The default limit is 50 documents. Its text has a line per document; the data also has the links.
 func (h *Handlers) listDocuments(
 	ctx context.Context, who caller, _ *sdk.CallToolRequest, in Filter,
 ) (string, Documents, error) {

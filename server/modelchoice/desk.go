@@ -1,5 +1,5 @@
-// Package modelchoice says which model answers, finds others on this machine, and lets those who may choose one of
-// them.
+// Package modelchoice returns the answering model, discovers others on this machine, and lets authorised users
+// choose one.
 package modelchoice
 
 import (
@@ -10,72 +10,71 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Choice is the body of PUT /model: one of a server on this machine, by its port, or one of a service,
-// by its name; the service "offline" is none at all.
+// Choice is the body of PUT /model: a model of a server on this machine, by its port, or of a service, by its name.
+// The service "offline" uses no model.
 type Choice struct {
-	// Where a server of models listens on this machine: one of those that GET /model looks at. 0: none, a service is
-	// meant.
+	// The port of a model server on this machine, one that GET /model lists. 0: a service is chosen.
 	Port int `json:"port,omitempty" api:"min=0,max=65535"`
-	// One of those that GET /model lists; "offline": none, rules answer.
+	// One of those that GET /model lists; "offline": no model, rules answer.
 	Service string `json:"service,omitempty" api:"max=20"`
-	Model   string `json:"model,omitempty" api:"max=200"` // Its name there; empty: the service's usual one.
-	Key     string `json:"key,omitempty" api:"max=400"`   // The service's key. No answer ever holds it.
+	Model   string `json:"model,omitempty" api:"max=200"` // Its name there; empty: the service's default.
+	Key     string `json:"key,omitempty" api:"max=400"`   // The service's key. No response contains it.
 }
 
-// Tried is the answer of PUT /model: what was found of the model that answers from now on.
+// Tried is the response of PUT /model: the chosen model and the result of its test.
 type Tried struct {
 	Model  string `json:"model"`   // The model that answers from now on.
-	Tools  bool   `json:"tools"`   // It calls tools; else rules search for it.
+	Tools  bool   `json:"tools"`   // Whether it calls tools; if not, rules search for it.
 	TookMS int64  `json:"took_ms"` // How long its reply took.
 }
 
-// Found is the answer of GET /model.
+// Found is the response of GET /model.
 type Found struct {
-	Answering string    `json:"answering"` // The model of questions that name none; "offline": rules.
-	Servers   []Server  `json:"servers"`   // The servers of models that were found on this machine.
-	Services  []Service `json:"services"`  // The services that answer with a key.
-	// Why the model that answers can't be used now; empty: it may.
+	Answering string    `json:"answering"` // The default model of questions; "offline": rules.
+	Servers   []Server  `json:"servers"`   // The model servers discovered on this machine.
+	Services  []Service `json:"services"`  // The services that need a key.
+	// Why the answering model is unavailable; empty: it is available.
 	Trouble string `json:"trouble"`
 	// Why the user can't choose; empty: they can.
 	Locked string `json:"locked"`
 }
 
-// Server is a server of models that was found on this machine.
+// Server is a model server discovered on this machine.
 type Server struct {
-	Program string  `json:"program"` // What usually listens at its port.
-	Port    int     `json:"port"`    // Where it listens.
-	Models  []Model `json:"models"`  // What it has.
+	Program string  `json:"program"` // The usual program of its port.
+	Port    int     `json:"port"`    // Its port.
+	Models  []Model `json:"models"`  // Its models.
 }
 
-// Model is what a server says of a model; what it does not say is left out.
+// Model is a server's description of a model; unknown fields are left out.
 type Model struct {
 	Name      string `json:"name"`              // Its name at the server.
 	Size      string `json:"size,omitempty"`    // Its parameters, like 8.2B.
-	Bytes     int64  `json:"bytes,omitempty"`   // Of its file.
-	Context   int    `json:"context,omitempty"` // Tokens that it can read at once.
-	Tools     *bool  `json:"tools,omitempty"`   // It can call tools; left out: the server does not say.
+	Bytes     int64  `json:"bytes,omitempty"`   // The file size.
+	Context   int    `json:"context,omitempty"` // The context window in tokens.
+	Tools     *bool  `json:"tools,omitempty"`   // It can call tools; left out: not known.
 	Loaded    bool   `json:"loaded"`            // It is in memory.
 	Answering bool   `json:"answering"`         // It is the one that answers.
-	Suggested bool   `json:"suggested"`         // Of all that were found the one that suits best.
+	Suggested bool   `json:"suggested"`         // The most suitable of all discovered models.
 }
 
-// Service is a service elsewhere that answers whoever has a key.
+// Service is a remote service that needs a key.
 type Service struct {
-	Service string `json:"service"` // For the choice.
+	Service string `json:"service"` // The identifier for the choice.
 	Name    string `json:"name"`    // For people.
-	Model   string `json:"model"`   // The one that is taken when none is named.
+	Model   string `json:"model"`   // The default model.
 }
 
-// Desk finds models and changes which one answers. The zero value can't: the settings say which.
+// Desk discovers models and changes the answering one. The zero value can't: the settings decide.
 type Desk struct {
 	Find func(ctx context.Context) Found
-	// Choose tries a model, and has it answer from then on if it does.
+	// Choose tests a model and, if the test succeeds, makes it the answering one.
 	Choose func(ctx context.Context, choice Choice) (Tried, error)
-	// Operators are the users who may choose where users have keys.
+	// Operators are the users who may choose if keys are used.
 	Operators []string
 }
 
-// Locked says why a request can't choose a model; empty: it can. Without keys it can where nobody but the local user
+// Locked returns why a request can't choose a model; empty if it can. Without keys it can if only the local user
 // reaches the server.
 func (d Desk) Locked(c httpio.Context, guard *httpio.Guard) string {
 	user := httpio.Scope(c).User
@@ -93,7 +92,7 @@ func (d Desk) Locked(c httpio.Context, guard *httpio.Guard) string {
 	return ""
 }
 
-// Look is what GET /model answers, for a request.
+// Look returns the response of GET /model for a request.
 func (d Desk) Look(c httpio.Context, guard *httpio.Guard, answering string) Found {
 	if why := d.Locked(c, guard); why != "" {
 		return Found{Answering: answering, Servers: []Server{}, Services: []Service{}, Locked: why}

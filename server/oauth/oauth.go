@@ -1,6 +1,6 @@
-// Package oauth lets programs get tokens for /mcp, as the Model Context Protocol asks for (OAuth 2.1): it says where
-// (RFC 9728, RFC 8414), registers clients (RFC 7591), and hands out and takes back tokens (RFC 7009). The page on which
-// users allow it is the room page's. Nothing of it is there while no keys are needed.
+// Package oauth issues tokens for /mcp to programs, as the Model Context Protocol requires (OAuth 2.1). It serves
+// the metadata (RFC 9728, RFC 8414), registers clients (RFC 7591), and issues and revokes tokens (RFC 7009). The
+// consent page is in the room page. All of it is off while no keys are needed.
 package oauth
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Handlers answers programs.
+// Handlers serves the OAuth routes.
 type Handlers struct {
 	Book *grants.Book
 	Log  *slog.Logger
@@ -24,10 +24,10 @@ type Handlers struct {
 	made registrations
 }
 
-// maxBody is how large what a program sends may be, in bytes.
+// maxBody is the maximum size of a request body in bytes.
 const maxBody = 64 << 10
 
-// needed hides everything while no keys are needed.
+// needed fails with 404 while no keys are needed.
 func (h *Handlers) needed() error {
 	if h.Book.Needed() {
 		return nil
@@ -35,7 +35,7 @@ func (h *Handlers) needed() error {
 	return httpio.StatusError(http.StatusNotFound)
 }
 
-// Resource answers GET /.well-known/oauth-protected-resource.
+// Resource handles GET /.well-known/oauth-protected-resource.
 func (h *Handlers) Resource(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (h *Handlers) Resource(c httpio.Context) error {
 	})
 }
 
-// Server answers GET /.well-known/oauth-authorization-server.
+// Server handles GET /.well-known/oauth-authorization-server.
 func (h *Handlers) Server(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (h *Handlers) Server(c httpio.Context) error {
 	})
 }
 
-// Register answers POST /oauth/register. What else programs say of themselves is not looked at.
+// Register handles POST /oauth/register. Other client metadata is ignored.
 func (h *Handlers) Register(c httpio.Context) error {
 	if err := h.needed(); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (h *Handlers) Register(c httpio.Context) error {
 	})
 }
 
-// form reads what a program posted, each field once.
+// form parses a posted form and refuses duplicate fields.
 func (h *Handlers) form(c httpio.Context) (url.Values, error) {
 	if err := h.needed(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (h *Handlers) form(c httpio.Context) (url.Values, error) {
 	return values, nil
 }
 
-// Token answers POST /oauth/token.
+// Token handles POST /oauth/token.
 func (h *Handlers) Token(c httpio.Context) error {
 	form, err := h.form(c)
 	if err != nil {
@@ -151,7 +151,7 @@ func (h *Handlers) Token(c httpio.Context) error {
 	})
 }
 
-// Revoke answers POST /oauth/revoke: a program gives a token back, and its connection ends.
+// Revoke handles POST /oauth/revoke: it revokes a token and with it the grant.
 func (h *Handlers) Revoke(c httpio.Context) error {
 	form, err := h.form(c)
 	if err == nil {
@@ -163,7 +163,7 @@ func (h *Handlers) Revoke(c httpio.Context) error {
 	return c.NoContent(http.StatusOK)
 }
 
-// refuse answers in OAuth's form what it has words for.
+// refuse sends an OAuth error in OAuth's form; others are returned.
 func (h *Handlers) refuse(c httpio.Context, err error) error {
 	known, ok := errors.AsType[*grants.Error](err)
 	if !ok {

@@ -8,23 +8,23 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Bounds of registrations at one server.
+// Limits of registrations at one server.
 const (
-	perHour      = 60     // of one address
-	maxAddresses = 50_000 // that are counted at a time
+	perHour      = 60     // per address
+	maxAddresses = 50_000 // counted at a time
 )
 
-// registrations counts the registrations of each address in an hour, so that no address fills the store. IPv6 addresses
-// of one /64 network count as one. It is safe for concurrent use.
+// registrations counts registrations per address and hour, so that no address can fill the store. IPv6 addresses of
+// one /64 network count as one. It is safe for concurrent use.
 type registrations struct {
 	mu    sync.Mutex
-	since time.Time // when the hour began
+	since time.Time // start of the hour
 	of    map[netip.Prefix]int
 }
 
-// count counts a registration. It fails with chat.CodeTooMany beyond perHour.
+// count counts a registration. It fails with chat.CodeTooMany over perHour.
 func (r *registrations) count(address string, now time.Time) error {
-	ip, _ := netip.ParseAddr(address) // the peers of one socket in a test have none
+	ip, _ := netip.ParseAddr(address) // in tests, peers of a socket have no address
 	bits := 32
 	if ip = ip.Unmap(); ip.Is6() {
 		bits = 64

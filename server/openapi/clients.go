@@ -6,11 +6,11 @@ import (
 	"github.com/footnote/footnote/server/aisdk"
 )
 
-// Their protocols are described by others: the AI SDK's UI message stream, and AG-UI's events. Here only what this
-// server makes of them is said. Their bodies are open, since clients send fields of newer versions.
+// Their protocols are specified elsewhere: the AI SDK's UI message stream, and AG-UI's events. Only the server's use
+// of them is described here. Their bodies are open, since newer clients send further fields.
 func clientRoutes() []Operation {
 	return []Operation{
-		// It answers what useChat sends when it is given this address as its api.
+		// It accepts the requests of useChat with this address as its api.
 		route("POST /ui/chat", "Ask as the AI SDK's useChat asks").
 			says(`The chat's id is the conversation's: after its first question only the last message is used. The
 			answer is a UI message stream. Tools come as parts of type dynamic-tool, footnotes as [N] in the text and
@@ -24,7 +24,7 @@ func clientRoutes() []Operation {
 			fails(askFails...).
 			streams("Chunks (AiChunk) as server-sent events, ended by [DONE].").
 			empty("The reader has seen all of it."),
-		// The client asks for this when its page is loaded again.
+		// The client requests this when its page is reloaded.
 		route("GET /ui/chat/:id/stream", "Go on with the answer of a chat").
 			says(`The answer that is under way, from its beginning. With after or Last-Event-ID what follows that
 			event of the last answer, even if it is over.`).
@@ -36,7 +36,7 @@ func clientRoutes() []Operation {
 			says("The client's own stop() closes its stream only, and the run goes on.").
 			fails(chat.CodeNotFound, chat.CodeConflict).
 			empty("No answer is under way any more."),
-		// All of AG-UI is one address; runs are stopped by their own routes.
+		// AG-UI has a single address; the routes of runs cancel them.
 		route("POST /ag-ui", "Ask as an AG-UI client asks").
 			says(`The thread's id is the conversation's. The answer is a run as AG-UI's events: tool calls with their
 			results, thoughts as reasoning, the answer as the message whose id is our run's, with footnotes [N], and

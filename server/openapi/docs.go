@@ -17,18 +17,18 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Docs puts the description into words. base is where the examples are sent; keys says that they need one.
+// Docs converts the description to prose. base is the address for the examples; keys adds a key to them.
 //
-// Groups and operations stand in the order of the source, schemas by their names. It fails only if an example can't be
+// Groups and operations are in the order of the source, schemas sorted by name. It fails only if an example can't be
 // encoded.
 func (doc *Document) Docs(base string, keys bool) (views.Docs, error) {
-	// What the page shows is what programs get, in other words.
+	// The page shows the same description that programs get.
 	d := views.Docs{About: doc.Info.Description, Version: doc.Info.Version}
 	for _, tag := range doc.Tags {
 		g := views.DocsGroup{Name: tag.Name, About: tag.Description}
-		for _, op := range Operations() { // in their order, which a map of paths does not keep
+		for _, op := range Operations() { // in their order, which a map of paths loses
 			made := doc.Paths[TemplatePath(op.Path)][strings.ToLower(op.Method)]
-			// Each group has few operations, so all are looked through for each.
+			// Each group has few operations, so a linear search suffices.
 			if op.group != tag.Name {
 				continue
 			}
@@ -48,7 +48,7 @@ func (doc *Document) Docs(base string, keys bool) (views.Docs, error) {
 	return d, nil
 }
 
-// A route that takes a form and no JSON has no example and nothing to try. base and keys are those of Docs.
+// A route with a form and no JSON has no example and no form to try. base and keys are those of Docs.
 func docsOperation(
 	op Operation, made apiOperation, doc *Document, base string, keys bool,
 ) (views.DocsOperation, error) {
@@ -78,7 +78,7 @@ func docsOperation(
 			return out, err
 		}
 	}
-	// Statuses are three digits, so their order as text is that of the numbers.
+	// Statuses have three digits, so they sort as text.
 	for _, status := range slices.Sorted(maps.Keys(made.Responses)) {
 		res := made.Responses[status]
 		o := views.DocsOutcome{Status: status, About: res.Description}
@@ -90,15 +90,15 @@ func docsOperation(
 	return out, nil
 }
 
-// curlCommand is the request of an operation as a command for a shell.
+// curlCommand returns an operation's request as a shell command.
 //
-// Parameters of the path stay in braces, which readers replace. The key is a placeholder.
+// Path parameters stay in braces, which readers replace. The key is a placeholder.
 func curlCommand(op Operation, base string, keys bool) (string, error) {
 	lines := []string{"curl " + base + TemplatePath(op.Path)}
 	if op.Method != http.MethodGet {
 		lines[0] = "curl -X " + op.Method + " " + base + TemplatePath(op.Path)
 	}
-	// The keys of this server begin with fn_; the rest is for the reader to fill in.
+	// The keys of this server begin with fn_; the reader fills in the rest.
 	if keys {
 		lines = append(lines, "-H 'X-API-Key: fn_…'")
 	}
@@ -112,9 +112,9 @@ func curlCommand(op Operation, base string, keys bool) (string, error) {
 	return strings.Join(lines, " \\\n  "), nil
 }
 
-// tryForm is the form that sends an operation's request.
+// tryForm returns the form that sends an operation's request.
 //
-// Its choices for Accept are the media types with which the operation answers, the first one first.
+// Its options for Accept are the media types of the operation's responses, in their order.
 func tryForm(op Operation, keys bool) (*views.DocsTry, error) {
 	t := &views.DocsTry{Keys: keys}
 	if op.body != nil {
@@ -136,9 +136,9 @@ func tryForm(op Operation, keys bool) (*views.DocsTry, error) {
 	return t, nil
 }
 
-// docsFields lists an object's fields; asked says that it is a request's, where some are needed.
+// docsFields lists an object's fields; asked marks a request's, some of which are required.
 //
-// Their order is that of the source, which a map of properties does not keep.
+// They are in source order, which a map of properties loses.
 func docsFields(s *jsonschema.Schema, asked bool) []views.DocsField {
 	var fields []views.DocsField
 	for _, name := range s.PropertyOrder {
@@ -151,25 +151,25 @@ func docsFields(s *jsonschema.Schema, asked bool) []views.DocsField {
 	return fields
 }
 
-// docsType says what a value is: "text", "list of Citation".
+// docsType describes a value's type: "text", "list of Citation".
 //
-// The words are for people who don't know JSON Schema. null is left out of them: a field that is not required may
-// always be null in a request.
+// The words are for readers who don't know JSON Schema. null is omitted: an optional field of a request may always
+// be null.
 func docsType(s *jsonschema.Schema) views.DocsType {
-	if s == nil { // events: what they are is in the text
+	if s == nil { // events: the text describes them
 		return views.DocsType{Words: "text"}
 	}
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
 		return views.DocsType{Words: name, Schema: name}
 	}
-	// What stands beside the first form is null or another way to write the same.
+	// The alternatives to the first form are null or another encoding of the same.
 	if len(s.AnyOf) > 0 {
 		return docsType(s.AnyOf[0])
 	}
 	if len(s.OneOf) > 0 {
 		return views.DocsType{Words: docsType(s.OneOf[0]).Words + " or " + docsType(s.OneOf[1]).Words}
 	}
-	// A schema has one type, or a list of them when null is one.
+	// A schema has one type, or a list of them when it includes null.
 	kinds := append(slices.Clone(s.Types), s.Type)
 	switch {
 	case slices.Contains(kinds, "array"):
@@ -196,10 +196,10 @@ func docsType(s *jsonschema.Schema) views.DocsType {
 	return views.DocsType{Words: "any value"}
 }
 
-// valueBounds says what a value may be: "1 to 50; default 5".
+// valueBounds describes a value's limits: "1 to 50; default 5".
 //
-// Minimum and maximum have no unit, lengths count characters, and lists their entries. An empty value of an enumeration
-// and the pattern of a text that is not blank are not told: they say nothing to people.
+// Minimum and maximum have no unit; lengths are in characters or list entries. The empty value of an enumeration and
+// the pattern for text that is not blank are omitted as irrelevant to readers.
 func valueBounds(s *jsonschema.Schema) string {
 	var parts []string
 	for _, r := range []struct {
@@ -237,7 +237,7 @@ func valueBounds(s *jsonschema.Schema) string {
 	return strings.Join(parts, "; ")
 }
 
-// Lengths are whole numbers in a schema, and bounds of values are not; here they are written alike.
+// Lengths are integers in a schema, other limits are floats; both are formatted alike.
 func toFloat(n *int) *float64 {
 	if n == nil {
 		return nil
@@ -249,7 +249,7 @@ func formatNumber(f *float64) string {
 	if f == nil {
 		return ""
 	}
-	// Whole numbers are written with separators, as people read them.
+	// Whole numbers are formatted with separators.
 	if n := int(*f); float64(n) == *f {
 		return english.Digits(n)
 	}

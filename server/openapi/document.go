@@ -1,14 +1,14 @@
-// Package openapi describes the API: operations lists every route for programs, schema makes JSON schemas of the
-// types that the rooms read and write, from their tags and, by said.json, from their comments. The description is
-// served as it is, and docs puts it into words for a page.
+// Package openapi describes the API: operations lists every route for programs, and schema generates JSON schemas of
+// the rooms' types from their tags and, by said.json, from their comments. The description is served as JSON, and
+// docs converts it to prose for a page.
 //
-// What comes in are the routes as operations.go and the files of its groups tell them, the Go types of bodies, and the
-// comments and constants that said.json holds. What goes out is one Document, for GET /openapi.json, and by Docs the
-// same in words, for GET /docs. In between, route.go has the words to describe a route with, schema.go makes schemas of
-// types, also those that types can't say, said.go reads tags and comments, and same.go names fields that mean the same.
+// Input is the routes in operations.go and in the files of its groups, the Go types of bodies, and the comments and
+// constants in said.json. Output is one Document for GET /openapi.json, and its prose by Docs for GET /docs.
+// route.go has the methods that describe a route, schema.go generates schemas, including those that types can't
+// express, said.go parses tags and comments, and same.go lists equivalent fields.
 //
-// It must never be a second place for a rule: what a handler refuses is decided in the handler, and tests compare the
-// two. A route that is missing here fails a test of package server.
+// It must never duplicate a rule: handlers validate their requests, and tests compare them with the description. A
+// route that is missing here fails a test of package server.
 package openapi
 
 import (
@@ -27,14 +27,13 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// alwaysFails are the codes that every route can fail with.
+// alwaysFails are the error codes of every route.
 var alwaysFails = []chat.Code{chat.CodeForbidden, chat.CodeUnavailable, chat.CodeInternal}
 
-// The document's own form, as far as it is used.
+// The used part of the OpenAPI document's structure.
 type (
-	// Document is the whole description.
-	// The fields are those of the OpenAPI Specification 3.1.0; x-limits is our own, which the specification allows for
-	// names that begin with x-.
+	// Document is the whole description. The fields are those of the OpenAPI Specification 3.1.0; x-limits is an
+	// extension, which the specification allows for names that begin with x-.
 	Document struct {
 		OpenAPI    string                             `json:"openapi"`
 		Info       apiInfo                            `json:"info"`
@@ -46,12 +45,12 @@ type (
 
 		asked map[string]bool // the components of requests
 	}
-	// One limit of a user: its usual figure and the one that holds here. Its unit is in About.
+	// apiLimit is a limit per user: its default and its value here. Its unit is in About.
 	apiLimit struct {
 		Name          chat.LimitName `json:"name"`
 		About         string         `json:"about"`
 		Default       int64          `json:"default"`
-		Value         int64          `json:"value"` // that holds here; 0: no limit
+		Value         int64          `json:"value"` // the value here; 0: no limit
 		WindowSeconds int64          `json:"window_seconds,omitempty"`
 	}
 	apiInfo struct {
@@ -99,7 +98,7 @@ type (
 	}
 )
 
-// It is what a reader of the description must know of every route, so no route repeats it.
+// apiAbout is the documentation common to all routes.
 const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the " +
 	"documents' words. " +
 	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1, /ui and " +
@@ -114,33 +113,32 @@ const apiAbout = "Ask questions about your documents and get answers with footno
 	"with Retry-After, the limit's name and, " +
 	"where it is known, retry_at."
 
-// responseParts are what the events and the output of a response are made of.
+// responseParts are the types in the events and the output of a response.
 var responseParts = []any{
 	v1.ResponseEvent{}, v1.MessageItem{}, v1.FileSearchItem{}, v1.WebSearchItem{}, v1.ReasoningItem{},
 }
 
-// Describe makes the description of the whole API.
+// Describe generates the description of the whole API.
 //
-// users are the limits that hold for users here, version is the program's. An error means that a route or a type is
-// described wrongly, which is a mistake in the program: all such mistakes are joined in it. The Document must not be
-// changed afterwards; it may be read by several at a time.
+// users are the limits per user, version is the program's. An error is a bug in the description of routes or types;
+// all such errors are joined. The Document must not be modified afterwards; it is safe for concurrent reads.
 func Describe(users chat.Limits, version string) (*Document, error) {
 	doc, types := describe(users, version)
 	return doc, errors.Join(types.err, doc.nameSame())
 }
 
-// It is Describe without the check of same fields, for the test that gathers said.json, which must work while that is
-// out of date.
+// describe is Describe without the check of same fields, for the test that generates said.json while that is
+// outdated.
 func describe(users chat.Limits, version string) (*Document, *schemas) {
 	types := newSchemas()
 	doc := &Document{
 		OpenAPI: "3.1.0",
 		Info:    apiInfo{Title: "Footnote", Version: version, Description: apiAbout},
-		// The address is relative: the server may be reached by several names.
+		// The address is relative: the server may have several host names.
 		Servers: []apiServer{{URL: "/"}},
 		Paths:   map[string]map[string]apiOperation{},
 	}
-	// Limits are part of the description, so that a client can keep to them before it meets one.
+	// Limits are part of the description, so that a client can observe them in advance.
 	for _, limit := range chat.AllLimits() {
 		doc.Limits = append(doc.Limits, apiLimit{
 			limit.Name, limit.About, limit.Default, users[limit.Name], int64(limit.Span.Seconds()),
@@ -151,13 +149,13 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	}
 	for _, op := range Operations() {
 		path := TemplatePath(op.Path)
-		// A path has an entry for each method, and a router's parameter has another form there.
+		// A path has an entry for each method, and its parameters use another syntax there.
 		if doc.Paths[path] == nil {
 			doc.Paths[path] = map[string]apiOperation{}
 		}
 		doc.Paths[path][strings.ToLower(op.Method)] = op.describeOperation(types)
 	}
-	// No route names these types: they are in streams, whose schema OpenAPI can't say.
+	// No route names these types: they are in streams, whose schema OpenAPI can't express.
 	for _, kind := range chat.Kinds {
 		types.addEvent(kind)
 	}
@@ -168,19 +166,19 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	types.responseSchema(aisdk.Chunk{})
 	types.responseSchema(agui.Event{})
 	types.responseSchema(agui.State{})
-	// All routes and events are walked through by now, so all components are there.
+	// All routes and events were visited, so all components exist.
 	doc.Components.Schemas, doc.asked = types.made, types.asked
 	return doc, types
 }
 
-// Every operation has the failures of alwaysFails: the guard can forbid, the server can drain, and a handler can fail.
+// Every operation has the errors of alwaysFails: the guard can forbid, the server can drain, and a handler can fail.
 func (op Operation) describeOperation(types *schemas) apiOperation {
 	out := apiOperation{
 		OperationID: op.ID(), Tags: []string{op.group}, Summary: op.summary, Description: op.about,
 		Responses: map[string]apiResponse{},
 	}
 	for _, p := range op.params {
-		// A parameter must have a schema; this one is not in pathParams.
+		// A parameter must have a schema; this one is missing in pathParams.
 		if p.schema == nil {
 			types.err = errors.Join(types.err, fmt.Errorf("%s: pathParams says nothing of %s", op.Path, p.name))
 		}
@@ -188,7 +186,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 			Name: p.name, In: p.in, Description: p.about, Required: p.need, Schema: p.schema,
 		})
 	}
-	// A route that takes both has two media types under one body.
+	// A route that accepts both has two media types in one body.
 	if op.body != nil || op.form != nil {
 		out.RequestBody = &apiBody{Required: true, Content: map[string]apiContent{}}
 	}
@@ -209,10 +207,10 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 	return out
 }
 
-// failureContent is the form of an operation's failures.
+// failureContent returns the schema of an operation's errors.
 //
-// It follows server.sendProblem as a program meets it: the form of OpenAI under /v1, a bare sentence for clients of the
-// AI SDK and AG-UI, else problem+json (RFC 9457).
+// It mirrors server.sendProblem for programs: OpenAI's form under /v1, a plain sentence for clients of the AI SDK
+// and AG-UI, else problem+json (RFC 9457).
 func (op Operation) failureContent(types *schemas) map[string]apiContent {
 	switch {
 	case strings.HasPrefix(op.Path, "/v1/"):
@@ -223,10 +221,10 @@ func (op Operation) failureContent(types *schemas) map[string]apiContent {
 	return map[string]apiContent{"application/problem+json": {Schema: types.responseSchema(httpio.Problem{})}}
 }
 
-// addResponse puts another way to answer with a status beside those that are known.
+// addResponse adds an outcome to the responses of an operation.
 //
-// OpenAPI has one response for a status, and several of our codes share one: their sentences are put in a row, each
-// once, and their media types side by side.
+// OpenAPI has one response per status, and several error codes share one: their descriptions are concatenated
+// without duplicates, and their media types are merged.
 func (out *apiOperation) addResponse(status int, about string, content map[string]apiContent) {
 	key := strconv.Itoa(status)
 	res, ok := out.Responses[key]
@@ -242,12 +240,12 @@ func (out *apiOperation) addResponse(status int, about string, content map[strin
 	out.Responses[key] = res
 }
 
-// nil is a body that is empty. A stream and a file have a media type and no further description.
+// nil is an empty body. A stream and a file have a media type only.
 func (o outcome) responseContent(types *schemas) map[string]apiContent {
 	switch {
 	case o.body != nil:
 		return map[string]apiContent{httpio.TypeJSON: {Schema: types.responseSchema(o.body)}}
-	case o.kind == eventsKind: // a schema would be that of each event, and events are of many
+	case o.kind == eventsKind: // a schema would describe a single event, and events have many types
 		return map[string]apiContent{o.kind: {}}
 	case o.kind != "":
 		return map[string]apiContent{o.kind: {Schema: &jsonschema.Schema{Type: "string"}}}
@@ -255,7 +253,7 @@ func (o outcome) responseContent(types *schemas) map[string]apiContent {
 	return nil
 }
 
-// Order is that of the fields as they were named: browsers and people read it so.
+// The order is that of the fields, for display.
 func formSchema(fields []parameter) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	for _, f := range fields {

@@ -11,11 +11,10 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// The patterns of namespaces and states are written out: a parameter of the address is no field of a type whose tags
-// could say it.
+// The patterns of namespaces and states are explicit, since a query parameter is no struct field with tags.
 func documentRoutes() []Operation {
 	return []Operation{
-		// The same address takes JSON and a form, which have nothing in common but that a document comes of them.
+		// The same address accepts JSON and a form with unrelated fields; both create documents.
 		route("POST /documents", "Add files, or a page of the web").
 			says(`Each file is taken or listed with the reason why not; the others go on. When none is taken, the
 			status is that of the reason, the highest one if there are several. Ask at once: a document counts as soon
@@ -119,7 +118,7 @@ func documentRoutes() []Operation {
 			}`).
 			fails(chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull).
 			ends(http.StatusCreated, "It is followed.", api.FollowedPlace{}),
-		// Which kinds there are depends on the program, so their settings are read here and not described.
+		// The kinds depend on the program, so clients read their settings here.
 		route("GET /places/kinds", "List kinds of places").
 			gives("The kinds and their settings.", api.PlaceKinds{}),
 		route("GET /places/:id", "Get a place").

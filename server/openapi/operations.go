@@ -17,18 +17,18 @@ import (
 	"github.com/footnote/footnote/server/shares"
 )
 
-// group is a heading of the description.
+// group is a section of the description.
 //
-// routes is a function and not a list, since each description of a route is a value that its methods return anew.
+// routes is a function and not a list, since the methods of a route return a new value.
 type group struct {
 	name, about string
 	routes      func() []Operation
 }
 
-// clientGroup's failures differ from those of the others.
+// clientGroup has other errors than the other groups.
 const clientGroup = "AI SDK and AG-UI"
 
-// Their order is that of the page: what a newcomer needs first comes first.
+// They are in the order of the page: the most basic first.
 var groups = []group{
 	{"Questions", "Ask, and get an answer with footnotes.", questionRoutes},
 	{
@@ -55,9 +55,10 @@ var groups = []group{
 	{"Service", "How the server is, and what it can do.", serviceRoutes},
 }
 
-// Operations describes every route but those of the page.
+// Operations returns the description of every route except the page's.
 //
-// They are made anew each time, so a caller may change them. Order: the groups', and in a group the source's.
+// Each call builds them, so a caller may modify them. They are in the order of the groups, and within a group of the
+// source.
 func Operations() (all []Operation) {
 	for _, g := range groups {
 		for _, op := range g.routes() {
@@ -75,21 +76,21 @@ const (
 		"events as server-sent events, named like the schemas Event_*; the run goes on when the reader leaves. "
 )
 
-// What routes can fail with, beside what follows from their address and their body.
+// Error codes of routes, besides those implied by their address and body.
 var (
-	// A body can be malformed (400), too large (413), or of a type that is not read (415).
+	// A body can be malformed (400), too large (413), or of an unsupported type (415).
 	bodyFails = []chat.Code{chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported}
 	askFails  = []chat.Code{
 		chat.CodeNotFound, chat.CodeTurnLimit, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull,
 	}
-	// Who waits for the answer also gets the failures that others read in the run's log.
+	// A client that waits for the answer also gets the errors that others read in the run's log.
 	waitFails = append(slices.Clone(askFails), chat.CodeModelFailed, chat.CodeTimeout)
 )
 
-// pathParams are the parts of addresses that name things, with what they fail with.
+// pathParams are the path parameters, with their error codes.
 //
-// The key is the path up to and with the parameter, since :id means another thing on each path. A route with a
-// parameter that has no row here makes Describe fail.
+// The key is the path up to and including the parameter, since :id differs per path. A route with a parameter
+// without a row here makes Describe fail.
 var pathParams = map[string]struct {
 	schema *jsonschema.Schema
 	about  string
@@ -111,22 +112,22 @@ var pathParams = map[string]struct {
 	"/places/:id":                    {textSchema(), "The place's id.", missing},
 	"/v1/responses/:id":              {textSchema(), `The response's id: "resp_" and the run's id.`, missing},
 	"/v1/models/:model":              {textSchema(), "The model's name: footnote.", missing},
-	"/ui/chat/:id":                   {patterned(sessionForm), sessionAbout, nil}, // a new chat has no answer under way
+	"/ui/chat/:id":                   {patterned(sessionForm), sessionAbout, nil}, // a new chat has no run yet
 }
 
 const sessionAbout = "The conversation's id, such as user_7_conv_9."
 
 var (
-	// Clients choose the ids of conversations, so one of these may be malformed (400). What the server names itself can
-	// only be missing (404), whatever it looks like.
+	// Clients choose conversation ids, so these may be malformed (400). An id that the server assigns can only be
+	// missing (404), in any form.
 	missing = []chat.Code{chat.CodeNotFound}
 	broken  = []chat.Code{chat.CodeInvalid, chat.CodeNotFound}
 )
 
-// Parameters that many routes take.
+// Parameters of many routes.
 var (
-	// The header is that of the IETF draft "The Idempotency-Key HTTP Header Field"; what counts as a repeat is
-	// described here.
+	// The header is that of the IETF draft "The Idempotency-Key HTTP Header Field"; the definition of a retry is
+	// here.
 	onceParam = header("Idempotency-Key", textOf(255),
 		"The same key with the same body gives the same run; with another body it fails.")
 	afterParams = []parameter{
@@ -135,28 +136,28 @@ var (
 		header("Last-Event-ID", patterned(`^[0-9]{0,15}$`),
 			"The same; browsers send it when they come back. Empty is none."),
 	}
-	// seenParam is afterParams' header where the address takes no parameters.
+	// seenParam is afterParams' header for addresses without query parameters.
 	seenParam = header("Last-Event-ID", patterned(`^[0-9]{0,15}$`),
 		"Of a run that is asked for again: go on after this event. Empty is none.")
 	cursorParam = query("cursor", textSchema(), "next of the page before.")
 )
 
-// The bound is that of every list of the API.
+// The limit is that of every list of the API.
 func limitParam(initial string) parameter {
 	return query("limit", wholeSchema(1, chat.MaxPage, initial), "How many at most.")
 }
 
-// pageParams are the parameters of a list that is searched for a text.
+// pageParams are the parameters of a list with a text search.
 //
-// text says what is searched in; initial is how many entries come without a limit, empty: none is named.
+// text describes the search; initial is the default limit, empty: not stated.
 func pageParams(text, initial string) []parameter {
 	return []parameter{query("q", textSchema(), text), limitParam(initial), cursorParam}
 }
 
-// answers are the ways in which a question that is waited for ends.
+// answers are the outcomes of a question that the client waits for.
 //
-// body is a value of the answer's type. An answer of a run that a guardrail ended has the same form under 422, so that
-// a client that only looks at the status does not take it for one.
+// body is a value of the answer's type. The response of a run that a guardrail ended has the same form under 422, so
+// that a client which only checks the status does not mistake it for an answer.
 func answers(body any) []outcome {
 	return []outcome{
 		{
@@ -173,7 +174,7 @@ func answers(body any) []outcome {
 }
 
 var (
-	// Each list is one way in which addresses answer programs, the page's script and forms.
+	// Each list holds the outcomes for programs, the page's script and forms.
 	steered = []outcome{
 		{status: http.StatusAccepted, about: "It will; the run's events show when.", body: api.Accepted{}},
 		{status: http.StatusNoContent, about: "The same, for the page's script."},
@@ -189,9 +190,9 @@ var (
 	}
 )
 
-// refused are the statuses of an upload of which nothing was taken.
+// refused are the statuses of an upload without an accepted file.
 //
-// Each file of it has a reason; if they differ in their status, the highest one is answered.
+// Each file has a reason; if their statuses differ, the response has the highest.
 func refused() (list []outcome) {
 	for _, status := range []int{
 		http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
@@ -205,17 +206,17 @@ func refused() (list []outcome) {
 	return list
 }
 
-// filesOf are files in some formats, whose media types export knows.
+// filesOf returns the outcomes for files in some formats, with the media types of package export.
 func filesOf(types map[string]string, about string, formats ...string) (list []outcome) {
 	for _, format := range formats {
-		// The description names types without parameters such as the charset.
+		// The description omits parameters of types, such as the charset.
 		kind, _, _ := strings.Cut(types[format], ";")
 		list = append(list, outcome{status: http.StatusOK, about: about, kind: kind})
 	}
 	return list
 }
 
-// A run is its user's alone: to others it is not there (404), as if it had never been.
+// A run is accessible to its user only: others get 404.
 func runRoutes() []Operation {
 	return []Operation{
 		route("GET /agent/runs/:id", "Get everything about a run").
@@ -308,30 +309,29 @@ func runRoutes() []Operation {
 	}
 }
 
-// EvidenceExample is the smallest file that can be checked.
-// Besides the description, tests send it, so it must stay a file that is read.
+// EvidenceExample is the smallest valid evidence file. Tests send it, so it must stay valid.
 const EvidenceExample = `{"format":"footnote-evidence/1",` +
 	`"digest":"1876ac35de75e7d89ba938fddcd3b45dd8fc5db0b5314364649da0e0fe14a1bd",` +
 	`"run_id":"0193e4a0-0000-7000-8000-000000000000","question":"Is the roof sound?","answer":"Yes.",` +
 	`"model":"offline","status":"completed","asked_at":"2026-11-21T09:00:00Z","answered_at":"2026-11-21T09:00:00Z",` +
 	`"citations":[],"unsupported":[],"steps":[]}`
 
-// Patterns of texts. They are read alike by all engines of regular expressions.
-// JSON Schema leaves the dialect of its patterns to ECMA-262, but clients check them with what their language has; so
-// they use only what all of these know.
+// Patterns of texts, compatible with all regular expression engines. JSON Schema leaves the dialect of its patterns
+// to ECMA-262, but clients use their language's engine; so they use only common syntax.
 const (
 	notBlank    = `[^\s\x00]`
 	sessionForm = `^[A-Za-z0-9_-]{1,128}$`
-	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: none
-	// namespaceForm leaves out letters and digits of other scripts, which are taken as well: not all engines know them.
+	maybeForm   = `^[A-Za-z0-9_-]{0,128}$` // empty: absent
+	// namespaceForm excludes letters and digits of other scripts, which are accepted as well: some engines lack
+	// them.
 	namespaceForm = `^([^\s\x00-\x2c/:-@\[-^\x60{-\x7f.][^\s\x00-\x2c/:-@\[-^\x60{-\x7f]*)?$`
-	dateForm      = `^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?)?$` // empty: none
+	dateForm      = `^([0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?)?$` // empty: absent
 	runForm       = `^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`
 )
 
-// forms are the patterns that the tag api names, with the most characters that fit them; nil: no bound of their own.
+// forms are the patterns of the tag api, with their maximum length in characters; nil: no limit.
 //
-// A form that is missing here makes Describe fail for the field that names it.
+// A missing form makes Describe fail with the field's name.
 var forms = map[string]struct {
 	pattern string
 	most    *float64
@@ -344,9 +344,9 @@ var forms = map[string]struct {
 	"web":       {pattern: `^[Hh][Tt][Tt][Pp][Ss]?://`},
 }
 
-// DescribedFields says of the fields what their tags and comments do, by "Component.field".
+// DescribedFields returns the parsed tags and comments of fields, by "Component.field".
 //
-// It is for tests, which compare what is described with what the server refuses. It walks through all types each time.
+// Tests use it to compare the description with the server's validation. It walks all types on each call.
 func DescribedFields() map[string]field {
 	_, types := describe(nil, "")
 	return types.fields
@@ -355,18 +355,18 @@ func DescribedFields() map[string]field {
 // Optional numbers of a schema are pointers.
 func to(n float64) *float64 { return &n }
 
-// What has no bound of its own is bounded by its request: see httpio.Limits.
+// Texts without a limit of their own are limited by the request: see httpio.Limits.
 func textSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "string"} }
 
-// A length counts characters, not bytes, as JSON Schema does.
+// JSON Schema counts lengths in characters, not bytes.
 func textOf(most int) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", MaxLength: &most} }
 
-// The pattern may match anywhere in the text unless it is anchored, as JSON Schema has it.
+// In JSON Schema a pattern matches anywhere in the text unless it is anchored.
 func patterned(pattern string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: pattern}
 }
 
-// Both bounds are part of the range. initial is what an absent value means, in JSON; empty: nothing is said of it.
+// Both limits are inclusive. initial is the default in JSON; empty: not stated.
 func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "integer", Minimum: &low, Maximum: &high}
 	if initial != "" {
@@ -375,15 +375,15 @@ func wholeSchema(low, high float64, initial string) *jsonschema.Schema {
 	return s
 }
 
-// oneOrNone is one of the values, or empty, which is the same as none.
+// oneOrNone returns the schema of one of the values, or the empty text, which equals absent.
 func oneOrNone(values ...string) *jsonschema.Schema { return oneOf(append(values, "")...) }
 
 func oneOf(values ...string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Enum: listValues(values...)}
 }
 
-// A conversation has two addresses that grew apart: /agent/session/{id} reads and exports it, /sessions/{id} changes
-// it, and both delete it.
+// A conversation has two addresses for historical reasons: /agent/session/{id} reads and exports it, /sessions/{id}
+// changes it, and both delete it.
 func conversationRoutes() []Operation {
 	return []Operation{
 		route("GET /agent/session/:id/export", "Get a conversation's answers as a file").

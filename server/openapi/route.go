@@ -16,32 +16,31 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Operation describes one route: what GET /openapi.json and GET /docs are made from.
-// Its methods return it with more said.
+// Operation describes one route: the source of GET /openapi.json and GET /docs.
 //
-// It is a value: each method returns a changed copy, so that a route reads as one sentence. Lists in it are only added
-// to while it is described.
+// It is a value: each method returns a modified copy, so that a route's description is one chain of calls. Its lists
+// are only appended to during the description.
 type Operation struct {
-	Method, Path string // the path as the router has it
+	Method, Path string // the path in the router's syntax
 	group        string
 	summary      string // one line
-	about        string // whatever else a caller must know
+	about        string // further documentation for callers
 	params       []parameter
-	body         any            // a value of the JSON body's type; nil: none
-	open         bool           // the body may have fields that are not described
-	form         []parameter    // the fields of a form that is taken beside, or instead of, JSON
+	body         any            // a value of the JSON body's type; nil: no body
+	open         bool           // the body may have undescribed fields
+	form         []parameter    // the fields of a form that is accepted besides, or instead of, JSON
 	formKind     string         // its media type
 	example      map[string]any // of the JSON body
 	outcomes     []outcome
-	codes        []chat.Code // of failures, beside those that every route can have
+	codes        []chat.Code // of errors, besides those of every route
 }
 
 // TakesForm reports whether browsers post a form to the route.
 //
-// Uploads are forms as well, but of multipart/form-data; they do not count here.
+// Uploads are of multipart/form-data and do not count here.
 func (op Operation) TakesForm() bool { return op.formKind == httpio.TypeForm }
 
-// parameter is a part of the address, a header or a form's field.
+// parameter is a path or query parameter, a header or a form field.
 type parameter struct {
 	in, name string // path, query, header; form
 	about    string
@@ -49,7 +48,7 @@ type parameter struct {
 	schema   *jsonschema.Schema
 }
 
-// outcome is one way in which an operation succeeds.
+// outcome is one success response of an operation.
 type outcome struct {
 	status int
 	about  string
@@ -57,10 +56,10 @@ type outcome struct {
 	kind   string // media type of another body; empty with body nil: no body
 }
 
-// route begins to describe a route: "GET /places/:id". What follows from the address is said: its parameters, and that
-// what it names may not be there.
+// route starts the description of a route: "GET /places/:id". It derives the path parameters and their errors, such
+// as a missing object.
 //
-// The address is written as the router has it. Parameters are said in the order of the path.
+// The path is in the router's syntax. Parameters are in path order.
 func route(address, summary string) Operation {
 	op := Operation{summary: summary}
 	op.Method, op.Path, _ = strings.Cut(address, " ")
@@ -75,53 +74,52 @@ func route(address, summary string) Operation {
 	return op
 }
 
-// says adds what a caller must know beside the summary. Line breaks in it are blanks.
+// says adds documentation to the summary. Whitespace in it, including line breaks, is collapsed.
 func (op Operation) says(about string) Operation {
 	op.about = strings.Join(strings.Fields(about), " ")
 	return op
 }
 
-// takes names the JSON body's type, by a value, with an example.
+// takes sets the JSON body's type, by a value, with an example.
 //
-// With the body come the failures that every JSON body can have. An example that is no JSON object panics when the
-// operations are made, so the first test sees it.
+// It adds the errors of every JSON body. An example that is no JSON object panics when the operations are built, so
+// any test detects it.
 func (op Operation) takes(body any, example string) Operation {
 	op.body = body
 	if err := json.Unmarshal([]byte(example), &op.example); err != nil {
-		panic(fmt.Errorf("example of %s: %w", op.Path, err)) // it is a constant
+		panic(fmt.Errorf("example of %s: %w", op.Path, err)) // constant input
 	}
 	return op.fails(bodyFails...)
 }
 
-// takesOpen is takes for a body that may have fields that are not described.
+// takesOpen is takes for a body that may have undescribed fields.
 func (op Operation) takesOpen(body any, example string) Operation {
 	op.open = true
 	return op.takes(body, example)
 }
 
-// posts names the fields of the form that browsers post.
-// Browsers without scripts send these, and the page's script as well.
+// posts sets the fields of the form that browsers post, with or without the page's script.
 func (op Operation) posts(fields ...parameter) Operation {
 	return op.takesForm(httpio.TypeForm, fields...)
 }
 
-// A form of multipart/form-data has the file's fields; the failures of a body are said by takes alone.
+// A form of multipart/form-data has the file's fields; only takes adds the errors of a body.
 func (op Operation) takesForm(kind string, fields ...parameter) Operation {
 	op.formKind, op.form = kind, fields
 	return op
 }
 
-// with adds parameters. One in the address may be invalid.
+// with adds parameters. A query parameter may be invalid.
 func (op Operation) with(params ...parameter) Operation {
 	op.params = append(op.params, params...)
-	// A route whose headers may be invalid has that code from its body or names it itself.
+	// A route with a header that may be invalid has that code from its body or declares it.
 	if slices.ContainsFunc(params, func(p parameter) bool { return p.in == "query" }) {
 		return op.fails(chat.CodeInvalid)
 	}
 	return op
 }
 
-// A code that is said twice counts once; what it means is in the comment of the code.
+// Duplicate codes are ignored; the code's comment describes it.
 func (op Operation) fails(codes ...chat.Code) Operation {
 	for _, code := range codes {
 		if !slices.Contains(op.codes, code) {
@@ -131,17 +129,17 @@ func (op Operation) fails(codes ...chat.Code) Operation {
 	return op
 }
 
-// gives is success with a JSON body of a value's type.
+// gives adds a success with a JSON body of a value's type.
 func (op Operation) gives(about string, body any) Operation {
 	return op.ends(http.StatusOK, about, body)
 }
 
-// ends is another status, with a JSON body or, with nil, without one.
+// ends adds another status, with a JSON body or, with nil, without one.
 func (op Operation) ends(status int, about string, body any) Operation {
 	return op.also(outcome{status: status, about: about, body: body})
 }
 
-// sends is success with a body of another media type.
+// sends adds a success with a body of another media type.
 func (op Operation) sends(about, kind string) Operation {
 	return op.also(outcome{status: http.StatusOK, about: about, kind: kind})
 }
@@ -149,7 +147,7 @@ func (op Operation) sends(about, kind string) Operation {
 // A stream has no schema: its events are of many types, which are components.
 func (op Operation) streams(about string) Operation { return op.sends(about, eventsKind) }
 
-// 204: the request is done, and there is nothing to say (RFC 9110, section 15.3.5).
+// 204: success without content (RFC 9110, section 15.3.5).
 func (op Operation) empty(about string) Operation { return op.ends(http.StatusNoContent, about, nil) }
 
 // 303: a browser that posted a form loads the page with GET (RFC 9110, section 15.4.4).
@@ -162,17 +160,16 @@ func (op Operation) also(outcomes ...outcome) Operation {
 	return op
 }
 
-// ID names an operation: POST /agent/runs/:id/cancel is post_agent_runs_id_cancel.
+// ID returns an operation's id: POST /agent/runs/:id/cancel is post_agent_runs_id_cancel.
 //
-// It is in addresses of GET /docs and in the names that generated clients give to their functions, so it must not
-// change.
+// It is in addresses of GET /docs and in the function names of generated clients, so it must not change.
 func (op Operation) ID() string {
 	return strings.ToLower(op.Method) + strings.NewReplacer("/:", "_", "/", "_", ".", "_", "-", "_").Replace(op.Path)
 }
 
-// TemplatePath writes /runs/:id as /runs/{id}.
+// TemplatePath converts /runs/:id to /runs/{id}.
 //
-// OpenAPI writes parameters in braces, the router with a colon.
+// OpenAPI encloses parameters in braces, the router prefixes a colon.
 func TemplatePath(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -183,8 +180,7 @@ func TemplatePath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// Parameters of the address and headers are never required: a route that needs something takes it in the path or the
-// body.
+// Query parameters and headers are always optional: required input is in the path or the body.
 func query(name string, schema *jsonschema.Schema, about string) parameter {
 	return parameter{"query", name, about, false, schema}
 }
@@ -193,7 +189,7 @@ func header(name string, schema *jsonschema.Schema, about string) parameter {
 	return parameter{"header", name, about, false, schema}
 }
 
-// formField and needed are fields of a form.
+// formField and needed return fields of a form.
 func formField(name string, schema *jsonschema.Schema, about string) parameter {
 	return parameter{"form", name, about, false, schema}
 }
@@ -202,11 +198,11 @@ func needed(name string, schema *jsonschema.Schema, about string) parameter {
 	return parameter{"form", name, about, true, schema}
 }
 
-// They are one question in several forms, each the interface of another kind of program; same.go says which of their
-// fields are alike.
+// They are one question in several forms, each the interface of another kind of program; same.go lists their
+// equivalent fields.
 func questionRoutes() []Operation {
 	return []Operation{
-		// This is the page's own way to ask, and the one for programs that follow events.
+		// This is the page's own entry point, and that of programs that follow events.
 		route("POST /chat", "Ask, and follow the answer").
 			says(askAbout+`With Accept: application/json the answer is where to follow the run. A form is answered with
 			the page.`).

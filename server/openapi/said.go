@@ -15,58 +15,59 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// said is what the source says of the API's types and a running program can't read: comments and constants. A test
-// gathers it, see said_test.go.
+// said holds the parts of the API's Go source that a running program can't read: comments and constants. A test
+// collects them, see said_test.go.
 //
-// It is in a file because comments are not in the program. The file is written by the test and checked in; while it
-// differs from the source, the test fails.
+// They are in a file because comments are not compiled. The test writes the file, which is checked in; it fails
+// while the file differs from the source.
 type said struct {
-	// The sentences of fields, by package, type and field: "chat.Step.Title".
+	// The descriptions of fields, by package, type and field: "chat.Step.Title".
 	Fields map[string]string
-	// The sentences of fields that say nothing themselves, by their names in JSON.
+	// The descriptions of fields without one of their own, by JSON name.
 	Shared map[string]string
 	// The values of named types, by package and type, in the order of the constants.
 	Types map[string][]string
-	// What each code of a failure means.
+	// The descriptions of error codes.
 	Codes map[chat.Code]string
-	// The constants that tags name, by package and constant; of a type's name its values.
+	// The constants that tags refer to, by package and constant; for a type's name its values.
 	Names map[string]any
 }
 
 //go:embed said.json
 var saidFile []byte
 
-// It is read once, when it is first asked for, and never changed.
+// It is decoded once, on first use, and read-only.
 var source = sync.OnceValue(func() said {
 	var s said
 	if err := json.Unmarshal(saidFile, &s); err != nil {
-		panic(err) // said.json is a part of the program
+		panic(err) // said.json is embedded
 	}
 	return s
 })
 
-// codeWords is what a code means, with the code: "Its state does not allow it (conflict)."
+// codeWords returns a code's description and the code: "Its state does not allow it (conflict)."
 func (s said) codeWords(code chat.Code) string {
 	return strings.TrimSuffix(s.Codes[code], ".") + " (" + string(code) + ")."
 }
 
-// field is what a struct's field says beside its Go type: its comment, and its tag api, a list with commas:
+// field is the description of a struct's field beyond its Go type: its comment and its tag api, a comma-separated
+// list:
 //
 //	need            a request must have it
 //	min=1, max=50   of a number; of the length of a text or a list
 //	form=session    the text is of one of the forms, see there
 //	filled          the text is not blank
-//	values=up|down  all that a text, or each text of a list, may be
-//	initial=5       what an absent one means
-//	only=false      the one value that is not refused
+//	values=up|down  the values of a text, or of each text of a list
+//	initial=5       the default of an absent one
+//	only=false      the only accepted value
 //	pairs           a list of lists of two texts that are not blank
-//	shared          the comment stands for all fields of this name in JSON that have none
+//	shared          the comment applies to all fields of this JSON name that have none
 //
-// A value that begins with a capital letter is a constant of the type's package, one of another has the package before
-// it: max=chat.MaxQuestion. values takes a type as well: values=chat.Rating.
+// A value that begins with a capital letter is a constant of the type's package; other packages are a prefix:
+// max=chat.MaxQuestion. values also accepts a type: values=chat.Rating.
 //
-// The comment is what stands above the field or, if nothing does, behind it: its first paragraph, if that ends with a
-// full stop. Other remarks are for readers of the code.
+// The comment is the first paragraph of the comment above the field or, without that, of the trailing one, if it
+// ends with a full stop. Other remarks are for readers of the code.
 type field struct {
 	about    string
 	need     bool
@@ -78,13 +79,13 @@ type field struct {
 	pair     bool
 }
 
-// sourceName is a type as the source has it: chat.Step.
+// sourceName returns a type's name in the source: chat.Step.
 func sourceName(t reflect.Type) string { return path.Base(t.PkgPath()) + "." + t.Name() }
 
-// readField reads what a field of a type says.
+// readField parses the comment and tag of a field.
 //
-// t is the struct, f its field, and name the field's in JSON. A sentence of the field's own comes before the shared one
-// of its name. The error names the option that means nothing.
+// t is the struct, f its field, and name the field's JSON name. A field's own comment takes precedence over the
+// shared one of its name. The error names an unknown option.
 func readField(t reflect.Type, f reflect.StructField, name string) (field, error) {
 	out := field{about: cmp.Or(source().Fields[sourceName(t)+"."+f.Name], source().Shared[name])}
 	for option := range strings.SplitSeq(f.Tag.Get("api"), ",") {
@@ -95,16 +96,16 @@ func readField(t reflect.Type, f reflect.StructField, name string) (field, error
 	return out, nil
 }
 
-// Bounds may be constants, so that a limit is written once in the source and what is described can't differ from what
-// is checked.
+// Limits may be constants, so that a limit is defined once in the source and the description can't differ from the
+// validation.
 func (f *field) readOption(t reflect.Type, option string) (err error) {
 	name, value, _ := strings.Cut(option, "=")
 	switch name {
-	case "", "shared": // of shared, the sentence is in source
+	case "", "shared": // the text of shared is in source
 	case "need":
 		f.need = true
 	case "filled":
-		// The pattern refuses the empty text as well; the length says so to those who read no patterns.
+		// The pattern refuses the empty text as well; the length is for clients that do not evaluate patterns.
 		f.pattern, f.Min = notBlank, to(1)
 	case "form":
 		form, ok := forms[value]
@@ -140,10 +141,10 @@ func (f *field) readOption(t reflect.Type, option string) (err error) {
 	return err
 }
 
-// valueOf is what a word of a tag means: a constant, a number, a truth value, or the word itself.
+// valueOf parses a word of a tag: a constant, a number, a truth value, or the word itself.
 //
-// A number is a float64, as JSON has it. A constant that is not in said.json is an error, since it would be described
-// as a word.
+// A number is a float64, as in JSON. A constant missing in said.json is an error, since it would be described as a
+// word.
 func valueOf(t reflect.Type, word string) (any, error) {
 	if name := constantName(t, word); name != "" {
 		if v, ok := source().Names[name]; ok {
@@ -158,12 +159,12 @@ func valueOf(t reflect.Type, word string) (any, error) {
 	return word, nil
 }
 
-// constantName is the constant that a word of a tag names, with its package; empty: it names none.
+// constantName returns the constant that a word of a tag refers to, with its package; empty for a literal value.
 //
-// A word that begins with a small letter or a digit is a value as it stands, and so is one whose part behind the point
-// does.
+// A word that begins with a small letter or a digit is a literal value, and so is one with such a part after the
+// point.
 func constantName(t reflect.Type, word string) string {
-	// A name without a package is one of the type's own.
+	// Without a package, the constant is in the type's own.
 	pkg, name, ok := strings.Cut(word, ".")
 	if !ok {
 		pkg, name = path.Base(t.PkgPath()), word
@@ -174,7 +175,7 @@ func constantName(t reflect.Type, word string) string {
 	return pkg + "." + name
 }
 
-// A constant in said.json is a float64, as all numbers of JSON are once they are decoded.
+// A constant in said.json is a float64, as all decoded JSON numbers.
 func numberOf(t reflect.Type, word string) (*float64, error) {
 	v, err := valueOf(t, word)
 	if err != nil {
@@ -187,9 +188,9 @@ func numberOf(t reflect.Type, word string) (*float64, error) {
 	return &n, nil
 }
 
-// enumValues lists the values of a named type that has a few.
+// enumValues lists the values of a named type with a closed set.
 //
-// It is nil for a type whose comment says that there may be more (//api:open), which is not in said.json.
+// It is nil for a type whose set is open (//api:open), which is not in said.json.
 func enumValues(t reflect.Type) []any {
 	if values := source().Types[sourceName(t)]; len(values) > 0 {
 		return listValues(values...)

@@ -22,7 +22,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// said.json is what the comments and constants of the API's types say. FOOTNOTE_WRITE_API=1 writes it anew.
+// said.json holds the comments and constants of the API's types. FOOTNOTE_WRITE_API=1 regenerates it.
 func TestWhatTheSourceSaysIsGathered(t *testing.T) {
 	g := gatherer{
 		T: t, packages: map[string]*gathered{}, shared: map[string]string{},
@@ -31,7 +31,7 @@ func TestWhatTheSourceSaysIsGathered(t *testing.T) {
 			Codes: map[chat.Code]string{}, Names: map[string]any{},
 		},
 	}
-	_, walk := describe(nil, "") // it fails for names that are yet to be gathered
+	_, walk := describe(nil, "") // it fails for names that are not collected yet
 	for reached := range walk.reached {
 		g.packageOf(reached.PkgPath())
 	}
@@ -79,12 +79,12 @@ func TestATagThatMeansNothingIsRefused(t *testing.T) {
 	}
 }
 
-// gatherer reads the source of the packages whose types the description reaches.
+// gatherer parses the source of the packages whose types the description refers to.
 type gatherer struct {
 	*testing.T
 
 	packages map[string]*gathered // by the last element of their paths
-	shared   map[string]string    // which field has the shared sentence, by name
+	shared   map[string]string    // the field with the shared description, by name
 	said     said
 }
 
@@ -121,7 +121,8 @@ func (g *gatherer) packageOf(full string) {
 			}
 		}
 	}
-	// Constants are computed; what other packages declare is not there, and what needs it stays unknown.
+	// Constants are evaluated; declarations of other packages are missing, and constants that need them stay
+	// unknown.
 	config := types.Config{
 		IgnoreFuncBodies: true, FakeImportC: true, Error: func(error) {}, Importer: noPackage{},
 	}
@@ -147,13 +148,13 @@ type noPackage struct{}
 
 func (noPackage) Import(string) (*types.Package, error) { return nil, errors.New("not read") }
 
-// openType reports whether a type's comment says that its values are not all that there may be.
+// openType reports whether a type's comment marks its set of values as open.
 func (g *gatherer) openType(t reflect.Type) bool {
 	doc := g.packages[path.Base(t.PkgPath())].docs[t.Name()]
 	return doc != nil && slices.ContainsFunc(doc.List, func(c *ast.Comment) bool { return c.Text == "//api:open" })
 }
 
-// valuesOf lists the constants of a named type of texts, in their order in the source.
+// valuesOf lists the constants of a named string type, in source order.
 func (g *gatherer) valuesOf(name string) (values []string) {
 	pkg, name, _ := strings.Cut(name, ".")
 	var found []*types.Const
@@ -173,7 +174,7 @@ func (g *gatherer) valuesOf(name string) (values []string) {
 	return values
 }
 
-// gatherFields takes the sentences of a struct's fields, and the constants that their tags name.
+// gatherFields collects the descriptions of a struct's fields, and the constants in their tags.
 func (g *gatherer) gatherFields(t reflect.Type) {
 	spec := g.packages[path.Base(t.PkgPath())].types[t.Name()]
 	if spec == nil {
@@ -208,7 +209,7 @@ func (g *gatherer) gatherFields(t reflect.Type) {
 	}
 }
 
-// sentence is the first paragraph of the first of some comments that ends one with a full stop.
+// sentence returns the first paragraph of the first comment that ends one with a full stop.
 func sentence(comments ...*ast.CommentGroup) string {
 	for _, comment := range comments {
 		about, _, _ := strings.Cut(comment.Text(), "\n\n")

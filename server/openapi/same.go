@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// sameFields are the fields that mean the same under different names, because the interfaces that this API offers
-// were described apart. Each row is one thing; its fields are written Component.field. GET /openapi.json names the
-// others of a row at each field, in words and as x-same-as.
+// sameFields lists equivalent fields with different names, since the interfaces of this API were specified
+// separately. Each row has one meaning; its fields are written Component.field. GET /openapi.json names the others
+// of a row at each field, in its description and as x-same-as.
 //
-// It is a list of its own since no type knows of the others. What is in no row has the same name wherever it is.
+// It is a separate list, since the types do not refer to each other. Other fields of one meaning have the same name.
 func sameFields() [][]string {
 	return [][]string{
 		{"Question.message", "AgentQuestion.message", "AgentQuery.question", "SearchQuery.query"},
@@ -24,9 +24,9 @@ func sameFields() [][]string {
 	}
 }
 
-// nameSame writes the rows of sameFields into the components. It fails for a field that is not there.
+// nameSame adds the rows of sameFields to the components. It fails for an unknown field.
 //
-// It changes the descriptions in place, so it runs once for a Document.
+// It modifies the descriptions in place, so it runs once per Document.
 func (doc *Document) nameSame() error {
 	for _, row := range sameFields() {
 		for _, name := range row {
@@ -36,7 +36,7 @@ func (doc *Document) nameSame() error {
 				return fmt.Errorf("%s is not described, and can't be the same as %s", name, row[0])
 			}
 			others := slices.DeleteFunc(slices.Clone(row), func(other string) bool { return other == name })
-			// Both are written: the words for people, x-same-as for programs.
+			// The description is for people, x-same-as for programs.
 			p := schema.Properties[field]
 			p.Description = strings.TrimSpace(p.Description + " The same as " + strings.Join(others, ", ") + ".")
 			p.Extra = map[string]any{"x-same-as": others}

@@ -21,19 +21,19 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// schemas makes JSON schemas of Go types by their tags. Structs become components, named like their types.
+// schemas generates JSON schemas from Go types and their tags. Structs become components with their types' names.
 //
-// One walk fills all of it; it is not safe for concurrent use. err joins what was described wrongly, so that one run of
-// a test shows all of it.
+// One walk fills it; it is not safe for concurrent use. err joins all errors of the description, so that one test
+// run shows them all.
 type schemas struct {
 	fields  map[string]field // by "Component.field"
 	made    map[string]*jsonschema.Schema
-	asked   map[string]bool       // components of requests: the others are of responses
-	reached map[reflect.Type]bool // structs and named texts
+	asked   map[string]bool       // components of requests; the others are of responses
+	reached map[reflect.Type]bool // structs and named string types
 	err     error
 }
 
-// Its maps begin empty: a Document is made from types alone, and from no other Document.
+// newSchemas returns an empty set of schemas.
 func newSchemas() *schemas {
 	return &schemas{
 		fields: map[string]field{}, made: map[string]*jsonschema.Schema{}, asked: map[string]bool{},
@@ -41,29 +41,28 @@ func newSchemas() *schemas {
 	}
 }
 
-// A request's fields may be left out unless they say need, and null means the same as absent. open lets in fields that
-// are not described.
+// A request's fields are optional without need, and null equals absent. open allows undescribed fields.
 func (b *schemas) requestSchema(v any, open bool) *jsonschema.Schema {
 	return b.schemaOf(reflect.TypeOf(v), true, open)
 }
 
-// A response has all of its fields but those that Go leaves out when they are empty, and clients must bear new ones.
+// A response has all of its fields except those with omitempty, and clients must accept new ones.
 func (b *schemas) responseSchema(v any) *jsonschema.Schema {
 	return b.schemaOf(reflect.TypeOf(v), false, true)
 }
 
-// addEvent makes the component of one kind of event: its payload behind type, run_id and seq.
+// addEvent creates the component of one kind of event: its payload after type, run_id and seq.
 //
-// The three fields come from chat.Event.AppendJSON and are in no payload's type, so they are described here.
+// The three fields are added by chat.Event.AppendJSON and are in no payload's type, so they are described here.
 func (b *schemas) addEvent(kind chat.Kind) {
-	// An empty body gives the zero value of the kind's payload, whose type is all that is needed.
+	// An empty body gives the zero value of the kind's payload, whose type is needed.
 	p, err := chat.Event{Type: kind, Body: json.RawMessage("{}")}.Payload()
 	if err != nil {
 		b.err = errors.Join(b.err, err)
 		return
 	}
 	b.responseSchema(p)
-	// The payload's own component stays as it is: it may be named by other types.
+	// The payload's own component stays unchanged: other types may refer to it.
 	body := b.made[componentName(reflect.TypeOf(p))].CloneSchemas()
 	name := any(string(kind))
 	body.Properties["type"] = &jsonschema.Schema{
@@ -80,10 +79,10 @@ func (b *schemas) addEvent(kind chat.Kind) {
 	b.made["Event_"+string(kind)] = body
 }
 
-// componentName is a type's name, behind its package's for those of the OpenAI-compatible API and of the Model
-// Context Protocol: theirs are as general as the API's own.
+// componentName returns a type's name, prefixed by its package for those of the OpenAI-compatible API and of the
+// Model Context Protocol, whose names are as general as the API's own.
 //
-// Two types of one component name must not be reached: the first one would be described for both.
+// Two types with one component name must not both be reachable: the first one's schema would apply to both.
 func componentName(t reflect.Type) string {
 	name := []rune(t.Name())
 	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
@@ -91,13 +90,13 @@ func componentName(t reflect.Type) string {
 
 var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai", "agui": "AgUi", "modelchoice": "Model"}
 
-// asked tells a request's type from a response's. The types of the first switch read or write themselves, so their
-// fields in Go say nothing of their JSON.
+// asked distinguishes a request's type from a response's. The types of the first switch encode or decode themselves,
+// so their JSON differs from their Go fields.
 func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
-	// It reads a time, a day, an empty text and null; see httpio.Moment.
+	// It decodes a time, a date, the empty text and null; see httpio.Moment.
 	case reflect.TypeFor[httpio.Moment]():
 		day, none := &jsonschema.Schema{Type: "string", Format: "date"}, &jsonschema.Schema{
 			Type: "string", Enum: []any{""},
@@ -117,7 +116,7 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 		return toolUseSchema()
 	case reflect.TypeFor[v1.ResponseInput]():
 		return inputSchema()
-	// A prompt is nothing that this server has: only null is taken.
+	// Prompts are not supported: only null is accepted.
 	case reflect.TypeFor[v1.PromptRef]():
 		return &jsonschema.Schema{Enum: []any{nil}}
 	case reflect.TypeFor[v1.ConversationRef]():
@@ -140,12 +139,12 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 	case reflect.Slice:
 		s := &jsonschema.Schema{Type: "array", Items: b.schemaOf(t.Elem(), asked, open)}
 		if asked && t.Elem().Kind() == reflect.String {
-			// Lists in requests hold ids and names, none of which is empty.
+			// Lists in requests hold ids and names, which are never empty.
 			s.Items.MinLength = wholeNumber(to(1))
 		}
 		return s
 	case reflect.Array:
-		// An array of Go always has its length, so both bounds are that.
+		// A Go array has a fixed length, so both limits are that.
 		n := t.Len()
 		return &jsonschema.Schema{Type: "array", Items: b.schemaOf(t.Elem(), asked, open), MinItems: &n, MaxItems: &n}
 	case reflect.Map:
@@ -160,9 +159,9 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 	}
 }
 
-// A type must not be in requests and in responses: which fields are required differs, and a component can't say both.
+// A type must not be in both requests and responses: the required fields differ, and a component can't express both.
 func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Schema {
-	// Nothing is known of its fields, so a component would say nothing.
+	// Its fields are unknown, so a component would be empty.
 	if t.NumField() == 0 {
 		return &jsonschema.Schema{Type: "object"}
 	}
@@ -178,17 +177,17 @@ func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Sche
 	}
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	if !open {
-		// That is the schema false, which nothing fits.
+		// The schema false, which matches nothing.
 		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
 	}
-	// It is there before its fields are walked through, so a type may hold itself.
+	// It is registered before its fields are visited, so a type may contain itself.
 	b.made[name], b.asked[name] = s, asked
 	b.addFields(s, t, asked, open)
 	return ref
 }
 
-// Fields of embedded structs stand among the others, as encoding/json has them. A field without a json tag is an error:
-// its name would change with the Go source.
+// Fields of embedded structs are inlined, as in encoding/json. A field without a json tag is an error: its name
+// would change with the Go source.
 func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bool) {
 	b.reached[t] = true
 	for i := range t.NumField() {
@@ -204,21 +203,21 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 			b.err = errors.Join(b.err, fmt.Errorf("%v.%s has no json tag", t, f.Name))
 			continue
 		}
-		// Both mean that encoding/json leaves the field out, so a response need not have it.
+		// With either option encoding/json omits the field, so a response need not have it.
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
-		// What the field says is kept for tests as well, which send values beyond its bounds.
+		// The field's description is also kept for tests, which send values beyond its limits.
 		about, err := readField(t, f, tag)
 		b.fields[componentName(t)+"."+tag], b.err = about, errors.Join(b.err, err)
 		kind := f.Type
-		if !asked && optional && kind.Kind() == reflect.Pointer { // left out, never null
+		if !asked && optional && kind.Kind() == reflect.Pointer { // omitted, never null
 			kind = kind.Elem()
 		}
 		value := about.narrowSchema(b.schemaOf(kind, asked, open))
 		if asked && !about.need && value.Enum != nil && slices.Contains(append(value.Types, value.Type), "string") {
-			value.Enum = append(value.Enum, "") // the same as none
+			value.Enum = append(value.Enum, "") // equals absent
 		}
 		switch {
-		// In a request null is the same as absent.
+		// In a request null equals absent.
 		case asked && !about.need, !asked && !optional && mayBeNull(t, f.Type):
 			value = withNull(value)
 		}
@@ -231,17 +230,16 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 	}
 }
 
-// mayBeNull is true for the lists and objects of events: they come as the log has them. The server's own are never
-// null.
+// mayBeNull is true for the lists and objects of events, which are sent as stored. The server's own are never null.
 func mayBeNull(t, f reflect.Type) bool {
 	return t.PkgPath() == reflect.TypeFor[chat.Step]().PkgPath() &&
 		(f.Kind() == reflect.Slice || f.Kind() == reflect.Map) && f != reflect.TypeFor[json.RawMessage]()
 }
 
-// narrowSchema puts a field's bounds into its schema.
+// narrowSchema adds a field's limits to its schema.
 //
-// Of a list, the values that are allowed and the pattern of pairs hold for its entries, min and max for how many there
-// are. It changes s and returns it.
+// In a list, the allowed values and the pattern of pairs apply to its entries, min and max to its length. It
+// modifies s and returns it.
 func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	s.Pattern = f.pattern
 	values := &s.Enum
@@ -253,7 +251,7 @@ func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 		s.Enum = append(s.Enum, f.only)
 	}
 	if f.initial != nil {
-		s.Default, _ = json.Marshal(f.initial) // numbers, words and truth values: it can't fail
+		s.Default, _ = json.Marshal(f.initial) // numbers, words and truth values: can't fail
 	}
 	if f.pair {
 		s.Items.MinItems, s.Items.MaxItems = wholeNumber(to(2)), wholeNumber(to(2))
@@ -262,7 +260,7 @@ func (f field) narrowSchema(s *jsonschema.Schema) *jsonschema.Schema {
 	if f.Min == nil && f.Max == nil {
 		return s
 	}
-	// One pair of bounds in the tag means lengths of texts, entries of lists, or values of numbers.
+	// One pair of limits in the tag applies to lengths of texts, entries of lists, or values of numbers.
 	switch kinds := append(s.Types, s.Type); {
 	case slices.Contains(kinds, "string"):
 		s.MinLength, s.MaxLength = wholeNumber(f.Min), wholeNumber(f.Max)
@@ -282,9 +280,9 @@ func wholeNumber(f *float64) *int {
 	return &n
 }
 
-// withNull lets null in as well.
+// withNull extends a schema by null.
 //
-// It may change s, which must not be shared; a reference is wrapped instead.
+// It may modify s, which must not be shared; a reference is wrapped instead.
 func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	switch {
 	case s.Ref != "" || len(s.OneOf) > 0:
@@ -298,10 +296,9 @@ func withNull(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// mustSchema reads a schema that is a constant.
+// mustSchema parses a constant schema.
 //
-// It panics for a text that is no schema, so only constants may be given. Each call reads anew: callers change what
-// they get.
+// It panics for an invalid schema. Each call parses again, since callers modify the result.
 func mustSchema(text string) *jsonschema.Schema {
 	var s jsonschema.Schema
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -310,9 +307,10 @@ func mustSchema(text string) *jsonschema.Schema {
 	return &s
 }
 
-// contentSchema is text, or a list of parts. Other parts than text are let in where they are not the question's.
+// contentSchema is the schema of a text, or a list of parts. Parts other than text are accepted outside the
+// question.
 //
-// It is the content of a message of OpenAI's APIs, which ask.Content reads.
+// It is the content of a message of OpenAI's APIs, which ask.Content decodes.
 func contentSchema() *jsonschema.Schema {
 	return mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [
 		{"type": "object", "required": ["type", "text"], "properties": {
@@ -325,10 +323,10 @@ func contentSchema() *jsonschema.Schema {
 	]}}]}`)
 }
 
-// toolUseSchema is what may be wanted of a client's own tools.
+// toolUseSchema is the schema of the choice for a client's own tools.
 //
-// That is tool_choice of OpenAI's APIs. A client's tools are never called here, so only what does not ask for a call is
-// taken.
+// It is tool_choice of OpenAI's APIs. A client's tools are never called, so only values that require no call are
+// accepted.
 func toolUseSchema() *jsonschema.Schema {
 	return mustSchema(`{"anyOf": [
 		{"type": ["string", "null"], "enum": ["auto", "none", "", null]},
@@ -342,9 +340,9 @@ func toolUseSchema() *jsonschema.Schema {
 	]}`)
 }
 
-// inputSchema is a text, or a list of items, of which messages are read.
+// inputSchema is the schema of a text, or of a list of items that contain messages.
 //
-// It is the field input of OpenAI's Responses API, which v1.ResponseInput reads.
+// It is the field input of OpenAI's Responses API, which v1.ResponseInput decodes.
 func inputSchema() *jsonschema.Schema {
 	s := mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"anyOf": [
 		{"type": "object", "required": ["role", "content"], "properties": {
@@ -360,9 +358,9 @@ func inputSchema() *jsonschema.Schema {
 	return s
 }
 
-// conversationSchema is a conversation's id, or an object that has it.
+// conversationSchema is the schema of a conversation's id, or an object with it.
 //
-// It is the field conversation of the Responses API, which v1.ConversationRef reads.
+// It is the field conversation of the Responses API, which v1.ConversationRef decodes.
 func conversationSchema() *jsonschema.Schema {
 	return mustSchema(`{"anyOf": [
 		{"type": "string", "pattern": "` + maybeForm + `"},

@@ -9,8 +9,7 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 )
 
-// GET /health and GET /readyz answer without a key, for programs that watch the server; the others need one when keys
-// are used.
+// GET /health and GET /readyz need no key, for monitoring; the others need one when keys are used.
 func serviceRoutes() []Operation {
 	return []Operation{
 		route("GET /model", "Find models that could answer").
@@ -24,7 +23,7 @@ func serviceRoutes() []Operation {
 			FOOTNOTE_OPERATORS names, may choose.`).
 			takes(modelchoice.Choice{}, `{"model":"qwen3:8b","port":11434}`).
 			gives("It answers from now on.", modelchoice.Tried{}),
-		// The protocol has a description of its own, in the answers of tools/list, so only its envelope is described.
+		// The protocol describes itself in the response of tools/list, so only its envelope is described.
 		route("POST /mcp", "Use search, fetch, read, list_documents and ask as tools of the Model Context Protocol").
 			says(`For programs that bring their own model: streamable HTTP, without sessions. The protocol describes
 			its messages; tools/list describes the tools.`).

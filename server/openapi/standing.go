@@ -8,14 +8,14 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// FeedAddress is the answer of POST /standing/feed.
+// FeedAddress is the response of POST /standing/feed.
 //
-// The page's handler answers with a type of its own of the same form.
+// The page's handler has an identical type of its own.
 type FeedAddress struct {
 	URL string `json:"url"`
 }
 
-// GET /standing/feed/{token} is the only one that answers without a key: readers of feeds can't send one.
+// Only GET /standing/feed/{token} needs no key: feed readers can't send one.
 func standingRoutes() []Operation {
 	return []Operation{
 		route("GET /standing", "List kept questions").

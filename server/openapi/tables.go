@@ -8,7 +8,8 @@ import (
 	"github.com/footnote/footnote/server/export"
 )
 
-// What makes and changes a table is for programs; the page has forms of its own, which are not described.
+// The operations that create and change a table are for programs; the page has forms of its own, which are not
+// described.
 func tableRoutes() []Operation {
 	return []Operation{
 		route("POST /agent/table", "Make a table over documents").

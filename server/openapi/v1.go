@@ -5,8 +5,7 @@ import (
 	v1 "github.com/footnote/footnote/server/v1"
 )
 
-// The bodies are open and the failures are in OpenAI's form, because clients made for OpenAI's API send and expect
-// that.
+// The bodies are open and the errors are in OpenAI's form, as clients made for OpenAI's API expect.
 func v1Routes() []Operation {
 	return []Operation{
 		route("POST /v1/chat/completions", "Ask as one asks OpenAI").
@@ -23,7 +22,7 @@ func v1Routes() []Operation {
 			gives("The answer.", v1.Completion{}).
 			streams("With stream: chunks (V1Chunk) as server-sent events, ended by [DONE]; a failure comes as " +
 				"{error}."),
-		// Clients made for OpenAI ask for the list before they let a user choose.
+		// Clients made for OpenAI request the list to offer a choice.
 		route("GET /v1/models", "List the models").
 			gives("There is one: footnote.", v1.ModelList{}),
 		route("GET /v1/models/:model", "Get a model").

@@ -13,18 +13,17 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// maxGivenTitle is how many characters of a title that another page gives are shown.
-// It is a choice: enough for a line of the page.
+// maxGivenTitle is the maximum length in characters of a title from another page: enough for a line of the page.
 const maxGivenTitle = 300
 
-// PutPage adds a page of the web and counts it.
+// PutPage imports a web page and counts it against the limits.
 type PutPage func(c httpio.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error)
 
-// ShowAdd answers GET /add: the form that adds a page of the web. ?url= and ?title= fill it in, as the bookmark does;
-// nothing is fetched until it is sent. ?added= says what became of a page.
+// ShowAdd handles GET /add: the form that imports a web page. ?url= and ?title= fill it in, as the bookmark does;
+// nothing is fetched before the form is submitted. ?added= shows an imported page.
 //
-// 400 draws the form with what is wrong with the address. Another site can lead a browser here, so nothing happens
-// before the user sends the form.
+// It renders an invalid address with 400. Another site can link here, so nothing happens before the user submits the
+// form.
 func (h *Handlers) ShowAdd(c httpio.Context) error {
 	if id := c.QueryParam("added"); id != "" {
 		d, err := h.Library.Document(c.Request().Context(), httpio.Scope(c), id)
@@ -46,17 +45,17 @@ func (h *Handlers) ShowAdd(c httpio.Context) error {
 	return h.addForm(c, http.StatusOK, a)
 }
 
-// AddPage answers POST /add: the form fetches a page. What was typed comes back when it can't be added.
+// AddPage handles POST /add: it imports the form's page. On failure the form keeps its input.
 //
-// 303 to GET /add?added= on success, else the form again with the status of the failure. Failures of the server go the
-// way of all.
+// It answers 303 to GET /add?added= on success, else the form with the status of the failure. Server errors go to
+// the error handler.
 func (h *Handlers) AddPage(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
 	typed := strings.TrimSpace(c.Request().PostForm.Get("url"))
 	address := typed
-	if !strings.Contains(address, ":") && strings.Contains(address, ".") { // as people write them
+	if !strings.Contains(address, ":") && strings.Contains(address, ".") { // without a scheme, as people write them
 		address = "https://" + address
 	}
 	d, again, err := h.PutPage(c, addpage.Page{User: httpio.Scope(c).User, Address: address})
@@ -65,7 +64,7 @@ func (h *Handlers) AddPage(c httpio.Context) error {
 		status = httpio.Status(chat.CodeOf(err))
 	}
 	switch {
-	// What the user typed is not at fault here, so the form would say nothing useful.
+	// The input is valid here, so the form has nothing to report.
 	case err != nil && (status == http.StatusInternalServerError || c.Request().Context().Err() != nil):
 		return err
 	case err != nil:
@@ -79,7 +78,7 @@ func (h *Handlers) AddPage(c httpio.Context) error {
 }
 
 func (h *Handlers) addForm(c httpio.Context, status int, a views.AddPage) error {
-	// The cursor stands in the field only where something is to be typed: it would hide what a page says of an added
+	// The field has the focus only for input: a cursor there would hide the page's message about an imported
 	// document.
 	a.Origin, a.Focus = httpio.Origin(c), a.Added == nil && !a.Given
 	frame, err := h.pageFrame(c, views.AddPageTitle.In(c.Request().Context()))

@@ -9,18 +9,19 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// allowFields are the fields of an authorization request.
+// allowFields are the parameters of an authorization request.
 var allowFields = []string{
 	"response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "scope", "state",
 	"resource",
 }
 
-// AskToAllow answers GET /oauth/authorize: a program asks the user, who is signed in, to use /mcp.
+// AskToAllow handles GET /oauth/authorize: a program asks the signed-in user for access to /mcp.
 //
-// 200 is the page that asks. 404 where no keys are used: programs need no leave then. A fault in the request is 400
-// and told to the user alone: nothing leads to a program before the user decided (RFC 9700, section 4.11.2).
+// It answers 200 with the consent page, and 404 if no keys are used, since programs then need no token. An invalid
+// request is 400 and shown to the user only: there is no redirect to a program before the user's decision (RFC 9700,
+// section 4.11.2).
 func (h *Handlers) AskToAllow(c httpio.Context) error {
-	// RFC 6749, section 3.1: parameters must not come twice. CheckQuery knows only the routes for programs.
+	// RFC 6749, section 3.1: parameters must not be repeated. CheckQuery covers only the routes for programs.
 	for _, values := range c.QueryParams() {
 		if len(values) > 1 {
 			return httpio.Invalid("A parameter stands in the address more than once. Connect from the program again.")
@@ -33,13 +34,13 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 	if err := h.Grants.Pend(c.Request().Context(), client); err != nil {
 		return err
 	}
-	// the form's answer leads to the program, which the policy of all pages would stop
+	// the form redirects to the program, which the default Content-Security-Policy would block
 	c.Response().
 		Header().
 		Set("Content-Security-Policy", "default-src 'self'; img-src 'self' data:; object-src 'none'; "+
 			"base-uri 'none'; form-action 'self' "+asked.Origin()+"; frame-ancestors 'none'")
 	var kept []views.Field
-	// The form carries the request, so that nothing is kept on the server before the user has decided.
+	// The form carries the request, so that the server stores nothing before the user's decision.
 	for _, name := range allowFields {
 		if value := c.QueryParam(name); value != "" {
 			kept = append(kept, views.Field{Name: name, Value: value})
@@ -50,10 +51,9 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 	}))
 }
 
-// checkAllow reads an authorization request.
+// checkAllow parses an authorization request.
 //
-// get reads a parameter of the address or a field of the form: both are checked in the same way, since a form can be
-// made up.
+// get reads a parameter of the address or a form field: both are validated, since a form can be forged.
 func (h *Handlers) checkAllow(c httpio.Context, get func(string) string) (grants.Client, *grants.Request, error) {
 	if !h.Grants.Needed() {
 		return grants.Client{}, nil, httpio.StatusError(http.StatusNotFound)
@@ -61,10 +61,10 @@ func (h *Handlers) checkAllow(c httpio.Context, get func(string) string) (grants
 	return h.Grants.Check(c.Request().Context(), get, httpio.Origin(c)+httpio.MCPPath)
 }
 
-// Allow answers POST /oauth/authorize: the user allows it, or does not.
+// Allow handles POST /oauth/authorize: the user's decision.
 //
-// The browser is led back to the program with a code, or with access_denied (RFC 6749, sections 4.1.2 and 4.1.2.1). The
-// grant hangs on the key that was sent, so it ends with that.
+// The browser is redirected to the program with a code, or with access_denied (RFC 6749, sections 4.1.2 and
+// 4.1.2.1). The grant depends on the key that was sent and ends with it.
 func (h *Handlers) Allow(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -83,14 +83,14 @@ func (h *Handlers) Allow(c httpio.Context) error {
 		}
 		answer = map[string]string{"code": code}
 	}
-	// The address that follows has a code in it.
+	// The redirect address contains a code.
 	c.Response().Header().Set("Cache-Control", "no-store")
 	return c.Redirect(http.StatusSeeOther, asked.Back(httpio.Origin(c), answer))
 }
 
-// Connections answers GET /connections: the programs that the user allowed.
+// Connections handles GET /connections: the user's grants to programs.
 //
-// 404 where no keys are used.
+// It fails with 404 if no keys are used.
 func (h *Handlers) Connections(c httpio.Context) error {
 	if !h.Grants.Needed() {
 		return httpio.StatusError(http.StatusNotFound)
@@ -106,9 +106,9 @@ func (h *Handlers) Connections(c httpio.Context) error {
 	return httpio.Show(c, http.StatusOK, views.Connections(h.Assets, shown))
 }
 
-// EndConnection answers POST /connections/end: a program may no longer.
+// EndConnection handles POST /connections/end: it revokes a grant.
 //
-// 303 to the list; 404 for one that the user does not have.
+// It answers 303 to the list, or 404 for a grant that the user does not have.
 func (h *Handlers) EndConnection(c httpio.Context) error {
 	if !h.Grants.Needed() {
 		return httpio.StatusError(http.StatusNotFound)

@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	// maxChecked is how many files are checked at once.
+	// maxChecked is the maximum number of files in a check.
 	maxChecked = 100
-	// maxCheckedBytes is how long the part of a request about one file may be: its beginning, its size and its name.
+	// maxCheckedBytes is the maximum size of a file's part of the request: its first bytes, its size and its name.
 	maxCheckedBytes = corpus.SniffBytes + 4096
 )
 
-// checked is the answer to a check: the files that can't be taken.
+// checked is the response to a check: the files that would be refused.
 type checked struct {
 	Refused []refusedFile `json:"refused"`
 }
 
-// refusedFile is a file that can't be taken.
+// refusedFile is a file that would be refused.
 type refusedFile struct {
-	At     int    `json:"at"` // its place in the request, from 0
+	At     int    `json:"at"` // its index in the request, from 0
 	Detail string `json:"detail"`
 }
 
-// CheckFiles answers POST /documents/check: which files can't be taken, before they are sent. The form has for each one
-// a field "size", in bytes, and behind it a field "files" with its name and its first corpus.SniffBytes.
+// CheckFiles handles POST /documents/check: it validates files before their upload. For each file the form has a
+// field "size", in bytes, followed by a field "files" with its name and its first corpus.SniffBytes.
 //
-// Only the page's script calls it, so that a large file that would be refused is not sent in vain. 200 with what would
-// be refused, also when that is nothing; that a file is not in it is no promise. Sentences are in the reader's
-// language.
+// Only the page's script calls it, to avoid the upload of a large file that would be refused. It answers 200 with
+// the files that would be refused, possibly none; the others may still be refused later. Messages are in the
+// reader's language.
 func (h *Handlers) CheckFiles(c httpio.Context) error {
 	if err := httpio.LimitBody(c, maxChecked*maxCheckedBytes); err != nil {
 		return err
@@ -46,9 +46,9 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 			Code: chat.CodeUnsupported, Message: "Send the beginnings of the files as multipart/form-data.", Err: err,
 		}
 	}
-	// Refused is never nil, so that the script finds a list.
+	// Refused is never nil, so that it encodes as a list.
 	answer := checked{Refused: []refusedFile{}}
-	// It is the size of the next file, as its field comes before it.
+	// The size of the next file; its field precedes the file's.
 	var size int64
 	for files := 0; ; {
 		part, err := parts.NextPart()
@@ -68,7 +68,7 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 			}
 			continue
 		}
-		// The body is bounded as well, but a hundred small parts too many would fit it.
+		// The body is limited as well, but it could hold many small parts.
 		if files == maxChecked {
 			return httpio.Invalid("Too many files at once: at most " + strconv.Itoa(maxChecked) + " can be checked.")
 		}
@@ -79,7 +79,7 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 	}
 }
 
-// checkFile fails for a file that can't be taken.
+// checkFile fails for a file that would be refused.
 func (h *Handlers) checkFile(part *multipart.Part, head []byte, size int64) error {
 	if size > h.MaxFile {
 		return httpio.FileTooLarge(part.FileName(), h.MaxFile)

@@ -10,15 +10,15 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// offered is how many documents the question box offers at once, maxOffered how many chosen ones it shows.
+// offered is the number of documents in the question box, maxOffered the limit of chosen ones.
 const (
 	offered    = 20
 	maxOffered = 200
 )
 
-// Choices answers GET /choose?q=: the question box's part about documents, with those of that name.
+// Choices handles GET /choose?q=: the question box's document list, filtered by name.
 //
-// The page's script calls it while a name is typed; it answers with a fragment.
+// The page's script requests it while the user types; the response is a fragment.
 func (h *Handlers) Choices(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	counts, err := h.Library.Count(ctx, scope)
@@ -34,15 +34,15 @@ func (h *Handlers) Choices(c httpio.Context) error {
 
 var ready = []corpus.State{corpus.StateReady}
 
-// fillChooser offers the newest documents, or those with text in their names, beside those that the last question was
-// narrowed to.
+// fillChooser lists the newest documents, or those with text in their names, and the chosen ones of the last
+// question.
 //
-// Only documents that are ready are offered, since others can't be searched. Chosen ones that are not ready any more
-// are left out.
+// Only ready documents are listed, since others can't be searched. Chosen ones that are no longer ready are left
+// out.
 func (h *Handlers) fillChooser(
 	ctx context.Context, scope chat.Scope, counts corpus.Counts, text string, chosen []string,
 ) (views.Chooser, error) {
-	// Both figures are told, since a user whose documents are still being read in wonders why fewer are offered.
+	// Both counts are shown, to explain to users with documents in process why fewer are offered.
 	c := views.Chooser{Ready: counts.Ready, All: counts.Documents}
 	// Without documents there is nothing to choose, and the lists need not be read.
 	if counts.Ready == 0 {

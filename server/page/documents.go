@@ -14,10 +14,10 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Documents answers GET /documents for a browser; the page's script gets the list alone.
+// Documents handles GET /documents for a browser; the page's script gets only the list.
 //
-// Each user gets only documents of their own. 400 for a state, an order or a kind that is none. Folders are shown when
-// nothing is searched for; whether this server follows folders that are chosen is asked of Folders, for this request.
+// Each user gets only their own documents. An invalid state, order or kind is 400. Folders are shown without a
+// search. Folders reports for each request whether this server follows chosen folders.
 func (h *Handlers) Documents(c httpio.Context) error {
 	query, filter, err := documentsQuery(c)
 	if err != nil {
@@ -38,7 +38,7 @@ func (h *Handlers) Documents(c httpio.Context) error {
 		Folders:  h.Folders.Check(c, h.Guard) == nil,
 		Semantic: h.Library.Semantic(), EmbedTime: h.Library.EmbedTime(counts.Unembedded),
 	}
-	// Folders belong to the whole list; among what a search found they would stand in the way.
+	// Folders belong to the whole list and are hidden in search results.
 	if query.Text == "" && query.Kind == "" {
 		if list.Watched, err = h.Library.Watched(ctx, scope.In(query.Namespace)); err != nil {
 			return err
@@ -52,28 +52,27 @@ func (h *Handlers) Documents(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	// On this page ?deleted= names a document and not a conversation.
+	// On this page ?deleted= is a document id and not a conversation's.
 	page.Place, page.Deleted = "documents", ""
-	// Without scripts the page loads itself again while documents are read in.
+	// Without scripts the page reloads while documents are processed.
 	page.Running = counts.Working > 0
 	list.Deleted = deletedSession(c)
 	return h.showPage(c, http.StatusOK, page, views.Documents(list), nil)
 }
 
-// maxStates is how many documents' states are told at once.
-// It is a choice; the script asks again for further ones.
+// maxStates is the maximum number of documents per request; the script sends another for further ones.
 const maxStates = 200
 
-// DocumentStates answers GET /documents/states?ids=: how far these documents are, for the page's list of uploads. Those
-// that are not there are left out.
+// DocumentStates handles GET /documents/states?ids=: the progress of documents, for the page's list of uploads.
+// Missing documents are left out.
 //
-// It answers with a fragment, 400 for more than maxStates.
+// It answers with a fragment, or 400 for more than maxStates.
 func (h *Handlers) DocumentStates(c httpio.Context) error {
 	ids := strings.Split(c.QueryParam("ids"), ",")
 	if len(ids) > maxStates {
 		return httpio.Invalid("ids may name " + strconv.Itoa(maxStates) + " documents at once.")
 	}
-	// Ids that are not there, or another user's, find nothing: no error says which of the two.
+	// Unknown ids and other users' ids match nothing: no error distinguishes them.
 	docs, _, err := h.Library.List(
 		c.Request().Context(), httpio.Scope(c), corpus.Filter{IDs: ids, Limit: maxStates},
 	)
@@ -83,13 +82,13 @@ func (h *Handlers) DocumentStates(c httpio.Context) error {
 	return httpio.Show(c, http.StatusOK, views.DocumentStates(docs))
 }
 
-// maxListed is how many documents the page lists at most; a search finds the rest.
+// maxListed is the maximum number of documents on the page; a search finds the rest.
 const maxListed = 1000
 
 var workingStates = []corpus.State{corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing}
 
-// documentsQuery reads ?q=&kind=&state=&namespace=&sort=&limit= of the page. Beside the states of the API it knows
-// "working".
+// documentsQuery parses ?q=&kind=&state=&namespace=&sort=&limit= of the page. Besides the states of the API it
+// accepts "working".
 func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, error) {
 	q := views.DocumentsQuery{
 		Text: strings.TrimSpace(httpio.CleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"),
@@ -107,7 +106,7 @@ func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, erro
 	if !slices.Contains([]string{"", "newest", "oldest", "title"}, q.Sort) {
 		return q, f, httpio.Invalid("sort must be newest, oldest or title.")
 	}
-	// The usual order has one address only, which is the one without it.
+	// The default order has a single address, without the parameter.
 	if q.Sort == "newest" {
 		q.Sort = ""
 	}
@@ -130,9 +129,9 @@ func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, erro
 	return q, f, nil
 }
 
-// UploadRefused answers a form with files of which some were not taken.
+// UploadRefused shows the refused files of a form's upload.
 //
-// status is that of the reasons, or 202 when others were taken, which a page is shown for as 200.
+// status is that of the reasons, or 202 if other files were accepted, which is sent as 200 for a page.
 func (h *Handlers) UploadRefused(c httpio.Context, status, taken int, refused []views.RefusedFile) error {
 	page, err := h.pageFrame(c, views.UploadTitle(c.Request().Context(), taken))
 	if err != nil {

@@ -13,18 +13,18 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// How many conversations, documents and passages each a search lists.
+// Maximum numbers of conversations, documents and passages in a search.
 const (
-	// Both are choices.
+	// Maximum number of results.
 	foundShown = 6  // in the palette
 	foundPaged = 30 // on its page
 )
 
-// Find answers GET /find: conversations and documents by name, and passages by their words, as a page or as the
-// palette's list.
+// Find handles GET /find: conversations and documents by name, and passages by words, as a page or as the palette's
+// list.
 //
-// The query is ?q=, cut like a draft of a question. The page's script gets a fragment with fewer results, since it asks
-// at each letter.
+// The query is ?q=, truncated like a draft of a question. The page's script gets a fragment with fewer results,
+// since it sends a request per keystroke.
 func (h *Handlers) Find(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	limit := foundPaged
@@ -38,7 +38,7 @@ func (h *Handlers) Find(c httpio.Context) error {
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.FoundList(f))
 	}
-	f.More = false // there is no other page
+	f.More = false // the page is the last one
 	page, err := h.pageFrame(c, views.SearchTitle.In(c.Request().Context()))
 	if err != nil {
 		return err
@@ -46,9 +46,9 @@ func (h *Handlers) Find(c httpio.Context) error {
 	return h.showPage(c, http.StatusOK, page, views.Find(f), nil)
 }
 
-// findAll looks for a text in everything of a scope. An empty text finds the newest conversations and documents.
+// findAll searches everything in a scope. An empty text lists the newest conversations and documents.
 //
-// It looks at names first, which costs nothing of a limit, and then at passages.
+// It searches names first, which is not limited, and then passages.
 func (h *Handlers) findAll(ctx context.Context, scope chat.Scope, text string, limit int) (views.Found, error) {
 	f := views.Found{Query: text, Now: time.Now()}
 	sessions, moreSessions, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Text: text, Limit: limit})
@@ -67,7 +67,7 @@ func (h *Handlers) findAll(ctx context.Context, scope chat.Scope, text string, l
 	if err != nil {
 		return f, err
 	}
-	// Documents that are not read in yet are found by name alone, which the list says.
+	// Unprocessed documents are found by name only, which the list states.
 	f.AllDocuments, f.Unread = counts.Documents, counts.Documents-counts.Ready
 	if err := h.findPassages(ctx, scope, &f, limit); err != nil {
 		return f, err
@@ -76,8 +76,8 @@ func (h *Handlers) findAll(ctx context.Context, scope chat.Scope, text string, l
 	return f, nil
 }
 
-// findPassages adds passages with the words of the query. By words only: a search by meaning may cost its user money
-// for each letter typed. It counts as a search; a user over that limit is told so beside what is found by name.
+// findPassages adds passages that match the query's words. It does not search by meaning, which may cost its user
+// money for each letter typed. It counts as a search; over that limit it adds a note to the results by name.
 func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.Found, limit int) error {
 	if f.AllDocuments == 0 || corpus.Blank(f.Query) {
 		return nil
@@ -96,10 +96,10 @@ func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.
 	return err
 }
 
-// Docs shows a description of the API as a page. describe makes it for the address where the examples are sent; keys
-// says that they need one.
+// Docs renders a description of the API as a page. describe returns it for the address of the examples; keys adds a
+// key to them.
 //
-// It answers GET /docs, for users: the page has a frame with their conversations.
+// It handles GET /docs, for users: the page has a frame with their conversations.
 func (h *Handlers) Docs(c httpio.Context, describe func(base string, keys bool) (views.Docs, error)) error {
 	page, err := h.pageFrame(c, "API")
 	if err != nil {

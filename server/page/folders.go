@@ -10,17 +10,16 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// ShowFolders answers GET /folders: the folders of this machine, for the local user, who chooses one to be followed.
+// ShowFolders handles GET /folders: the folders of this machine, for the local user to choose from.
 //
-// ?at= is a folder's path. It is refused for everybody but the local user, by Folders: others must not see what is on
-// this machine.
+// ?at= is a folder's path. Folders refuses other users, who must not see the machine's folders.
 func (h *Handlers) ShowFolders(c httpio.Context) error {
 	return h.foldersPage(c, c.QueryParam("at"), nil)
 }
 
-// FollowFolder answers POST /folders: a form that has a folder followed.
+// FollowFolder handles POST /folders: a form that starts to follow a folder.
 //
-// 303 to the documents, or the page again with 400 for a folder that can't be followed.
+// It answers 303 to the documents, or the page with 400 for a folder that can't be followed.
 func (h *Handlers) FollowFolder(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -30,16 +29,16 @@ func (h *Handlers) FollowFolder(c httpio.Context) error {
 	switch {
 	case err == nil:
 		return c.Redirect(http.StatusSeeOther, "/documents")
-	// What is wrong with a folder is told beside it, and the user can choose another.
+	// An error of the folder is shown beside it, and the user can choose another.
 	case chat.CodeOf(err) == chat.CodeInvalid:
 		return h.foldersPage(c, folder, err)
 	}
 	return err
 }
 
-// StopFollowing answers POST /folders/stop: a form that ends that. The documents stay.
+// StopFollowing handles POST /folders/stop: a form that stops following a folder. The documents stay.
 //
-// 303 to the documents.
+// It answers 303 to the documents.
 func (h *Handlers) StopFollowing(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -50,7 +49,7 @@ func (h *Handlers) StopFollowing(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/documents")
 }
 
-// foldersPage draws the page at a path; refused is why that can't be followed, if somebody tried.
+// foldersPage renders the page at a path; refused is why following it failed, if it was tried.
 func (h *Handlers) foldersPage(c httpio.Context, at string, refused error) error {
 	found, err := h.Folders.List(c, h.Guard, at)
 	if err != nil {
@@ -69,7 +68,7 @@ func (h *Handlers) foldersPage(c httpio.Context, at string, refused error) error
 		p.Trouble = chat.MessageOf(refused)
 	}
 	status := http.StatusOK
-	// What was typed stays in the field, to be mended.
+	// The input stays in the field, for correction.
 	if p.Trouble != "" {
 		status, p.Typed = http.StatusBadRequest, at
 	}
@@ -83,7 +82,7 @@ func folderPlaces(found []folders.Place) (shown []views.FolderPlace) {
 	return shown
 }
 
-// followedFolders are the folders that this server follows, for those who may see them, with what was seen of them.
+// followedFolders returns the folders that this server follows, with their last report, for users who may see them.
 func (h *Handlers) followedFolders(c httpio.Context, seen []corpus.Watched) (shown []views.FollowedFolder) {
 	if h.Folders.Check(c, h.Guard) != nil {
 		return nil

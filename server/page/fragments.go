@@ -15,47 +15,49 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// fragments draws the page's form of runs' events: once for each event, for all readers, and only while somebody
-// reads. The zero value is not usable: see newFragments. It is safe for concurrent use.
+// fragments renders runs' events for the page: once per event and language for all readers, and only while a run has
+// readers. The zero value is not usable: see newFragments. It is safe for concurrent use.
 //
-// So a run that a hundred readers watch is drawn once in each language, and what was drawn is dropped when the last of
-// them leaves. Frames are kept and never changed, so readers may share them.
+// A run with a hundred readers is rendered once in each language, and the cached frames are dropped when the last
+// reader leaves. Frames are immutable, so readers may share them.
 type fragments struct {
 	feed   *chat.Feed
 	md     *views.Markdown
-	models func() []string // those that a question may name now, the usual one first
-	onPage func()          // a citation of a page was drawn: the reader may click it
+	models func() []string // the available models, the default first
+	onPage func()          // called when a citation of a page was rendered, since the reader may click it
 
 	mu   sync.Mutex
 	runs map[drawnKey]*drawnRun
 }
 
-// drawnKey names what is drawn once: a run in a language.
+// drawnKey identifies a cache of frames: a run in a language.
 type drawnKey struct {
 	run      string
 	language *locale.Language
 }
 
-// drawnRun is what was drawn of one run. frames[seq-1] is the frame of event seq, nil if nobody has asked for it yet.
+// drawnRun caches the rendered frames of one run. frames[seq-1] is the frame of event seq, nil until it is
+// requested.
 type drawnRun struct {
 	readers int             // guarded by fragments.mu
-	said    context.Context // carries the language
-	md      *views.Markdown // of the language
+	said    context.Context // context with the language
+	md      *views.Markdown // renderer for the language
 
 	mu     sync.Mutex
 	fold   *fold
 	frames [][]byte
 }
 
-// newFragments draws runs for all their readers: each event once, however many watch.
+// newFragments returns fragments, which render each event once for all readers.
 func newFragments(feed *chat.Feed, md *views.Markdown, onPage func(), models func() []string) *fragments {
 	return &fragments{feed: feed, md: md, models: models, onPage: onPage, runs: map[drawnKey]*drawnRun{}}
 }
 
-// joinRun returns a function that draws a run's entries for one reader. leave must be called when the reader is gone.
+// joinRun returns a function that renders a run's entries for one reader. leave must be called when the reader
+// disconnects.
 //
-// frame is called by one reader at a time, in the order of the log; several readers may call theirs at the same time. A
-// reader who comes late shares what was drawn before.
+// Each reader calls frame sequentially, in the order of the log; readers call theirs concurrently. A late reader
+// uses the cached frames.
 func (f *fragments) joinRun(
 	ctx context.Context, s chat.Scope, run string,
 ) (frame func([]byte, *chat.Entry) ([]byte, error), leave func()) {
@@ -64,15 +66,15 @@ func (f *fragments) joinRun(
 	key := drawnKey{run, locale.Of(ctx)}
 	d := f.runs[key]
 	if d == nil {
-		// Other readers get the frames, too: the one who leaves must not end their drawing.
+		// Other readers get the frames, too: a disconnected reader must not cancel the rendering.
 		d = &drawnRun{said: locale.With(context.Background(), key.language), md: f.md.In(ctx)}
 		f.runs[key] = d
 	}
-	// It is counted under the lock of all runs, so that a drawing is not dropped while somebody joins it.
+	// The count changes under the lock of all runs, so that a cache is not dropped while a reader joins it.
 	d.readers++
 	frame = func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		if entry.Type == chat.KindStartOver {
-			return d.startOver(dst, run) //nolint:contextcheck // drawn in memory
+			return d.startOver(dst, run) //nolint:contextcheck // rendered in memory
 		}
 		drawn, err := f.drawEntry(ctx, s, d, entry)
 		return append(dst, drawn...), err
@@ -87,9 +89,9 @@ func (f *fragments) joinRun(
 	return frame, leave
 }
 
-// startOver empties the reader's turn. The log follows from its first event, and need not be what was drawn.
+// startOver clears the reader's turn. The log follows from its first event and may differ from the rendered one.
 //
-// What other readers hold of the run is drawn anew when they ask for it.
+// The cache is cleared, so other readers' frames are rendered again on demand.
 func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	d.mu.Lock()
 	d.fold, d.frames = nil, nil
@@ -101,24 +103,24 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	return httpio.AppendFrame(dst, 0, string(chat.KindStartOver), b.Bytes()), nil
 }
 
-// drawEntry returns the frame of entry. What came before it is applied, but not drawn unless a reader asks for it.
+// drawEntry returns the frame of entry. Earlier events are applied, but not rendered unless a reader requests them.
 //
-// The lock is held while it draws, so that each event is drawn once; other runs are not held up.
+// The lock is held while it renders, so that each event is rendered once; other runs are not blocked.
 func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, entry *chat.Entry) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// Numbers begin at 1 and have no gaps, so they are places in the list.
+	// Sequence numbers start at 1 and have no gaps, so they are indexes into the list.
 	at := int(entry.Seq) - 1
 	if at < len(d.frames) {
 		if d.frames[at] != nil {
 			return d.frames[at], nil
 		}
-		d.fold, d.frames = nil, d.frames[:0:0] // somebody reads from earlier on: draw it again from there
+		d.fold, d.frames = nil, d.frames[:0:0] // a reader starts earlier: render again from there
 	}
-	// A drawing begins with the first reader's first event, or anew after one who reads from earlier on.
+	// The fold starts with the first reader's first event, or again after a reader from an earlier position.
 	if d.fold == nil {
 		d.fold = newFold(entry.RunID, d.md)
-		// Which models are offered may change while a run goes on; readers of one drawing see the same.
+		// The available models may change during a run; readers of one cache see the same.
 		d.fold.turn.Offered = f.models()
 		d.fold.turn.Usual = d.fold.turn.Offered[0]
 	}
@@ -141,7 +143,7 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 	if err != nil {
 		return nil, err
 	}
-	// What draws pages is started now, so that a page comes sooner when it is asked for.
+	// Start the page renderer in advance, to reduce the latency of the first page image.
 	if changed.cite.Page > 0 {
 		f.onPage()
 	}
@@ -155,9 +157,9 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 	return frame, nil
 }
 
-// drawPart is what an event of a kind redraws.
+// drawPart renders the change of an event.
 //
-// The templates know the ids of the elements that they replace: a fragment that comes twice changes nothing.
+// The templates contain the ids of the elements that they replace: a duplicate fragment is idempotent.
 func drawPart(t *views.Turn, kind chat.Kind, c change) templ.Component {
 	switch kind {
 	case chat.KindRunStarted:
@@ -174,40 +176,40 @@ func drawPart(t *views.Turn, kind chat.Kind, c change) templ.Component {
 		return views.AnswerFragment(t)
 	case chat.KindRunDone:
 		return views.DoneFragment(t, c.ended)
-	default: // a kind of a later version draws nothing
+	default: // unknown kinds of later versions render nothing
 		return templ.NopComponent
 	}
 }
 
-// fold is a run's log turned into what the page shows. It is a pure function of the events applied, in order.
+// fold folds a run's log into the page's state. It is a pure function of the events applied, in order.
 //
-// The same events give the same elements with the same ids, whether they are folded for a whole page or drawn one by
-// one: a page that was loaded can go on with a stream. It is not safe for concurrent use.
+// The same events give the same elements with the same ids, for a whole page or one by one: a loaded page can
+// continue with a stream. It is not safe for concurrent use.
 type fold struct {
 	log   chat.Transcript
 	turn  *views.Turn
-	md    *views.Markdown // nil: the answer's text is gathered, not drawn
+	md    *views.Markdown // nil: the answer's text is collected, not rendered
 	draft *views.Draft    // the answer since the last reset
 	calls map[string]*views.Step
 	kids  map[string]string // call id → parent's
 }
 
-// change says what an event redraws.
+// change lists the parts of the page that an event re-renders.
 //
 // Only the fields that the kind of the event needs are set.
 type change struct {
 	step   *views.Step
 	parent *views.Step // of step
-	whole  bool        // all of parent changed, not only its line
+	whole  bool        // render all of parent, not only its line
 	moved  []*views.Step
 	blocks []views.Block
-	all    bool // blocks are all that there are now
-	head   bool // the timeline's head changed with the blocks
+	all    bool // blocks is the complete list
+	head   bool // render the timeline's head with the blocks
 	ended  []*views.Step
 	cite   chat.Citation
 }
 
-// newFold begins with an empty turn.
+// newFold returns a fold with an empty turn.
 func newFold(run string, md *views.Markdown) *fold {
 	f := &fold{
 		turn: &views.Turn{RunID: run, Status: chat.RunRunning, Latest: true}, md: md,
@@ -217,9 +219,9 @@ func newFold(run string, md *views.Markdown) *fold {
 	return f
 }
 
-// foldRun applies a whole log and draws the answer once, as it is at the end.
+// foldRun applies a whole log and renders the answer once, at the end.
 //
-// It fails with chat.ErrDamaged for a log that can't be read.
+// It fails with chat.ErrDamaged for a damaged log.
 func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn, error) {
 	f := newFold(run, nil)
 	for _, entry := range entries {
@@ -228,11 +230,11 @@ func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn
 		}
 	}
 	switch t := f.turn; {
-	// A run that was answered is drawn from its answer, with the sentences that are unsupported.
+	// A finished answer is rendered from the answer event, with the unsupported sentences.
 	case t.Final != nil:
 		t.Blocks = md.Whole(t.Final.Markdown, t.Final.Unsupported, f.findCitation)
 	case !f.draft.Empty():
-		// It is drawn as the stream would have drawn it, so that the next delta fits what the page has.
+		// It is rendered as in a stream, so that the next delta fits the page.
 		whole := views.NewDraft(md, f.findCitation)
 		whole.Add(f.draft.Text())
 		if t.Blocks = whole.Blocks(); !t.Running() {
@@ -242,7 +244,7 @@ func foldRun(run string, md *views.Markdown, entries []*chat.Entry) (*views.Turn
 	return f.turn, nil
 }
 
-// applyEvent adds the next event. Events that were applied before change nothing.
+// applyEvent applies the next event. Events applied before are ignored.
 func (f *fold) applyEvent(ev chat.Event) (change, error) {
 	payload, err := f.log.Apply(ev)
 	if err != nil || payload == nil {
@@ -266,14 +268,14 @@ func (f *fold) applyEvent(ev chat.Event) (change, error) {
 		f.applyAnswer(p)
 	case chat.RunDone:
 		return change{ended: f.endRun(p)}, nil
-	case chat.Reset: // tells a reader to start over; the log itself has none
+	case chat.Reset: // asks a reader to start over; the log itself has none
 	}
 	return change{}, nil
 }
 
-// applyStep begins or updates a step, and says what of the page changes by it.
+// applyStep adds or updates a step, and returns the resulting change of the page.
 //
-// A step's own event takes the place of what was known of it, but for its number, its children and when it began.
+// A step's event replaces its state, except its number, its children and its start time.
 func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	s, known := f.calls[p.CallID]
 	var c change
@@ -287,7 +289,7 @@ func (f *fold) applyStep(p chat.Step, at time.Time) change {
 	} else if s.Grouping { // children came before it
 		s.Started = at
 	}
-	// These are the page's own; all else comes with the event.
+	// These are the page's own; the event has all other fields.
 	children, n, started := s.Children, s.N, s.Started
 	*s = views.Step{
 		Step: p, RunID: f.turn.RunID, N: n, Children: children, Started: started, Elapsed: max(0, at.Sub(started)),
@@ -314,9 +316,9 @@ func (f *fold) newStep(call string, at time.Time) *views.Step {
 	return s
 }
 
-// adoptStep puts a new step under its parent, which is made up if it has no event of its own yet.
+// adoptStep adds a new step to its parent, creating a parent without an event.
 //
-// fresh means that the parent was made up just now, so all of it is to be drawn.
+// fresh means that the parent was just created, so it is rendered completely.
 func (f *fold) adoptStep(s *views.Step, p chat.Step, at time.Time) (parent *views.Step, fresh bool) {
 	if p.ParentID == "" || p.ParentID == p.CallID {
 		f.turn.Steps = append(f.turn.Steps, s)
@@ -333,9 +335,9 @@ func (f *fold) adoptStep(s *views.Step, p chat.Step, at time.Time) (parent *view
 	return parent, !known
 }
 
-// groupState gives a made-up parent the state of its children and reports whether that changed it.
+// groupState derives a created parent's state from its children and reports whether it changed.
 //
-// It runs while one child does, and failed only if all did.
+// It is running while a child is, and failed only if all failed.
 func (f *fold) groupState(parent *views.Step, at time.Time) bool {
 	if parent == nil || !parent.Grouping {
 		return false
@@ -358,7 +360,7 @@ func (f *fold) groupState(parent *views.Step, at time.Time) bool {
 // applyDelta adds text to the answer.
 func (f *fold) applyDelta(p chat.AnswerDelta) change {
 	first := f.draft.Empty()
-	// What came before the first word was work, and the head of the timeline says how long it took.
+	// The time before the first word was work, shown in the head of the timeline.
 	if first {
 		f.turn.Worked = f.turn.Elapsed
 	}
@@ -367,7 +369,7 @@ func (f *fold) applyDelta(p chat.AnswerDelta) change {
 	return change{blocks: blocks, all: all, head: first}
 }
 
-// applyReset draws the text so far as the thought that it was.
+// applyReset renders the text so far as a thought.
 func (f *fold) applyReset(p chat.AnswerReset) change {
 	s := f.calls[p.CallID]
 	if step, known := f.log.Step(p.CallID); known {
@@ -377,7 +379,7 @@ func (f *fold) applyReset(p chat.AnswerReset) change {
 	return change{step: s, parent: f.calls[f.kids[p.CallID]]}
 }
 
-// findCitation returns the citation with a number, as far as it has come.
+// findCitation returns the citation with a number, if it has arrived.
 func (f *fold) findCitation(n int) (chat.Citation, bool) {
 	for _, c := range f.turn.Citations {
 		if c.Number == n {
@@ -387,7 +389,7 @@ func (f *fold) findCitation(n int) (chat.Citation, bool) {
 	return chat.Citation{}, false
 }
 
-// applyAnswer draws the answer as a whole: now it is known which sentences are unsupported.
+// applyAnswer renders the complete answer: the unsupported sentences are now known.
 func (f *fold) applyAnswer(p chat.Answer) {
 	f.turn.Final = &p
 	if f.turn.Worked == 0 {
@@ -398,20 +400,20 @@ func (f *fold) applyAnswer(p chat.Answer) {
 	}
 }
 
-// endRun ends the run and whatever was still under way in it: nothing spins for ever. It returns the top-level steps it
-// ended.
+// endRun ends the run and all its running steps, so that no progress indicator remains. It returns the ended
+// top-level steps.
 func (f *fold) endRun(p chat.RunDone) []*views.Step {
 	f.turn.Status, f.turn.Error = p.Status, p.Error
 	if f.turn.Final == nil {
 		f.turn.Blocks = f.draft.Close()
 	}
-	// Only rows at the top are returned: to draw one again draws its children as well.
+	// Only top-level rows are returned: rendering one includes its children.
 	var ended []*views.Step
 	for _, s := range f.turn.All {
 		if s.Status != chat.StatusRunning && s.Status != chat.StatusPending {
 			continue
 		}
-		// A parent that was made up was no call, so nothing was cancelled.
+		// A created parent is no call, so nothing was cancelled.
 		if s.Grouping {
 			s.Status = chat.StatusComplete
 		} else {
@@ -429,15 +431,15 @@ func (f *fold) endRun(p chat.RunDone) []*views.Step {
 	return ended
 }
 
-// repeatsFold is how many calls of one tool, one after the other, become one row.
-// It is a choice: two rows are read as fast as one that has to be opened.
+// repeatsFold is the number of consecutive calls of one tool that fold into one row: two rows are as fast to read as
+// one that must be opened.
 const repeatsFold = 3
 
-// foldRepeat puts s, the newest row of the timeline, into one row with the calls of the same tool right before it. The
-// returned parent is that row, nil if there is none; moved are the rows that it took in.
+// foldRepeat folds s, the newest row of the timeline, with the directly preceding calls of the same tool into one
+// row. It returns that row as parent, nil if there is none; moved are the rows that were folded into it.
 //
-// To begin such a row, the calls before the newest must have ended well and be without children: the others have
-// something to say.
+// A new fold requires that the calls before the newest succeeded and have no children, since the others have details
+// to show.
 func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved []*views.Step) {
 	rows := f.turn.Steps
 	last := len(rows) - 1
@@ -460,7 +462,7 @@ func (f *fold) foldRepeat(s *views.Step, tool string) (parent *views.Step, moved
 		}
 	}
 	moved = append(moved, rows[first:last]...)
-	// No call has such an id, since a colon and a call's own id follow the word.
+	// The id can't collide with a call's, since it contains the prefix and a colon.
 	parent = f.newStep("repeat:"+moved[0].CallID, moved[0].Started)
 	parent.Grouping, parent.Repeat = true, true
 	f.turn.Steps = append(rows[:first:first], parent)

@@ -40,7 +40,7 @@ const searchOutput = `{"documents":[{"doc_id":"d1","filename":"survey.pdf","titl
 	"passages":[{"n":1,"page":4,"section":"Roof","text":"The roof is sound.","chunk_id":"c1"},{"n":2,"page":5,` +
 	`"text":"So is the wall.","chunk_id":"c2"}]}],"total_found":1,"notes":[]}`
 
-// wholeLog has every kind of event that a log can hold.
+// wholeLog returns a log with every kind of event.
 func wholeLog() []chat.Payload {
 	cite := chat.Citation{
 		Number: 1, DocumentID: "d1", ChunkID: "c1", Title: "Survey", Page: 4, Quote: "The roof is sound.",
@@ -89,7 +89,7 @@ func entriesOf(t testing.TB, payloads []chat.Payload) []*chat.Entry {
 	return entries
 }
 
-// live is a browser: it applies fragments as static/app/stream.js does, by id, else under data-in.
+// live simulates a browser: it applies fragments as static/app/stream.js does, by id, else under data-in.
 type live struct {
 	t    testing.TB
 	root *html.Node
@@ -127,7 +127,7 @@ func (l *live) put(node *html.Node, first bool) {
 	}
 	id := attr(node, "id")
 	if id == "composer-use" {
-		return // in the question box, which is no part of a turn
+		return // in the question box, outside the turn
 	}
 	if old := byID(l.root, id); old != nil && id != "" {
 		old.Parent.InsertBefore(node, old)
@@ -158,7 +158,7 @@ func (l *live) html() string {
 
 var runningTime = regexp.MustCompile(`<time (class="step-time" )?data-live.*?</time>`)
 
-// tooLargeLog is an answer that grows beyond what is drawn.
+// tooLargeLog returns an answer that exceeds the rendering limit.
 func tooLargeLog() []chat.Payload {
 	table := "|" + strings.Repeat("a|", 600) + "\n|" + strings.Repeat("-|", 600) + "\n" + strings.Repeat("|\n", 600)
 	return []chat.Payload{
@@ -170,7 +170,7 @@ func tooLargeLog() []chat.Payload {
 	}
 }
 
-// stoppedLog is an answer that was stopped within a long list and an open mark.
+// stoppedLog returns an answer that was cancelled within a long list and an unclosed mark.
 func stoppedLog() []chat.Payload {
 	return []chat.Payload{
 		chat.RunStarted{SessionID: "s1", Question: "How is the roof?"},
@@ -184,7 +184,7 @@ func TestWhatWasStreamedIsWhatALoadedPageShows(t *testing.T) {
 		entries := entriesOf(t, log)
 		for stop := 1; stop <= len(entries); stop++ {
 			if name == "a stopped answer" && stop == 3 {
-				continue // the end of a long block is drawn when it has grown enough
+				continue // the end of a long block is rendered when it has grown enough
 			}
 			sameLive(t, name, entries[:stop])
 		}
@@ -193,7 +193,7 @@ func TestWhatWasStreamedIsWhatALoadedPageShows(t *testing.T) {
 	sameLive(t, "an answer that is too large, at its end", entriesOf(t, tooLargeLog()))
 }
 
-// sameLive compares what a page shows that followed the entries live with what it shows when it is loaded behind them.
+// sameLive compares a page that followed the entries live with one loaded after them.
 func sameLive(t *testing.T, name string, entries []*chat.Entry) {
 	t.Helper()
 	page, f := newLive(t), newFold(drawnRunID, views.NewMarkdown())
@@ -206,8 +206,8 @@ func sameLive(t *testing.T, name string, entries []*chat.Entry) {
 	}
 	loaded := newLive(t)
 	loaded.apply(drawString(t, views.TurnBody(turn).Render), false)
-	// Whether the timeline is unfolded is the reader's, and the seconds that run on are the script's: streaming leaves
-	// them alone.
+	// The timeline's open state belongs to the reader, and the running seconds to the script: streaming must not
+	// change them.
 	same := func(s string) string { return runningTime.ReplaceAllString(strings.Replace(s, ` open=""`, "", 1), "") }
 	if diff := cmp.Diff(same(loaded.html()), same(page.html())); diff != "" {
 		t.Fatalf("%s, after event %d (%s): the live page differs from the loaded one (-loaded +live):\n%.3000s", name,
@@ -267,7 +267,7 @@ func TestAFragmentIsAFunctionOfTheLog(t *testing.T) {
 }
 
 func TestEveryKindOfEventHasAFragment(t *testing.T) {
-	seen := map[chat.Kind]bool{chat.KindStartOver: true} // is no part of a log: see startOver
+	seen := map[chat.Kind]bool{chat.KindStartOver: true} // not part of a log: see startOver
 	f := newFold(drawnRunID, views.NewMarkdown())
 	for _, entry := range entriesOf(t, wholeLog()) {
 		if drawEntry(t, f, entry) != "" {
@@ -300,7 +300,7 @@ func TestTheFoldKnowsHowARunWent(t *testing.T) {
 		{"a", chat.StatusComplete, "Let me look.", 0}, {"p", chat.StatusComplete, "", 2},
 		{"b", chat.StatusError, "", 0}, {"r1", chat.StatusComplete, "", 0}, {"r2", chat.StatusComplete, "", 0},
 		{"r3", chat.StatusError, "", 0},
-		// the run ended while it was under way
+		// c was running when the run ended
 		{"repeat:r1", chat.StatusComplete, "", 4}, {"c", chat.StatusCancelled, "", 0},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -359,7 +359,7 @@ func byID(n *html.Node, id string) *html.Node {
 	return nil
 }
 
-// idsOf lists all ids in a document, in order.
+// idsOf returns all ids in a document, in order.
 func idsOf(n *html.Node) []string {
 	var ids []string
 	for d := range n.Descendants() {

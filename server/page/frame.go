@@ -1,20 +1,19 @@
-// Package page answers browsers. Handlers draws whole pages (start, session, documents, viewer) with the templates of
-// package views, and for the page's script the pieces that change: fragments turns a run's events into them, once for
-// all readers. Signing in, static files and pages about failures are here as well.
+// Package page serves browsers. Handlers renders whole pages (start, session, documents, viewer) with the templates
+// of package views, and fragments for the page's script: fragments converts a run's events to them, once for all
+// readers. Signing in, static files and error pages are here as well.
 //
-// What comes in is a browser's request: an address that it loads, a form, or a request of the page's script, which htmx
-// marks with HX-Request. What goes out is a whole page, a fragment of one, a redirect after a form (303), or a stream.
-// Pages are made to work without scripts: forms post and are led on, and a page that waits for something loads itself
-// again.
+// A request loads an address, submits a form, or comes from the page's script, which htmx marks with HX-Request. The
+// response is a whole page, a fragment, a redirect after a form (303), or a stream. Pages work without scripts:
+// forms post and redirect, and a page with work in progress reloads itself.
 //
-// The files: frame is what stands around every page and where failures are drawn; start, session, next, options and
-// choose are about asking; stream, session_events and library_events keep a page up to date, fragments and
-// fragments_fold draw what they send; documents, add, check and find are about the library; viewer and its parts draw
-// one document; tables, standing, places, folders, models and shares have a page each; signin, allow, kept, language
-// and leave are about who looks and where to.
+// The files: frame has the frame of every page and the error page; start, session, next, options and choose are
+// about asking; stream, session_events and library_events keep a page up to date, and fragments and fragments_fold
+// render their events; documents, add, check and find are about the library; viewer and its parts render one
+// document; tables, standing, places, folders, models and shares have a page each; signin, allow, kept, language and
+// leave are about users and redirects.
 //
-// It must never decide what a user may do: each look goes through a Scope, and who may is asked of Guard or a desk. It
-// writes no JSON for programs but what the page's script reads.
+// It must never decide a user's permissions: each access uses a Scope, and Guard or a desk authorises it. It encodes
+// JSON only for the page's script.
 package page
 
 import (
@@ -42,40 +41,39 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// sessionsShown is how many conversations the menu lists.
-// It is a choice; the search finds older ones.
+// sessionsShown is the maximum number of conversations in the menu; the search finds older ones.
 const sessionsShown = 100
 
-// Handlers answers browsers: pages, their pieces, and the streams that keep them up to date.
+// Handlers serves browsers: pages, fragments, and the streams that update them.
 //
-// Fields are set once, and Prepare is called once before the first request. After that all methods may be called at the
-// same time.
+// Fields are set once, and Prepare is called once before the first request. After that all methods are safe for
+// concurrent use.
 type Handlers struct {
 	Store     chat.Store
 	Feed      *chat.Feed
 	Library   *corpus.Library
 	Logs      *runlog.Reader
 	Questions *ask.Questions
-	Keys      *keys.File   // who may use it; nil: everybody is the local user
-	Grants    *grants.Book // what users allowed programs; nil: nothing
+	Keys      *keys.File   // the users; nil: every user is the local user
+	Grants    *grants.Book // the users' grants to programs; nil: none
 	Bodies    httpio.Bodies
 	Streams   *httpio.Streams
 	Guard     *httpio.Guard
 	Log       *slog.Logger
 
-	Models     func() []string  // those that a question may name now, the usual one first; it is never without one
-	Desk       modelchoice.Desk // finds others
+	Models     func() []string  // the available models, the default first; never empty
+	Desk       modelchoice.Desk // discovers other models
 	Places     *follow.Follower // follows places
-	PutPage    PutPage          // adds a page of the web
+	PutPage    PutPage          // imports a web page
 	Folders    folders.Desk     // follows folders that are chosen
-	Webhooks   Webhooks         // sends what changed in kept questions
-	Tabler     *grid.Filler     // makes tables over many documents and fills them
-	Shares     *shares.Desk     // makes links to answers and opens them
+	Webhooks   Webhooks         // sends changes of kept questions
+	Tabler     *grid.Filler     // creates and fills tables over documents
+	Shares     *shares.Desk     // creates and opens links to answers
 	Toolsets   []string         // likewise
 	HasSamples bool             // POST /documents/samples adds documents
-	MaxFile    int64            // bytes that a file of an upload may have
-	KeepDays   int              // a session is kept so many days after its last question; 0: for ever
-	Build      string           // which program this is, for the foot of the menu
+	MaxFile    int64            // bytes, limit of an uploaded file
+	KeepDays   int              // days that a session is kept after its last question; 0: for ever
+	Build      string           // the version, for the foot of the menu
 
 	md           *views.Markdown
 	drawn        *fragments
@@ -84,9 +82,9 @@ type Handlers struct {
 	version      string // of the static files
 }
 
-// Prepare makes what the pages share.
+// Prepare builds the state that all pages share.
 //
-// It fails only if the files of the page that the program holds are broken.
+// It fails only if the embedded static files are broken.
 func (h *Handlers) Prepare() error {
 	version, err := static.Version()
 	if err != nil {
@@ -105,27 +103,28 @@ func (h *Handlers) Prepare() error {
 	return nil
 }
 
-// Favicon sends browsers that look for an icon at the usual address to it.
+// Favicon redirects browsers that request the default icon address.
 //
-// It answers GET /favicon.ico with 303, for anybody.
+// It handles GET /favicon.ico with 303 and needs no key.
 func (h *Handlers) Favicon(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, h.Assets.Path("icon.svg"))
 }
 
-// StaticFile serves a file of the page. Its address holds the version of them all, so browsers may keep it for good.
+// StaticFile serves a static file. Its address contains the version of all files, so browsers may cache it
+// indefinitely.
 //
-// It answers GET /static/{version}/{name}, for anybody. With an old version in the address the newest file is sent, but
-// is not to be kept: a page that was open while the server changed asks for it. A file is packed once, when it is first
-// asked for; fonts are packed in themselves.
+// It handles GET /static/{version}/{name} and needs no key. A request with an old version gets the newest file, not
+// cacheable: a page that was open during an upgrade sends it. A file is compressed once, on its first request; fonts
+// are already compressed.
 func (h *Handlers) StaticFile(c httpio.Context) error {
 	name := c.Param("*")
 	body, err := static.Read(name)
 	if err != nil {
 		return httpio.NotFound("There is no such file.")
 	}
-	// no-cache asks each time, immutable never (RFC 8246): the version in the address changes with any file.
+	// no-cache revalidates each time, immutable never (RFC 8246): the version in the address changes with any file.
 	keep := "no-cache"
-	// Only then is it sure that this address always has these bytes.
+	// Only with the current version the content of this address is fixed.
 	if c.Param("version") == h.version {
 		keep = "public, max-age=31536000, immutable"
 	}
@@ -144,7 +143,7 @@ func (h *Handlers) StaticFile(c httpio.Context) error {
 	return c.Blob(http.StatusOK, kind, body)
 }
 
-// acceptsGzip reports whether an Accept-Encoding names gzip, and not with a weight of 0, which forbids it.
+// acceptsGzip reports whether an Accept-Encoding allows gzip; a weight of 0 forbids it.
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		coding, weight, _ := strings.Cut(part, ";")
@@ -156,7 +155,7 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// staticType is the content type of a file of ours, by its extension.
+// staticType returns the content type of a static file, by extension.
 func staticType(name string) string {
 	switch name[strings.LastIndexByte(name, '.')+1:] {
 	case "css":
@@ -174,10 +173,10 @@ func staticType(name string) string {
 	}
 }
 
-// pageFrame collects what every page shows around its own part. title is the document's.
+// pageFrame returns the frame of a page. title is the document's.
 //
-// It reads the store a few times, so it comes after what may refuse the request. The user is named only where keys are
-// used and one was sent.
+// It queries the store several times, so call it after all checks that may refuse the request. The user is set only
+// if a key was sent.
 func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	sessions, _, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
@@ -192,7 +191,7 @@ func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error)
 	if err != nil {
 		return views.Page{}, err
 	}
-	// Without keys everybody is the local user, whom it would say nothing to name.
+	// Without keys every user is the local user, whose name is not shown.
 	user := ""
 	if _, signedIn := httpio.SentKey(c.Request()); signedIn && h.Keys != nil {
 		user = scope.User
@@ -216,7 +215,7 @@ func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error)
 	}, nil
 }
 
-// hereAgain is the address that shows the page again.
+// hereAgain returns the address that shows the page again.
 func hereAgain(r *http.Request) string {
 	if r.Method != http.MethodGet {
 		return "/"
@@ -224,7 +223,7 @@ func hereAgain(r *http.Request) string {
 	return r.URL.RequestURI()
 }
 
-// deletedSession is the conversation that was just deleted, so that the page can offer to bring it back.
+// deletedSession returns the conversation that was just deleted, for the page's offer to restore it.
 func deletedSession(c httpio.Context) string {
 	id := c.QueryParam("deleted")
 	if chat.CheckSessionID(id) != nil {
@@ -233,14 +232,14 @@ func deletedSession(c httpio.Context) string {
 	return id
 }
 
-// showPage answers with a whole page. source fills the panel, nil leaves it empty.
+// showPage sends a whole page. source fills the panel; nil leaves it empty.
 func (h *Handlers) showPage(c httpio.Context, status int, p views.Page, main, source templ.Component) error {
 	return httpio.Show(c, status, views.Layout(p, main, source))
 }
 
-// ErrorFragment answers an htmx request that failed.
+// ErrorFragment sends the error of an htmx request.
 //
-// It keeps the status of the problem. A reader who has to sign in gets a link that leads back to the page that asked.
+// The status is that of the problem. A reader who has to sign in gets a link that leads back to the requesting page.
 func (h *Handlers) ErrorFragment(c httpio.Context, p httpio.Problem) error {
 	no := views.Refusal{Detail: p.Detail, Code: p.Code}
 	if p.Status == http.StatusUnauthorized && h.Guard.SignedOut(c) {
@@ -249,10 +248,10 @@ func (h *Handlers) ErrorFragment(c httpio.Context, p httpio.Problem) error {
 	return httpio.Show(c, p.Status, views.Sentence(no))
 }
 
-// ErrorPage answers a browser's request that failed. Its frame is left empty when the store is what failed.
+// ErrorPage renders the failure of a browser's request. Its frame is empty if the store failed.
 //
-// A form with a question that was refused gets its own page back instead. The request's id is shown only for failures
-// of the server, where somebody can look it up in the log.
+// A refused question of a form gets its own page back instead. The request id is shown only for server errors, for a
+// search in the log.
 func (h *Handlers) ErrorPage(c httpio.Context, p httpio.Problem) error {
 	if h.showRefused(c, p) {
 		return nil
@@ -260,7 +259,7 @@ func (h *Handlers) ErrorPage(c httpio.Context, p httpio.Problem) error {
 	title := views.TroubleTitle(p.Code).In(c.Request().Context())
 	page, err := h.pageFrame(c, title)
 	if err != nil {
-		// The frame's lists come from the store. Without them the page still says what failed.
+		// The frame's lists are in the store. Without them the page still shows the error.
 		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Model: h.Models()[0], Build: h.Build}
 	}
 	request := p.RequestID

@@ -7,9 +7,9 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// ChooseLanguage answers POST /language: the browser keeps the language that a reader chose, and shows the page again.
+// ChooseLanguage handles POST /language: it sets the language cookie and shows the page again.
 //
-// Anybody may, also before signing in. 303 back to the page; 400 for a language that the page does not have.
+// It needs no key. It answers 303 to the page, or 400 for an unknown language.
 func (h *Handlers) ChooseLanguage(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

@@ -8,10 +8,10 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Leave answers GET /leave?to=: a page that names an address of another site and has a link to it. It never redirects.
+// Leave handles GET /leave?to=: a page with a link to an address of another site. It never redirects.
 //
-// Addresses in answers and documents come from others. The user sees the host before the browser goes there, and a link
-// to this server can't be used to hide where it leads. 400 for anything but http and https.
+// Addresses in answers and documents are untrusted. The user sees the host before following the link, so this server
+// is no open redirect. Schemes other than http and https get 400.
 func (h *Handlers) Leave(c httpio.Context) error {
 	u, err := url.Parse(c.QueryParam("to"))
 	if err != nil {

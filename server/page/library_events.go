@@ -15,18 +15,18 @@ import (
 // libraryNews is the data of a "library" event.
 type libraryNews struct {
 	Seen      string `json:"seen"`      // for ?seen= of the next stream
-	Documents string `json:"documents"` // how many there are, in digits as the menu shows them
+	Documents string `json:"documents"` // their number, formatted for the menu
 }
 
-// LibraryEvents answers GET /documents/events: a "library" event whenever what the pages show of the user's documents
-// is not ?seen= or what was told before, and at every change while documents are read in. While nothing changes, the
-// stream costs no look at the store. Without ?seen= it tells how it is now, and ends.
+// LibraryEvents handles GET /documents/events. It streams a "library" event when the pages' view of the user's
+// documents differs from ?seen= or the last event, and at every change while documents are processed. While nothing
+// changes, the stream costs no store query. Without ?seen= it sends the current state and ends.
 //
-// Only the page's script calls it. It is woken by the library, and looks at the store at most once in checkPause for
-// each stream. 429 when no place for a stream is free.
+// Only the page's script calls it. The library wakes it, and it queries the store at most once in checkPause per
+// stream. It fails with 429 over the limit of streams.
 func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("seen")
-	changed := h.Library.Changes() // before the first look, so that nothing falls between
+	changed := h.Library.Changes() // before the first query, so that no change is missed
 	counts, seen, err := h.seeLibrary(ctx, scope)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	}
 	defer leave()
 	for {
-		// While documents are read in their progress changes, which the word does not tell.
+		// While documents are processed their progress changes, which the hash does not cover.
 		if seen != told || counts.Working > 0 {
 			told = seen
 			body, err := json.Marshal(libraryNews{seen, locale.Digits(ctx, counts.Documents)})
@@ -63,9 +63,9 @@ func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	}
 }
 
-// seeLibrary counts a user's documents. seen is another word whenever something else is to be shown of them.
+// seeLibrary counts a user's documents. seen is a hash that changes with every displayed change of them.
 //
-// Nobody reads the word: it is only compared.
+// It is opaque and only compared.
 func (h *Handlers) seeLibrary(ctx context.Context, scope chat.Scope) (counts corpus.Counts, seen string, err error) {
 	version, err := h.Library.KnownVersion(ctx, scope)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// ShowModels answers GET /model for a browser: which model answers, and which others there are.
+// ShowModels handles GET /model for a browser: the answering model, and the available others.
 //
-// Who may not choose sees why. What was found is looked for anew each time, within the time that modelchoice allows.
+// Users who may not choose see the reason. Models are discovered anew on each request, within modelchoice's timeout.
 func (h *Handlers) ShowModels(c httpio.Context) error {
 	return h.modelsPage(c, http.StatusOK, views.ModelsPage{Said: h.taken(c)})
 }
 
-// taken says that a model was just chosen, when the address says so and it is true.
+// taken returns the message after a choice of model, if the address reports one and it is still true.
 func (h *Handlers) taken(c httpio.Context) string {
 	if now := h.Models()[0]; c.QueryParam("taken") != "" && now != views.OfflineModel {
 		return views.ModelTaken(c.Request().Context(), now, c.QueryParam("taken") == "tools")
@@ -25,17 +25,17 @@ func (h *Handlers) taken(c httpio.Context) string {
 	return ""
 }
 
-// ChooseModel answers POST /model: a form that chooses a model. What was typed comes back when it does not answer, but
-// for the key.
+// ChooseModel handles POST /model: a form that chooses a model. If the model does not answer, the form keeps its
+// input except the key.
 //
-// 303 to the page when it answers, 400 with the form when it does not. Only the local user or an operator may, which
-// the desk decides. The key is never sent back.
+// It answers 303 to the page if the model answers, else 400 with the form. The desk authorises the local user or an
+// operator. The key is never sent back.
 func (h *Handlers) ChooseModel(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
 	form := c.Request().PostForm
-	port, _ := strconv.Atoi(form.Get("port")) // none: a service
+	port, _ := strconv.Atoi(form.Get("port")) // absent: a service
 	choice := modelchoice.Choice{
 		Port: port, Service: form.Get("service"), Model: form.Get("model"), Key: form.Get("key"),
 	}
@@ -45,7 +45,7 @@ func (h *Handlers) ChooseModel(c httpio.Context) error {
 			return err
 		}
 		p := views.ModelsPage{Said: chat.MessageOf(err), Failed: true, Service: choice.Service}
-		// A name that was typed for a service is put back; one of a server is chosen from a list.
+		// The typed model of a service is shown again; a server's model is chosen from a list.
 		if choice.Port == 0 {
 			p.Named = choice.Model
 		}
@@ -58,7 +58,7 @@ func (h *Handlers) ChooseModel(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/model?taken="+how)
 }
 
-// modelsPage draws the page.
+// modelsPage renders the page.
 func (h *Handlers) modelsPage(c httpio.Context, status int, p views.ModelsPage) error {
 	frame, err := h.pageFrame(c, views.ModelsTitle.In(c.Request().Context()))
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// NextTurns answers the page's script when a run is over or another one is the newest: the turns of the shown branch
-// that are not on the branch to ?after=, what still waits, and the question box. The page puts the turns behind the
-// one that the first of them names: those that stood there belong to another version.
+// NextTurns handles the page's script after a run ends or another becomes the newest. It returns the turns of the
+// shown branch that are not on the branch to ?after=, the queue, and the question box. The page inserts the turns
+// after the one that the first of them names and removes the turns of the other version.
 //
-// 404 for a conversation that the user does not have. Turns whose rows are damaged are left out. When the shown branch
-// ends before what the page has, its last turn is sent again, so that the page has one to cut behind.
+// It fails with 404 for a conversation that the user does not have. Damaged turns are left out. If the shown branch
+// is a prefix of the page's, its last turn is sent again as the position to truncate after.
 func (h *Handlers) NextTurns(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -35,13 +35,13 @@ func (h *Handlers) NextTurns(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	// What waits is always sent: a question that was begun has left it.
+	// The queue is always sent: a started question has left it.
 	parts := []templ.Component{views.Queue(id, list)}
-	// ?after= may name a run of another version: what both branches share stays on the page.
+	// ?after= may be a run of another version: the common prefix of both branches stays on the page.
 	branch := runlog.BranchTo(runs, session.HeadID)
 	seen := runlog.BranchTo(runs, c.QueryParam("after"))
 	at := sharedRuns(branch, seen)
-	if at == len(branch) && at < len(seen) { // it ends before what is seen
+	if at == len(branch) && at < len(seen) { // it is a prefix of the seen branch
 		at--
 	}
 	if news, _ := runlog.Readable(branch[at:]); len(news) > 0 {
@@ -49,7 +49,7 @@ func (h *Handlers) NextTurns(c httpio.Context) error {
 		if err != nil {
 			return err
 		}
-		// The box needs another key now, or the next question would be taken for the one before.
+		// A new Idempotency-Key, or the next question would be treated as a retry of the last one.
 		box := views.Composer{SessionID: id, Key: chat.NewID()}
 		for _, t := range turns {
 			parts = append(parts, views.TurnArticle(t))
@@ -62,7 +62,7 @@ func (h *Handlers) NextTurns(c httpio.Context) error {
 	return httpio.Show(c, http.StatusOK, templ.Join(parts...))
 }
 
-// sharedRuns returns how many runs two branches have in common, from the first question on.
+// sharedRuns returns the length of the common prefix of two branches.
 func sharedRuns(a, b []chat.Run) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n].ID == b[n].ID {

@@ -10,11 +10,10 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// maxNamespaces is how many namespaces the question box offers.
-// It is a choice.
+// maxNamespaces is the maximum number of namespaces in the question box.
 const maxNamespaces = 200
 
-// questionOptions offers what a question can be asked with, as the given one was.
+// questionOptions returns the options of the question box, preset from the given question.
 func (h *Handlers) questionOptions(ctx context.Context, scope chat.Scope, as ask.Question) (views.Options, error) {
 	namespaces, err := h.Library.Namespaces(ctx, scope, maxNamespaces)
 	return views.Options{
@@ -23,27 +22,26 @@ func (h *Handlers) questionOptions(ctx context.Context, scope chat.Scope, as ask
 	}, err
 }
 
-// questionOf is what was asked with a request.
+// questionOf returns the question of a request.
 func questionOf(req chat.RunRequest) ask.Question {
 	return ask.Question{
 		DocumentIDs: req.DocumentIDs, Toolset: req.Toolset, Namespace: req.Namespace, Config: req.Config,
 	}
 }
 
-// refused is a question of a form that was not taken, and why.
+// refused is a form's refused question, with the reason.
 type refused struct {
 	ask.Question
 	why httpio.Problem
 }
 
-// refusedPage answers a form whose question was not taken with the page it came from: the words and what was chosen
-// are still in the box.
+// refusedPage renders the page of a form whose question was refused, with its text and options still in the box.
 //
-// The status is that of the problem. A question for a conversation that is gone is shown on the first page.
+// The status is that of the problem. For a deleted conversation it is the first page.
 func (h *Handlers) refusedPage(c httpio.Context, p httpio.Problem, q ask.Question) error {
 	no := &refused{Question: q, why: p}
 	if chat.CheckSessionID(q.SessionID) == nil {
-		// Its conversation may be the reason why it was refused; then its page can't be drawn either.
+		// The conversation may be the reason for the refusal; then its page can't be rendered either.
 		err := h.showSession(c, p.Status, q.SessionID, no)
 		if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
 			return err
@@ -52,9 +50,9 @@ func (h *Handlers) refusedPage(c httpio.Context, p httpio.Problem, q ask.Questio
 	return h.showStart(c, p.Status, no)
 }
 
-// showRefused reports whether a request was such a form and its page was drawn.
+// showRefused renders the page of a refused question and reports whether the request was one.
 //
-// A form without a key is not one of these: signing in comes first, and keptFields carries the question.
+// A form without a key is excluded: signing in is first, and keptFields carries the question.
 func (h *Handlers) showRefused(c httpio.Context, p httpio.Problem) bool {
 	q, ok := ask.StashedQuestion(c)
 	if !ok || p.Status == http.StatusUnauthorized {
@@ -64,7 +62,7 @@ func (h *Handlers) showRefused(c httpio.Context, p httpio.Problem) bool {
 	return err == nil || httpio.Committed(c)
 }
 
-// fillComposer puts a refused question back into its box.
+// fillComposer sets a refused question in its box.
 func (no *refused) fillComposer(box *views.Composer) {
 	if no != nil {
 		box.Draft, box.Asked, box.Refused = no.Message, true, views.Refusal{Detail: no.why.Detail, Code: no.why.Code}

@@ -14,19 +14,17 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// shownRefused is how many refused items of a place the page shows.
-// It is a choice; GET /places/{id}/items has all of them.
+// shownRefused is the maximum number of a place's refused items on the page; GET /places/{id}/items has all of them.
 const shownRefused = 50
 
-// ShowPlaces answers GET /places for a browser: the places that are followed.
+// ShowPlaces handles GET /places for a browser: the followed places.
 //
-// Each user sees only places of their own. The page looks again while one of them is looked at, waits or is being
-// removed.
+// Each user sees only their own places. The page reloads while one of them is syncing, waiting or being removed.
 func (h *Handlers) ShowPlaces(c httpio.Context) error {
 	return h.placesPage(c, http.StatusOK, views.PlacesPage{}, nil)
 }
 
-// placesPage answers with the places. wrong has the form of a place, by its id, whose new credentials were refused.
+// placesPage sends the page of places. wrong has the form of a place, by id, whose new credentials were refused.
 func (h *Handlers) placesPage(
 	c httpio.Context, status int, p views.PlacesPage, wrong map[string]*views.PlaceForm,
 ) error {
@@ -43,16 +41,16 @@ func (h *Handlers) placesPage(
 			Refused: place.Counts.Refused,
 			Added:   place.Report.Added, Changed: place.Report.Changed, Removed: place.Report.Removed, Note: place.Note,
 		}
-		// A place of a kind that this program does not know any more is still shown, under the kind's name.
+		// A place of an unknown kind is still shown, under the kind's name.
 		kind, known := h.kindOf(place.Kind)
 		if known {
 			row.Kind = kind.Title.In(ctx)
 		}
 		if row.State == "failed" && !place.NextAt.IsZero() && !place.NextAt.After(p.Now) {
-			row.State = "waiting" // what is said of the last look may be mended
+			row.State = "waiting" // the last sync's problems may be fixed
 		} else if failure := place.Trouble(); failure != nil {
 			row.Failure = failure.Message
-			// The local user can give a place its reach, which is not kept of places from earlier versions.
+			// The local user can set a place's network reach, which is not stored for places of earlier versions.
 			mends := failure.Code == chat.CodeUnauthorized || failure.Code == chat.CodeForbidden &&
 				!place.Local && h.Guard.ByLocalUser(c.Request())
 			if known && row.State == "failed" && mends {
@@ -60,7 +58,7 @@ func (h *Handlers) placesPage(
 			}
 		}
 		if form := wrong[place.ID]; form != nil {
-			row.Mend, row.Failure = form, "" // which the form says
+			row.Mend, row.Failure = form, "" // the form shows it
 		}
 		if row.Refused > 0 && row.State != "removing" {
 			items, err := h.Places.Store.Items(ctx, user, place.ID, true, "", shownRefused)
@@ -73,7 +71,7 @@ func (h *Handlers) placesPage(
 				})
 			}
 		}
-		// These states end by themselves; the others wait for somebody.
+		// These states end without the user; the others need an action.
 		p.Live = p.Live || row.State == "looking" || row.State == "waiting" || row.State == "removing"
 		p.Places = append(p.Places, row)
 	}
@@ -99,9 +97,9 @@ func (h *Handlers) kindOf(name string) (sources.Kind, bool) {
 	return sources.Kind{}, false
 }
 
-// NewPlace answers GET /places/new: the form of a kind of place.
+// NewPlace handles GET /places/new: the form of a kind of place.
 //
-// ?kind= names the kind; for one that is not known the list is shown.
+// ?kind= is the kind; for an unknown one the list is shown.
 func (h *Handlers) NewPlace(c httpio.Context) error {
 	kind, ok := h.kindOf(c.QueryParam("kind"))
 	if !ok {
@@ -110,10 +108,10 @@ func (h *Handlers) NewPlace(c httpio.Context) error {
 	return h.placeForm(c, http.StatusOK, kind, views.PlaceForm{Schedule: string(placestore.EveryDay)}, nil)
 }
 
-// AddPlace answers POST /places/new: the form has a place followed. What was typed comes back when it does not answer,
-// but for secrets.
+// AddPlace handles POST /places/new: a form that adds a place. If the place does not answer, the form keeps its
+// input except secrets.
 //
-// 303 to the list, or the form again with 400 and the field that is wrong. It takes as long as reaching the place does.
+// It answers 303 to the list, or the form with 400 and the invalid field. It waits for the connection to the place.
 func (h *Handlers) AddPlace(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -125,7 +123,7 @@ func (h *Handlers) AddPlace(c httpio.Context) error {
 			c, http.StatusBadRequest, views.PlacesPage{Said: "There is no such kind of place."}, nil,
 		)
 	}
-	// Only fields of the kind are taken, whatever else the form has.
+	// Other fields than the kind's are ignored.
 	given := map[string]string{}
 	for _, field := range kind.Fields {
 		given[field.Name] = form.Get("set." + field.Name)
@@ -162,7 +160,7 @@ func (h *Handlers) placeForm(
 			Name: field.Name, Title: field.Title.In(ctx), Help: field.Help.In(ctx), Example: field.Example,
 			Required: field.Required, Secret: field.Secret, Lines: field.Lines,
 		}
-		// A page may be kept by a browser, so no secret is ever written into one.
+		// A browser may cache a page, so it never contains a secret.
 		if !field.Secret {
 			shown.Value = given[field.Name]
 		}
@@ -176,10 +174,10 @@ func (h *Handlers) placeForm(
 	return h.showPage(c, status, frame, views.NewPlace(frame, f), nil)
 }
 
-// ActOnPlace answers POST /places/{id}/act: a button of a place.
+// ActOnPlace handles POST /places/{id}/act: a button of a place.
 //
-// 303 to the list; 409 draws the list with the reason; 404 for a place that the user does not have. Settings can't be
-// changed by it, so it need not know whether the user is the local one.
+// It answers 303 to the list; 409 renders the list with the reason; 404 for a place that the user does not have. It
+// can't change settings, so it does not check for the local user.
 func (h *Handlers) ActOnPlace(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -215,10 +213,10 @@ func (h *Handlers) ActOnPlace(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/places")
 }
 
-// mendForm is the form for a kind's credentials. Secrets stay empty, whatever values has; those that are
-// stored must be entered.
+// mendForm returns the form for a kind's credentials. Secrets stay empty, regardless of values; stored ones must be
+// entered.
 //
-// It is nil for a kind without any such field.
+// It is nil for a kind without credentials.
 func mendForm(c httpio.Context, kind sources.Kind, values map[string]string, stored []string) *views.PlaceForm {
 	ctx, form := c.Request().Context(), &views.PlaceForm{}
 	for _, field := range kind.Fields {
@@ -240,11 +238,10 @@ func mendForm(c httpio.Context, kind sources.Kind, values map[string]string, sto
 	return form
 }
 
-// mendPlace keeps other credentials of a place if its server takes them. What was typed comes back when it does not,
-// but for secrets.
+// mendPlace stores new credentials of a place if its server accepts them. Otherwise the form keeps its input except
+// secrets.
 //
-// A field of the form that the kind does not have is passed over. The place is looked at again by itself once its
-// credentials are taken.
+// Form fields that the kind does not have are ignored. Accepted credentials trigger a sync.
 func (h *Handlers) mendPlace(c httpio.Context, user, id string) error {
 	ctx := c.Request().Context()
 	place, err := h.Places.Store.Place(ctx, user, id)

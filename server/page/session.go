@@ -15,9 +15,9 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Session answers GET /c/{session}: the conversation's shown branch.
+// Session handles GET /c/{session}: the conversation's shown branch.
 //
-// 404 for an id that can't be one as well: to a reader of a page the two are the same.
+// An invalid id is 404 as well, like a missing conversation.
 func (h *Handlers) Session(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -26,10 +26,10 @@ func (h *Handlers) Session(c httpio.Context) error {
 	return h.showSession(c, http.StatusOK, id, nil)
 }
 
-// showSession draws it, with a question that was not taken if there is one.
+// showSession renders the conversation, with a refused question if there is one.
 //
-// Without scripts the page loads itself again while a run is under way, unless its reader has words in it: those of a
-// refused question, or of a call that waits for approval. ?still= stops that.
+// Without scripts the page reloads while a run is under way, unless it has input: a refused question, or a call that
+// waits for approval. ?still= stops the reloads.
 func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	session, err := h.Store.Session(ctx, scope, id)
@@ -61,7 +61,7 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 		as = no.Question
 		no.fillComposer(&box)
 	} else if len(branch) > 0 {
-		// The box begins with what the last question was asked with.
+		// The box is preset with the options of the last question.
 		as = questionOf(branch[len(branch)-1].Request)
 	}
 	if box.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
@@ -77,10 +77,10 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 	if err != nil {
 		return err
 	}
-	// A question that waits is sent by itself, unless it says why it can't be.
+	// A queued question is sent without the user, unless it has a problem.
 	page.Running = page.Running || len(waiting) > 0 && waiting[0].Problem == ""
 	if n := len(turns); n > 0 && turns[n-1].NeedsApproval() {
-		page.Running = false // the next step is the reader's, whose words a reload would take away
+		page.Running = false // the next step is the reader's, whose input a reload would discard
 	}
 	if page.Running && (no != nil || c.QueryParams().Has("still")) {
 		page.Running, page.Still = false, true
@@ -90,7 +90,7 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 	), nil)
 }
 
-// turns folds the runs of the shown branch. lost counts those whose logs are damaged.
+// turns folds the runs of the shown branch. lost counts the runs with damaged logs.
 func (h *Handlers) turns(
 	ctx context.Context, scope chat.Scope, session chat.Session, branch, runs []chat.Run,
 ) (turns []*views.Turn, lost int, err error) {
@@ -109,10 +109,10 @@ func (h *Handlers) turns(
 	return turns, lost, nil
 }
 
-// foldTurns folds the runs of the shown branch into turns. It leaves out the runs whose logs are damaged and counts
-// them in lost. runs are all of the session.
+// foldTurns folds the runs of the shown branch into turns. Runs with damaged logs are left out and counted in lost.
+// runs are all runs of the session.
 //
-// One turn that can't be read does not hide the others.
+// A damaged turn does not hide the others.
 func (h *Handlers) foldTurns(
 	ctx context.Context, scope chat.Scope, branch, runs []chat.Run,
 ) (turns []*views.Turn, lost int, err error) {
@@ -133,7 +133,7 @@ func (h *Handlers) foldTurns(
 	return turns, lost, nil
 }
 
-// foldTurn folds one run's log. What the log does not say yet comes from the run itself.
+// foldTurn folds one run's log. Fields without an event yet are set from the run itself.
 func (h *Handlers) foldTurn(ctx context.Context, scope chat.Scope, run chat.Run) (*views.Turn, error) {
 	log, err := h.Feed.Read(ctx, scope, run.ID, 0)
 	if err != nil {
@@ -151,9 +151,9 @@ func (h *Handlers) foldTurn(ctx context.Context, scope chat.Scope, run chat.Run)
 	return t, nil
 }
 
-// Thought answers GET /runs/{id}/steps/{call}/thought: the whole of a thought that the page shows the beginning of.
+// Thought handles GET /runs/{id}/steps/{call}/thought: the full text of a thought that the page truncates.
 //
-// It is plain text, for the page's script, which shows it as text. 404 for a step without one.
+// It is plain text, for the page's script. A step without a thought is 404.
 func (h *Handlers) Thought(c httpio.Context) error {
 	run, err := h.Logs.Run(c)
 	if err != nil {
@@ -183,9 +183,9 @@ func siblingIDs(runs []chat.Run, of chat.Run) []string {
 	return ids
 }
 
-// newestUnder returns the end of the newest branch that runs through a run.
+// newestUnder returns the end of the newest branch that contains a run.
 //
-// runs are in the order in which they were begun, so the last child is the newest.
+// runs are in order of creation, so the last child is the newest.
 func newestUnder(runs []chat.Run, id string) string {
 	for i := len(runs) - 1; i >= 0; i-- {
 		if runs[i].ParentID == id {
@@ -195,13 +195,13 @@ func newestUnder(runs []chat.Run, id string) string {
 	return id
 }
 
-// AskFragment answers a question that a script sent: the new turn, and the question box while it runs. A question
-// that takes another's place changes the branch: the page is loaded again.
+// AskFragment sends the response to the script's question: the new turn, and the question box while it runs. A
+// question that replaces another changes the branch, so the page is reloaded.
 //
-// The status is 200 in both cases: htmx follows HX-Redirect by loading that page.
+// The status is 200 in both cases: htmx handles HX-Redirect.
 func (h *Handlers) AskFragment(c httpio.Context, run chat.Run) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	// The first question of a conversation is asked on another page than the one that shows it.
+	// The first question of a conversation is asked on another page than the conversation's.
 	if run.Request.Sibling != "" || run.ParentID == "" {
 		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
 		return c.NoContent(http.StatusOK)
@@ -218,9 +218,9 @@ func (h *Handlers) AskFragment(c httpio.Context, run chat.Run) error {
 	return httpio.Show(c, http.StatusOK, views.NewTurn(t, box))
 }
 
-// RenameForm answers the form that renames a session.
+// RenameForm handles the form that renames a session.
 //
-// It answers POST /c/{id}/rename: 303 to the conversation; 400 for a title that is empty or too long.
+// It handles POST /c/{id}/rename: 303 to the conversation; 400 for a title that is empty or too long.
 func (h *Handlers) RenameForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -236,9 +236,9 @@ func (h *Handlers) RenameForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/c/"+id)
 }
 
-// DeleteForm answers the form that deletes a session.
+// DeleteForm handles the form that deletes a session.
 //
-// It answers POST /c/{id}/delete: 303 to the first page, which offers to bring the conversation back.
+// It handles POST /c/{id}/delete: 303 to the first page, which offers to restore the conversation.
 func (h *Handlers) DeleteForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -250,9 +250,9 @@ func (h *Handlers) DeleteForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/?deleted="+id)
 }
 
-// RestoreForm answers the form that takes a deletion back.
+// RestoreForm handles the form that undoes a deletion.
 //
-// It answers POST /c/{id}/restore: 303 to the conversation.
+// It handles POST /c/{id}/restore: 303 to the conversation.
 func (h *Handlers) RestoreForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -264,10 +264,10 @@ func (h *Handlers) RestoreForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/c/"+id)
 }
 
-// HeadForm shows another version of an answer, with what was asked after it.
+// HeadForm shows another version of an answer, with the questions after it.
 //
-// It answers POST /c/{id}/head: 303 to the turn. 404 for a run of another conversation. Pages that show the
-// conversation elsewhere learn of it by the feed.
+// It handles POST /c/{id}/head: 303 to the turn, 404 for a run of another conversation. The feed notifies other
+// pages that show the conversation.
 func (h *Handlers) HeadForm(c httpio.Context) error {
 	id, err := h.sessionForm(c)
 	if err != nil {
@@ -289,7 +289,7 @@ func (h *Handlers) HeadForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/c/"+id+"#turn-"+run)
 }
 
-// sessionForm reads a form about the session that the address names.
+// sessionForm parses a form about the session in the address.
 func (h *Handlers) sessionForm(c httpio.Context) (string, error) {
 	id, err := httpio.SessionID(c)
 	if err != nil {
@@ -298,22 +298,23 @@ func (h *Handlers) sessionForm(c httpio.Context) (string, error) {
 	return id, h.Bodies.ReadForm(c)
 }
 
-// checkPause is how long a stream of a session waits between two looks at the store, however often it is woken.
-// It is a choice: a reader does not notice a second, and a store with many streams does.
+// checkPause is the minimum interval between store queries of a session's stream. A reader does not notice a second;
+// a store with many streams does.
 const checkPause = time.Second
 
-// SessionEvents answers GET /c/{id}/events: a "head" event with the id of the session's newest run of the shown
-// branch, whenever that is not ?head= or what was told before. A page that shows the conversation in another tab asks
-// for the new turns then. While nothing begins, the stream costs no look at the store.
+// SessionEvents handles GET /c/{id}/events. It streams a "head" event with the id of the newest run of the shown
+// branch, when it differs from ?head= or the last event. A page that shows the conversation in another tab then
+// requests the new turns. Without new runs the stream costs no store query.
 //
-// 404 before the stream is open for a conversation that the user does not have, 429 when no place for a stream is free.
+// It fails before the stream opens with 404 for a conversation that the user does not have, and 429 over the limit
+// of streams.
 func (h *Handlers) SessionEvents(c httpio.Context) error {
 	id, err := httpio.SessionID(c)
 	if err != nil {
 		return err
 	}
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("head")
-	wake, stop := h.Feed.WatchSession(scope.User, id) // before the first look, so that nothing falls between
+	wake, stop := h.Feed.WatchSession(scope.User, id) // before the first query, so that no change is missed
 	defer stop()
 	news := wake()
 	session, err := h.Store.Session(ctx, scope, id)
@@ -326,7 +327,7 @@ func (h *Handlers) SessionEvents(c httpio.Context) error {
 	}
 	defer leave()
 	for {
-		// Nothing is sent again that the page knows, so an open tab costs one comment in each heartbeat.
+		// Known state is not sent again, so an open tab costs one comment per heartbeat.
 		if session.HeadID != told {
 			told = session.HeadID
 			if err := out.Send(httpio.AppendFrame(nil, 0, "head", []byte(told))); err != nil {
@@ -340,7 +341,7 @@ func (h *Handlers) SessionEvents(c httpio.Context) error {
 		}
 		news = wake()
 		if session, err = h.Store.Session(ctx, scope, id); err != nil {
-			return err // deleted meanwhile: the stream just ends
+			return err // deleted meanwhile: the stream ends
 		}
 	}
 }

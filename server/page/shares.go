@@ -12,13 +12,13 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// ListShares answers GET /shares for a browser: the links to answers, each with a button that ends it.
+// ListShares handles GET /shares for a browser: the links to answers, each with a button that ends it.
 func (h *Handlers) ListShares(c httpio.Context) error { return h.sharesPage(c, http.StatusOK, nil) }
 
-// ShareAnswer answers POST /shares: a form that makes a link. The page that it gets is the only one with its address.
+// ShareAnswer handles POST /shares: a form that creates a link. Only the response page shows its address.
 //
-// 201 with the page. Without a number of days that can be read it is shares.DefaultDays. 404 for a run that the user
-// does not have.
+// It answers 201 with the page. The default for a missing or invalid number of days is shares.DefaultDays. It fails
+// with 404 for a run that the user does not have.
 func (h *Handlers) ShareAnswer(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -39,9 +39,9 @@ func (h *Handlers) ShareAnswer(c httpio.Context) error {
 	return h.sharesPage(c, http.StatusCreated, &made)
 }
 
-// EndShare answers POST /shares/{id}/delete: a form that ends a link.
+// EndShare handles POST /shares/{id}/delete: a form that ends a link.
 //
-// 303 to the list; 404 for a link that the user does not have.
+// It answers 303 to the list, or 404 for a link that the user does not have.
 func (h *Handlers) EndShare(c httpio.Context) error {
 	err := h.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
@@ -50,9 +50,9 @@ func (h *Handlers) EndShare(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/shares")
 }
 
-// sharesPage draws the links, and the address of one that was just made.
+// sharesPage renders the links, and the address of a new one.
 //
-// It is not stored by anybody, since it may hold an address that opens the answer.
+// It is not cacheable, since it may contain an address that opens the answer.
 func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedLink) error {
 	ctx := c.Request().Context()
 	list, err := h.Store.Shares(ctx, httpio.Scope(c), time.Now())
@@ -63,7 +63,7 @@ func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedL
 	if err != nil {
 		return err
 	}
-	// Where nobody else reaches the server, the page says that a link is of no use to others.
+	// If only this machine reaches the server, the page warns that a link is of no use to others.
 	p := views.SharesPage{Shares: list, Now: frame.Now, OnlyHere: h.Guard.LocalOnly()}
 	if made != nil {
 		p.Made, p.URL = &made.Share, made.URL
@@ -72,13 +72,13 @@ func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedL
 	return h.showPage(c, status, frame, views.Shares(p), nil)
 }
 
-// Shared answers GET /s/{token}: one answer with its quotes, for whoever has the link. It needs no key.
+// Shared handles GET /s/{token}: one answer with its quotes, for a holder of the link. It needs no key.
 //
-// 404 draws the same page for a link that ended and for one that never was. The page sends no address on
-// (Referrer-Policy), and search engines are told to leave it alone: whoever has the address can read it.
+// An expired and an unknown link get the same 404 page. The page sends no referrer (Referrer-Policy) and is not
+// indexed by search engines, since the address gives access.
 func (h *Handlers) Shared(c httpio.Context) error {
 	head := c.Response().Header()
-	// These are set before the link is looked up, so that pages about links that ended have them too.
+	// These are set before the link is looked up, so that error pages have them too.
 	head.Set("Content-Security-Policy", SharedPolicy)
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
@@ -93,11 +93,11 @@ func (h *Handlers) Shared(c httpio.Context) error {
 	return httpio.Show(c, http.StatusOK, views.Shared(h.Assets, sharedView(share, t)))
 }
 
-// SharedPolicy lets a shared answer load nothing, run nothing and send nothing.
+// SharedPolicy forbids a shared answer all external resources, scripts and forms.
 const SharedPolicy = "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// sharedView is an answer without anything that leads into the library: no ids, no addresses, no steps.
+// sharedView returns an answer without references to the library: no ids, no addresses, no steps.
 func sharedView(h chat.Share, t *runlog.Trace) views.SharedAnswer {
 	v := views.SharedAnswer{
 		Question: h.Question, Model: t.Model, Until: h.ExpiresAt, Unsupported: t.Answer.Unsupported,

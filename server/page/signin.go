@@ -11,26 +11,26 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// keyKept is how long a browser keeps a key.
-// It is a choice; the key itself stays valid until it is revoked.
+// keyKept is the lifetime of a browser's key cookie; the key itself stays valid until it is revoked.
 const keyKept = 30 * 24 * time.Hour
 
-// AskForKey answers GET /signin.
+// AskForKey handles GET /signin.
 //
-// Anybody may. ?to= is where to go afterwards; see localTarget.
+// It needs no key. ?to= is the redirect target after signing in; see localTarget.
 func (h *Handlers) AskForKey(c httpio.Context) error {
 	return h.signInPage(c, http.StatusOK, c.QueryParam("to"), "")
 }
 
-// signInPage asks for a key, on the way to an address or to a question that was sent without one.
+// signInPage renders the form for a key, before a redirect to an address or with a question that was sent without a
+// key.
 func (h *Handlers) signInPage(c httpio.Context, status int, to, detail string) error {
 	return httpio.Show(c, status, views.SignIn(h.Assets, localTarget(to), detail, keptFields(c)))
 }
 
-// SignIn keeps a valid key in a cookie that no script can read.
+// SignIn stores a valid key in a cookie that scripts can't read.
 //
-// It answers POST /signin: 303 to where the user came from, or the page with the question that waited; 401 with the
-// form for a key that is not valid.
+// It handles POST /signin: 303 to the previous address, or the page with the kept question; 401 with the form for an
+// invalid key.
 func (h *Handlers) SignIn(c httpio.Context) error {
 	if h.Keys == nil {
 		return c.Redirect(http.StatusSeeOther, "/")
@@ -41,7 +41,7 @@ func (h *Handlers) SignIn(c httpio.Context) error {
 	key := strings.TrimSpace(c.Request().PostForm.Get("key"))
 	user, _, err := h.Keys.User(key)
 	if err != nil {
-		// Keys that can't be read are no fault of whoever typed one.
+		// An unreadable key file is no error of the user's input.
 		if chat.CodeOf(err) != chat.CodeUnauthorized {
 			return err
 		}
@@ -53,7 +53,7 @@ func (h *Handlers) SignIn(c httpio.Context) error {
 	cookie := keptKey(c, key, int(keyKept.Seconds()))
 	c.SetCookie(cookie)
 	if len(keptFields(c)) > 0 {
-		// The request goes on as if it had come with the key: the page that follows is the user's.
+		// The request continues as if it had been sent with the key: the following page is the user's.
 		c.Request().AddCookie(cookie)
 		c.Set(httpio.UserField, user)
 		if h.showKept(c) {
@@ -63,15 +63,15 @@ func (h *Handlers) SignIn(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, localTarget(c.Request().PostForm.Get("to")))
 }
 
-// SignOut forgets the browser's key.
+// SignOut deletes the key's cookie.
 //
-// It answers POST /signout with 303. The key itself stays valid.
+// It handles POST /signout with 303. The key itself stays valid.
 func (h *Handlers) SignOut(c httpio.Context) error {
 	c.SetCookie(keptKey(c, "", -1))
 	return c.Redirect(http.StatusSeeOther, "/signin")
 }
 
-// keptKey is the cookie that keeps a key for so many seconds. Scripts can't read it; over HTTPS it goes nowhere else.
+// keptKey returns the key's cookie, with a lifetime in seconds. It is HttpOnly, and Secure over HTTPS.
 //
 // SameSite is Lax, so that a link from elsewhere opens a page signed in; forms of other sites do not send it.
 func keptKey(c httpio.Context, key string, seconds int) *http.Cookie {
@@ -81,10 +81,10 @@ func keptKey(c httpio.Context, key string, seconds int) *http.Cookie {
 	}
 }
 
-// localTarget keeps a way back that stays on this server.
+// localTarget validates a redirect target on this server.
 //
-// Anything that a browser might take for another host is refused, as backslashes and two slashes: else a link could
-// lead a user who signs in to a page that looks like this one.
+// It refuses any form that a browser may parse as another host, such as backslashes and two slashes: otherwise
+// signing in would be an open redirect.
 func localTarget(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") ||
@@ -94,21 +94,21 @@ func localTarget(to string) string {
 	return to
 }
 
-// SignInFirst answers a browser without a valid key: it may sign in and then comes back to where it was, or to its
-// question.
+// SignInFirst handles a browser without a valid key: it shows the sign-in form and then redirects to the requested
+// address, or to the question.
 //
-// The status stays 401, so that scripts and caches do not take the form for the page.
+// The status stays 401, so that scripts and caches do not mistake the form for the page.
 func (h *Handlers) SignInFirst(c httpio.Context, p httpio.Problem) error {
 	if p.Status != http.StatusUnauthorized {
 		return httpio.Show(c, p.Status, views.SignIn(h.Assets, "/", p.Detail, nil))
 	}
-	// Only what can be loaded again is a way back: a form's address answers no GET.
+	// Only a GET request can be repeated: a form's address has no GET.
 	to := "/"
 	switch c.Request().Method {
 	case http.MethodGet:
 		to = c.Request().URL.RequestURI()
 	case http.MethodPost:
-		if err := h.Bodies.ReadForm(c); err != nil { // what is no form of the page has no question
+		if err := h.Bodies.ReadForm(c); err != nil { // other bodies have no question
 			c.Request().PostForm = nil
 		}
 		to = pageOf(c)

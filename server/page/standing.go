@@ -16,24 +16,24 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Standing answers GET /standing: the kept questions. Whoever looks has seen what changed.
+// Standing handles GET /standing: the kept questions. It marks their changes as seen.
 //
-// Only the change that was the newest when the page was drawn is marked as seen: one that comes meanwhile stays unseen.
+// Only the change that was the newest when the page was rendered is marked: a concurrent one stays unseen.
 func (h *Handlers) Standing(c httpio.Context) error {
 	return h.standingPage(c, http.StatusOK, views.KeptPage{})
 }
 
-// FeedAddress is the answer of POST /standing/feed for programs.
+// FeedAddress is the response of POST /standing/feed for programs.
 type FeedAddress struct {
 	URL string `json:"url"`
 }
 
-// MakeFeed answers POST /standing/feed: it makes the address at which a user's changes can be read, in the place of
-// the one before. The address is shown this once: only its hash is kept.
+// MakeFeed handles POST /standing/feed: it creates the address of a user's feed and replaces the previous one. The
+// address is shown only once: the store has its hash.
 //
-// Programs get JSON, a form gets the page; neither is to be stored, since the address is all that a reader needs.
+// Programs get JSON, a form gets the page. Neither is cacheable, since the address gives access.
 func (h *Handlers) MakeFeed(c httpio.Context) error {
-	// rand.Text has 128 bits at least, so nobody finds an address by trying.
+	// rand.Text has at least 128 bits, so an address can't be guessed.
 	token := rand.Text()
 	hash := chat.TokenHash(sha256.Sum256([]byte(token)))
 	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), &hash); err != nil {
@@ -47,7 +47,7 @@ func (h *Handlers) MakeFeed(c httpio.Context) error {
 	return c.JSON(http.StatusOK, FeedAddress{address})
 }
 
-// DropFeedForm answers POST /standing/feed/delete.
+// DropFeedForm handles POST /standing/feed/delete.
 func (h *Handlers) DropFeedForm(c httpio.Context) error {
 	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err
@@ -55,15 +55,14 @@ func (h *Handlers) DropFeedForm(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/standing")
 }
 
-// Webhooks sends what changed in kept questions to addresses that users set; see api.Webhooks.
+// Webhooks sends changes of kept questions to the users' webhooks; see api.Webhooks.
 type Webhooks interface {
 	Set(ctx context.Context, s chat.Scope, address, origin string, local bool) (secret string, err error)
 }
 
-// SetWebhookForm answers POST /standing/webhook: a form has the changes sent to an address, and shows the secret, this
-// once.
+// SetWebhookForm handles POST /standing/webhook: a form that sets the webhook, and shows the secret once.
 //
-// 400 draws the page with what was typed.
+// It answers 400 with the input on the page.
 func (h *Handlers) SetWebhookForm(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -83,7 +82,7 @@ func (h *Handlers) SetWebhookForm(c httpio.Context) error {
 	return h.standingPage(c, http.StatusOK, views.KeptPage{HookSecret: secret})
 }
 
-// DropWebhookForm answers POST /standing/webhook/delete.
+// DropWebhookForm handles POST /standing/webhook/delete.
 func (h *Handlers) DropWebhookForm(c httpio.Context) error {
 	if err := h.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
 		return err
@@ -97,12 +96,12 @@ func (h *Handlers) standingPage(c httpio.Context, status int, p views.KeptPage) 
 	if err != nil {
 		return err
 	}
-	// What is drawn below are the questions as they were read here, so what is new still shows as new this once.
+	// The page renders the questions as read before, so that new changes are marked as new once.
 	for _, kept := range all {
 		if !kept.Unseen() {
 			continue
 		}
-		// Changes stand newest first.
+		// Changes are sorted newest first.
 		seen := kept.Changes[0].At
 		if _, err := h.Store.ChangeStanding(ctx, scope, kept.ID, func(s *chat.Standing) error {
 			s.SeenAt = seen
@@ -124,21 +123,20 @@ func (h *Handlers) standingPage(c httpio.Context, status int, p views.KeptPage) 
 	return h.showPage(c, status, frame, views.Kept(p), nil)
 }
 
-// asked are the fields of a form that make a question.
+// asked are the form fields of a question.
 var asked = []string{"message", "session_id", "context_text", "document_ids", "namespace", "toolset", "model"}
 
-// keptFields returns the fields of a form that make up a question, nil if it has none. When a question comes without a
-// valid key, the form that asks for the key carries them, so that the question is not lost. They are only in bodies:
-// no address, cookie or log has them.
+// keptFields returns the form fields of a question, nil if there is none. If a question is sent without a valid key,
+// the sign-in form carries these fields, so that the question is not lost. They are only in bodies: never in
+// addresses, cookies or logs.
 //
-// They are in order of their names, so that the same question gives the same form. It reads a form that was parsed
-// before.
+// They are sorted by name, so that equal questions give equal forms. The form must be parsed already.
 func keptFields(c httpio.Context) []views.Field {
 	form := c.Request().PostForm
 	if corpus.Blank(form.Get("message")) {
 		return nil
 	}
-	// Other fields, such as a key that was typed, are left behind.
+	// Other fields, such as a typed key, are dropped.
 	var fields []views.Field
 	for name, values := range form {
 		if slices.Contains(asked, name) {
@@ -147,7 +145,7 @@ func keptFields(c httpio.Context) []views.Field {
 			}
 		}
 	}
-	// Forms of a conversation name it in their address, which the form for the key does not have.
+	// Forms of a conversation have its id in their path, which the sign-in form lacks.
 	if strings.HasPrefix(c.Path(), "/c/:id/") && !form.Has("session_id") {
 		fields = append(fields, views.Field{Name: "session_id", Value: c.Param("id")})
 	}
@@ -155,10 +153,10 @@ func keptFields(c httpio.Context) []views.Field {
 	return fields
 }
 
-// showKept draws the page of a question that waited for its user to sign in, with the question in the box. It reports
-// whether it did.
+// showKept renders the page of a question that was sent before signing in, with the question in the box. It reports
+// whether there was one.
 //
-// The question is not asked: its user sends it once more.
+// The question is not asked: the user submits it again.
 func (h *Handlers) showKept(c httpio.Context) bool {
 	q, err := h.Questions.Read(c)
 	if err != nil {
@@ -168,9 +166,9 @@ func (h *Handlers) showKept(c httpio.Context) bool {
 	return err == nil || httpio.Committed(c)
 }
 
-// pageOf is the page that a request comes from, on this server.
+// pageOf returns the page of this server that a request was sent from.
 //
-// It is told by the header Referer, which any client may make up, so only an address on this server is taken, else the
+// It uses the header Referer, which a client may forge, so only an address on this server is accepted, else the
 // first page.
 func pageOf(c httpio.Context) string {
 	u, err := url.Parse(c.Request().Referer())

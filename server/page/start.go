@@ -13,13 +13,13 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// Start answers GET /: a question box, or a way to begin while there are no documents. The page's script gets the part
-// that depends on the documents.
+// Start handles GET /: a question box, or an introduction while there are no documents. The page's script gets only
+// the part that depends on the documents.
 //
-// ?q= puts a draft into the box. Nothing is asked before the user sends it.
+// ?q= sets a draft in the box. Nothing is asked before the user submits it.
 func (h *Handlers) Start(c httpio.Context) error { return h.showStart(c, http.StatusOK, nil) }
 
-// showStart draws it, with a question that was not taken if there is one.
+// showStart renders the start page, with a refused question if there is one.
 func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, err := h.pageFrame(c, "")
@@ -39,7 +39,7 @@ func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	if no != nil {
 		as = no.Question
 	}
-	// A question that was refused goes before a draft from the address.
+	// A refused question takes precedence over a draft in the address.
 	no.fillComposer(&start.Composer)
 	if start.Composer.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
 		return err
@@ -56,21 +56,21 @@ func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	return h.showPage(c, status, page, views.Start(page, start), nil)
 }
 
-// draftQuestion is a question that a link brings for the box.
+// draftQuestion returns the question in a link, for the box.
 //
-// It is cut to 2,000 characters, which is a choice.
+// It is truncated to 2,000 characters.
 func draftQuestion(c httpio.Context) string {
 	text := []rune(httpio.CleanText(c.QueryParam("q")))
 	return string(text[:min(len(text), 2000)])
 }
 
-// It is a choice.
+// maxStarters is the maximum number of suggested questions.
 const maxStarters = 4
 
-// starterCache keeps the first page's questions until the documents change.
+// starterCache caches the first page's suggested questions until the documents change.
 //
-// It keeps those of one user, the last one who looked, which is all that a server for one person needs; others have
-// theirs made anew.
+// It has one entry, for the user who last loaded the page, which suffices for a server with one user; for others
+// they are computed again.
 type starterCache struct {
 	mu      sync.Mutex
 	user    string
@@ -78,10 +78,10 @@ type starterCache struct {
 	made    []views.Starter
 }
 
-// starterQuestions makes questions from what the newest documents say.
+// starterQuestions returns questions about the newest documents.
 //
-// No model is asked: the library makes them of the documents' own words. The lock is held meanwhile, so that they are
-// made once.
+// It uses no model: the library extracts them from the documents' text. The lock is held meanwhile, so that they are
+// computed once.
 func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]views.Starter, error) {
 	version, err := h.Library.Version(ctx, scope)
 	if err != nil {
@@ -90,7 +90,7 @@ func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]vi
 	cache := &h.starterCache
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
-	// An empty list is kept like another one: documents that make no question are not tried again each time.
+	// An empty list is cached as well, to avoid repeated attempts.
 	if cache.made != nil && cache.user == scope.User && cache.version == version {
 		return cache.made, nil
 	}
@@ -108,12 +108,12 @@ func (h *Handlers) starterQuestions(ctx context.Context, scope chat.Scope) ([]vi
 	return made, nil
 }
 
-// startersOf makes up to maxStarters questions, one of each document in turn.
+// startersOf returns up to maxStarters questions, one of each document in turn.
 func (h *Handlers) startersOf(ctx context.Context, scope chat.Scope, docs []corpus.Document) ([]views.Starter, error) {
 	made := []views.Starter{}
 	nexts := make([]func() (string, error, bool), len(docs))
 	for i, d := range docs {
-		// Questions are made only as far as they are needed: each takes a search.
+		// The questions are computed lazily: each costs a search.
 		next, stop := iter.Pull2(h.Library.Suggestions(ctx, scope, d))
 		defer stop()
 		nexts[i] = next

@@ -5,12 +5,12 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Stream answers GET /runs/{id}/stream: the run's events under the same names and numbers as the log, drawn for the
-// page. A reader that has them all gets the last one again, because the page's script comes back after an end it did
-// not expect.
+// Stream handles GET /runs/{id}/stream: the run's events under the same names and numbers as in the log, rendered
+// for the page. A reader that has all events gets the last one again, since the page's script reconnects after an
+// unexpected end.
 //
-// 404 for a run that the user does not have, 429 when no place for a stream is free. A program that wants the log
-// itself takes GET /agent/runs/{id}/events.
+// It fails with 404 for a run that the user does not have, and 429 over the limit of streams. A program that needs
+// the log itself uses GET /agent/runs/{id}/events.
 func (h *Handlers) Stream(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {

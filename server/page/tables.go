@@ -14,11 +14,10 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// rowsShown is how many documents a page of a table shows.
-// It is a choice.
+// rowsShown is the number of documents on a page of a table.
 const rowsShown = 100
 
-// Tables answers GET /tables: the tables over documents, and the form that makes one.
+// Tables handles GET /tables: the tables over documents, and the form that creates one.
 //
 // ?namespace= fills in the form.
 func (h *Handlers) Tables(c httpio.Context) error {
@@ -43,10 +42,9 @@ func (h *Handlers) tablesPage(c httpio.Context, status int, p views.TablesPage) 
 	return h.showPage(c, status, frame, views.Tables(p), nil)
 }
 
-// MakeTable answers POST /tables: the form shows what a table would be, and then makes it. What was typed comes back.
+// MakeTable handles POST /tables: the form previews a table, and then creates it. On an error it keeps its input.
 //
-// Without do=make nothing is made and the page shows the plan, since a table may cost a lot. 303 to the table that was
-// made.
+// Without do=make it only shows the plan, since a table may be expensive. It answers 303 to the new table.
 func (h *Handlers) MakeTable(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -71,7 +69,7 @@ func (h *Handlers) MakeTable(c httpio.Context) error {
 			return h.tablesPage(c, http.StatusOK, p)
 		}
 	}
-	// Only failures that a user can mend bring the form back.
+	// Only errors that a user can fix show the form again.
 	problem := httpio.AsError(err)
 	if problem.Code == chat.CodeInternal || ctx.Err() != nil {
 		return err
@@ -80,9 +78,9 @@ func (h *Handlers) MakeTable(c httpio.Context) error {
 	return h.tablesPage(c, httpio.Status(problem.Code), p)
 }
 
-// columnsOf reads the columns of the form: one a line, a name and, after a colon and a space, its question.
+// columnsOf parses the form's columns: one per line, a name and, after a colon and a space, its question.
 //
-// Empty lines are passed over. How many there may be is checked where a table is made.
+// Empty lines are ignored. The limit on their number is checked when the table is created.
 func columnsOf(text string) (columns []chat.GridColumn) {
 	for line := range strings.Lines(text) {
 		name, question, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -93,10 +91,10 @@ func columnsOf(text string) (columns []chat.GridColumn) {
 	return columns
 }
 
-// Table answers GET /tables/{id}.
+// Table handles GET /tables/{id}.
 //
-// ?from= is the row that the part shown begins with, from 0; it is moved to the beginning of a part. The page loads
-// itself again while the table is filled.
+// ?from= is the first row, from 0; it is rounded down to the start of a page. The page reloads while the table is
+// filled.
 func (h *Handlers) Table(c httpio.Context) error {
 	p, err := h.tablePage(c, 0)
 	if err != nil {
@@ -110,8 +108,8 @@ func (h *Handlers) Table(c httpio.Context) error {
 	return h.showPage(c, http.StatusOK, frame, views.Table(p), nil)
 }
 
-// TableCells answers GET /tables/{id}/cells for the page's script: how far the table is, and the cells that changed
-// after those that the page has.
+// TableCells handles GET /tables/{id}/cells for the page's script: the table's progress, and the cells that changed
+// after those of the page.
 func (h *Handlers) TableCells(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {
@@ -124,14 +122,14 @@ func (h *Handlers) TableCells(c httpio.Context) error {
 	return httpio.Show(c, http.StatusOK, views.TableChanges(p))
 }
 
-// tablePage reads a page of a table with the cells that changed after a number.
+// tablePage reads a page of a table with the cells that changed after a Seq.
 func (h *Handlers) tablePage(c httpio.Context, after int64) (p views.TablePage, err error) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	from, err := httpio.QueryInt(c, "from", 0, 0, chat.MaxGridRows)
 	if err != nil {
 		return p, err
 	}
-	// The table is read before its cells: those of one that is done are all there.
+	// The table is read before its cells: if it is done, its cells are complete.
 	if p.Grid, err = h.Store.Grid(ctx, scope, c.Param("id")); err != nil {
 		return p, err
 	}
@@ -139,10 +137,10 @@ func (h *Handlers) tablePage(c httpio.Context, after int64) (p views.TablePage, 
 	if err != nil {
 		return p, err
 	}
-	// Parts begin at multiples of rowsShown, so that links to them stay the same.
+	// Pages start at multiples of rowsShown, so that their links are stable.
 	p.After, p.From = after, from-from%rowsShown
 	p.To = min(p.From+rowsShown, len(p.Grid.Rows))
-	// The number counts changes of the whole table, also of rows that are not shown.
+	// The number counts changes of the whole table, including rows that are not shown.
 	for _, cell := range cells {
 		p.After = max(p.After, cell.Seq)
 	}
@@ -152,9 +150,9 @@ func (h *Handlers) tablePage(c httpio.Context, after int64) (p views.TablePage, 
 	return p, nil
 }
 
-// ActOnTable answers POST /tables/{id}/act: a button of a table.
+// ActOnTable handles POST /tables/{id}/act: a button of a table.
 //
-// 303 to the table, or to the list once it is removed; 400 for a button that is not known.
+// It answers 303 to the table, or to the list after its deletion; 400 for an unknown button.
 func (h *Handlers) ActOnTable(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
@@ -179,12 +177,12 @@ func (h *Handlers) ActOnTable(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, "/tables/"+id)
 }
 
-// errUnknownButton answers a form of an earlier page.
+// errUnknownButton is the error for a form of an outdated page.
 var errUnknownButton = httpio.Invalid("The button is not known here. Open the page again.")
 
-// TableCell answers GET /tables/{id}/cells/{row}/{column}: one cell with its quotes, to read and to edit.
+// TableCell handles GET /tables/{id}/cells/{row}/{column}: one cell with its quotes, for reading and editing.
 //
-// 404 for a cell outside of the table. The conversation behind it is left out when it is gone.
+// It fails with 404 for a cell outside the table. A deleted conversation of the cell is left out.
 func (h *Handlers) TableCell(c httpio.Context) error {
 	return h.cellPage(c, http.StatusOK, views.CellPage{})
 }
@@ -222,7 +220,7 @@ func (h *Handlers) cellPage(c httpio.Context, status int, p views.CellPage) erro
 	return h.showPage(c, status, frame, views.Cell(p), nil)
 }
 
-// pageOfRow is the address of the page of a table that has a row.
+// pageOfRow returns the address of the table page with a row.
 func pageOfRow(id string, row int) string {
 	page := "/tables/" + id
 	if from := row - row%rowsShown; from > 0 {
@@ -231,10 +229,10 @@ func pageOfRow(id string, row int) string {
 	return page
 }
 
-// ChangeCell answers POST /tables/{id}/cells/{row}/{column}: the form writes into a cell, takes that back, or has it
-// asked again.
+// ChangeCell handles POST /tables/{id}/cells/{row}/{column}: a form that edits a cell, reverts the edit, or asks
+// again.
 //
-// 303 to the cell in its table. A text that can't be kept comes back with 400.
+// It answers 303 to the cell in its table. An invalid text is shown again with 400.
 func (h *Handlers) ChangeCell(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err

@@ -15,8 +15,7 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// All are choices about how much a browser draws without being slow; who wants more follows the links to the parts
-// before and after.
+// Limits of the size that a browser renders without delay; links lead to the parts before and after.
 const (
 	blocksShown = 1200 // of a document without pages, on its own page
 	blocksAside = 60   // in the panel
@@ -24,19 +23,19 @@ const (
 	wholePages  = 30
 	sheetsAside = 4
 	maxOutline  = 200
-	insideShown = 20 // files inside a document that lead to their documents
+	insideShown = 20 // files inside a document with links to their documents
 
-	// maxShownText is how many runes of text are shown at once, but for a block or a page that has more alone. Each
-	// word of a page has a box in memory.
+	// maxShownText is the maximum number of runes shown at once; a single block or page may exceed it. Each word of
+	// a page has a box in memory.
 	maxShownText = 400_000
 )
 
-// Document answers GET /d/{id}: a document drawn from its blocks or pages. chat.Link describes the query: what to mark,
-// and which part of a long document to show. The page's script gets the source panel.
+// Document handles GET /d/{id}: a document rendered from its blocks or pages. chat.Link describes the query: the
+// marks, and the part of a long document to show. The page's script gets the source panel.
 //
-// 404 for a document that the user does not have, 400 for a link with numbers that can't be read. What a link names and
-// is not there any more is no failure: the document is shown with a notice. The order of the steps counts: pages decide
-// what a link may name, what is marked decides whether pages are shown, and both decide which part is cut out.
+// It fails with 404 for a document that the user does not have, and 400 for invalid numbers in a link. A stale link
+// is no error: the document is shown with a notice. The order of the steps matters: pages limit the link's targets,
+// the marks decide whether pages are shown, and both select the part.
 func (h *Handlers) Document(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	d, err := h.Library.Document(ctx, scope, c.Param("id"))
@@ -44,7 +43,7 @@ func (h *Handlers) Document(c httpio.Context) error {
 		return err
 	}
 	if extract.Formats.IsPaged(d.MIME) {
-		h.Library.ExpectPage() // the browser asks for its image next
+		h.Library.ExpectPage() // the browser requests its image next
 	}
 	p := viewing{Handlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: isAside(c)}}
 	if err := p.loadContent(); err != nil {
@@ -83,9 +82,9 @@ func isAside(c httpio.Context) bool {
 	return httpio.ByHTMX(c) || c.QueryParam("panel") == "1"
 }
 
-// viewing makes a Viewer for one request.
+// viewing builds a Viewer for one request.
 //
-// It lives as long as the request. All places in the text are offsets in runes.
+// All positions in the text are offsets in runes.
 type viewing struct {
 	*Handlers
 	ctx    context.Context
@@ -94,13 +93,13 @@ type viewing struct {
 	text   string
 	blocks []corpus.Block
 	sizes  [][2]float64
-	drawn  *corpus.Drawn // the document as it is printed, if that is to be shown; nil: its text or its own pages
-	link   chat.Link     // what was asked for
+	drawn  *corpus.Drawn // the document as printed pages, if requested; nil: its text or its own pages
+	link   chat.Link     // the requested link
 }
 
 // loadContent reads the document's content.
 //
-// All of the text and the blocks are read, of which a part is drawn: marks and headings may be anywhere.
+// It reads all text and blocks, although a part is rendered: marks and headings may be anywhere.
 func (p *viewing) loadContent() (err error) {
 	id := p.v.Document.ID
 	if p.text, err = p.Library.Text(p.ctx, p.scope, id); err != nil {
@@ -121,15 +120,13 @@ func (p *viewing) loadContent() (err error) {
 	}
 	slices.Reverse(p.v.Inside) // in the order of the file
 	p.v.MoreInside = count - len(p.v.Inside)
-	// markLink and drawPages may put a notice about the link in its place, which matters more to a reader who followed
-	// one.
+	// markLink and drawPages may replace it by a notice about the link, which is more relevant to a reader who
+	// followed one.
 	p.v.Notice = stateNotice(p.ctx, p.v.Document, len(p.blocks) == 0)
 	return nil
 }
 
-// stateNotice says why a document shows nothing, or something old.
-//
-// It is empty when there is nothing to say.
+// stateNotice returns the notice for a document that is empty or outdated, or "".
 func stateNotice(ctx context.Context, d corpus.Document, empty bool) string {
 	switch d.State {
 	case corpus.StateReady:
@@ -155,20 +152,20 @@ func stateNotice(ctx context.Context, d corpus.Document, empty bool) string {
 	return views.ReadingNow.In(ctx)
 }
 
-// place is where in a document a request points: the index of a block, and a page from 1.
+// place is a position in a document: the index of a block, and a page from 1.
 type place struct {
 	block, page int
 }
 
-// findPlace returns the place that the request names, else that of the marked words. A page that is named goes before
-// the page of a block.
+// findPlace returns the requested place, else that of the marked words. A requested page takes precedence over a
+// block's.
 func (p *viewing) findPlace() (at place, err error) {
 	last := p.lastPage()
 	if p.link.At != "" {
 		at.block = max(p.blockNamed(p.link.At), 0)
 	} else if marked := p.markedSpan(); marked.End > 0 {
 		at.block = p.blockAtOrBefore(marked.Start)
-		if len(p.sizes) > 0 { // the words may stand on the page after the one that their block begins on
+		if len(p.sizes) > 0 { // the words may be on the page after the start of their block
 			boxes, err := p.boxes(marked)
 			if err != nil {
 				return at, err
@@ -188,7 +185,7 @@ func (p *viewing) findPlace() (at place, err error) {
 	return at, nil
 }
 
-// lastPage is the number of the document's last page as it is shown.
+// lastPage returns the number of the last shown page.
 func (p *viewing) lastPage() int {
 	if p.drawn != nil {
 		return max(len(p.drawn.Sizes), 1)
@@ -196,7 +193,7 @@ func (p *viewing) lastPage() int {
 	return max(len(p.sizes), 1)
 }
 
-// markedSpan is the marked quote, else the marked passage; empty without any.
+// markedSpan returns the marked quote, else the marked passage; empty without a mark.
 func (p *viewing) markedSpan() views.Span {
 	if p.v.Quote.End > p.v.Quote.Start {
 		return p.v.Quote
@@ -204,7 +201,7 @@ func (p *viewing) markedSpan() views.Span {
 	return p.v.Passage
 }
 
-// blockAtOrBefore is the index of the last block that starts at or before a place.
+// blockAtOrBefore returns the index of the last block that starts at or before an offset.
 func (p *viewing) blockAtOrBefore(at int) int {
 	low, high := 0, len(p.blocks)
 	for low < high {
@@ -217,9 +214,9 @@ func (p *viewing) blockAtOrBefore(at int) int {
 	return max(low-1, 0)
 }
 
-// runeSlice returns [start, end), rune offsets, of a text.
+// runeSlice returns a copy of text[start:end], in runes.
 //
-// The copy keeps the whole text from staying in memory with a part of it. Offsets beyond the end are those of the end.
+// The copy avoids keeping the whole text in memory. Offsets beyond the end are clamped.
 func runeSlice(text string, start, end int) []rune {
 	n, from, to := 0, len(text), len(text)
 	for i := range text {
@@ -235,11 +232,11 @@ func runeSlice(text string, start, end int) []rune {
 	return []rune(strings.Clone(text[min(from, to):to]))
 }
 
-// showSheets shows the pages around one: fewer than there is room for when they have more text, or more nodes, than can
-// be drawn.
+// showSheets shows the pages around one. Their number is reduced if they have more text or more nodes than the
+// limits.
 //
-// Texts are counted first, since lines are read only for pages that are shown, and nodes after that, since they are
-// counted by the lines. The page that was asked for is always among those shown.
+// Text is counted first, since lines are read only for shown pages, and then the nodes, which depend on the lines.
+// The requested page is always included.
 func (p *viewing) showSheets(page int) error {
 	all := len(p.sizes)
 	size := sheetsWhole
@@ -264,7 +261,7 @@ func (p *viewing) showSheets(page int) error {
 	from, to = itemsAround(page, from, to, views.MaxBlockNodes, func(n int) int { return sheets[n-first].Nodes() })
 	sheets, texts = sheets[from-first:to-first+1], p.textsOf(from, to)
 	for i := range sheets {
-		// The picture that the reader came for is loaded at once, the others as they come into view.
+		// The requested page's image loads at once, the others lazily.
 		sheets[i].Eager, sheets[i].Text = sheets[i].Page == page, texts[i]
 		sheets[i].Undrawn = p.Library.Undrawable(p.v.Document, sheets[i].Page, views.ImageWidth)
 	}
@@ -280,7 +277,7 @@ func (p *viewing) showSheets(page int) error {
 	return p.markSheets(from, to)
 }
 
-// textsOf returns which part of the text each of some pages has; an empty one of a page without text.
+// textsOf returns the range of the text on each page; empty for a page without text.
 func (p *viewing) textsOf(from, to int) []views.Span {
 	texts := make([]views.Span, to-from+1)
 	for _, b := range p.blocks {
@@ -296,7 +293,7 @@ func (p *viewing) textsOf(from, to int) []views.Span {
 	return texts
 }
 
-// spanOf is from the first text to the last one.
+// spanOf returns the range from the first text to the last one.
 func spanOf(texts []views.Span) (all views.Span) {
 	for _, text := range texts {
 		if text.End == 0 {
@@ -310,7 +307,7 @@ func spanOf(texts []views.Span) (all views.Span) {
 	return all
 }
 
-// withCarried widens the text of pages from one on to the block before, which may end on that page.
+// withCarried extends the text of pages by the preceding block, which may end on the first page.
 func (p *viewing) withCarried(from int, span views.Span) views.Span {
 	last := views.Span{}
 	for _, b := range p.blocks {
@@ -352,10 +349,10 @@ func (p *viewing) linesOf(from, to int, texts []views.Span) ([]views.Sheet, erro
 	return sheets, nil
 }
 
-// drawPages has an Office file drawn as it is printed, if that view is asked for. One that can't be drawn is shown as
-// its text, with a notice.
+// drawPages converts an Office file to its printed pages, if that view is requested. On chat.CodeUndrawable the text
+// is shown with a notice; other errors are returned.
 //
-// Drawing takes seconds the first time, within ctx. Any other failure than chat.CodeUndrawable is returned.
+// The first conversion takes seconds, limited by ctx.
 func (p *viewing) drawPages(view string) error {
 	if !p.Library.DrawsOffice(p.v.Document) {
 		return nil
@@ -373,8 +370,8 @@ func (p *viewing) drawPages(view string) error {
 	return err
 }
 
-// showDrawn puts the drawn pages in the place of the document's text, and what is marked there in its place. Marked
-// words that can't be found on the pages are shown in the text instead.
+// showDrawn replaces the document's text with its rendered pages, including the marks. Marked words that can't be
+// found on the pages are shown in the text instead.
 func (p *viewing) showDrawn() {
 	if !p.v.HasPages {
 		return
@@ -395,7 +392,7 @@ func (p *viewing) showDrawn() {
 		p.v.Notice = views.NotOnPages.In(p.ctx)
 		return
 	}
-	// Offsets in the document's text mean nothing in the text of the pages.
+	// Offsets in the document's text are invalid in the text of the pages.
 	p.v.Passage, p.v.Quote, p.v.Also = views.Span{}, views.Span{}, nil
 	if len(pieces) > 0 {
 		p.v.Quote, p.v.Also = pieces[0], pieces[1:]
@@ -404,7 +401,7 @@ func (p *viewing) showDrawn() {
 	p.link.At, p.v.Drawn = "", true
 }
 
-// viewURL is the address of another view of this document, with the same mark.
+// viewURL returns the address of another view of this document, with the same mark.
 func (p *viewing) viewURL(view string) string {
 	link := p.link
 	link.View, link.Page, link.At, link.Fragment = view, 0, "", ""
@@ -414,13 +411,13 @@ func (p *viewing) viewURL(view string) string {
 	return link.String()
 }
 
-// boxes are the rectangles of a part of the text on the pages that are shown, one for each line.
+// boxes returns the boxes of a part of the text on the shown pages, one for each line.
 func (p *viewing) boxes(s views.Span) ([]chat.Box, error) {
 	lines, err := p.lines(s)
 	return corpus.BoxesOf(lines), err
 }
 
-// lines are those of a part of the text on the pages that are shown.
+// lines returns the lines of a part of the text on the shown pages.
 func (p *viewing) lines(s views.Span) ([]corpus.Line, error) {
 	if p.drawn != nil {
 		return p.drawn.Lines(s.Start, s.End), nil
@@ -428,7 +425,7 @@ func (p *viewing) lines(s views.Span) ([]corpus.Line, error) {
 	return p.Library.Lines(p.ctx, p.scope, p.v.Document.ID, s.Start, s.End)
 }
 
-// cutPart fills in the part of the document around a place.
+// cutPart selects the part of the document around a place.
 func (p *viewing) cutPart(at place) error {
 	if len(p.sizes) > 0 {
 		if err := p.showSheets(at.page); err != nil {
@@ -443,8 +440,8 @@ func (p *viewing) cutPart(at place) error {
 
 // showPart shows the blocks around one.
 //
-// A third of the part comes before the block, which a reader came for, and two thirds after it. The links to the parts
-// before and after lead to places from which nothing is left out.
+// A third of the part precedes the block, the reader's target, and two thirds follow it. The links to the adjacent
+// parts leave no gap.
 func (p *viewing) showPart(block int) {
 	size := blocksShown
 	if p.v.Panel {
@@ -458,11 +455,11 @@ func (p *viewing) showPart(block int) {
 	end := p.blocks[to-1].End
 	if to < len(p.blocks) {
 		p.v.Next = p.blocks[to].Start
-		// The text up to the next block comes along, for a quote that goes on over the gap.
+		// The text up to the next block is included, for a quote that spans the gap.
 		end = p.v.Next
 		at := min(to+size/3, len(p.blocks)-1)
 		if first, _ := p.blockWindow(at, size); first > to {
-			at = to // the window around the farther block would leave blocks out
+			at = to // centring on the farther block would leave blocks out
 		}
 		p.v.Later = p.atBlock(p.blocks[at].ID, p.blocks[to].ID)
 	}
@@ -476,12 +473,12 @@ func (p *viewing) showPart(block int) {
 	p.v.Text = runeSlice(p.text, p.v.Offset, end)
 }
 
-// blockWindow returns the range of blocks to draw around one: at most size of them, and fewer if they have more than
-// MaxBlockNodes nodes or more than maxShownText. It always holds the block itself.
+// blockWindow returns the range of blocks to render around one: at most size, and fewer if they exceed MaxBlockNodes
+// nodes or maxShownText. It always includes the block itself.
 func (p *viewing) blockWindow(block, size int) (from, to int) {
 	from = max(min(block-size/3, len(p.blocks)-size), 0)
 	to = min(from+size, len(p.blocks)) - 1
-	// Two bounds hold one after the other: a part may have few words in many nodes, or the other way round.
+	// Both limits apply in turn: a part may have few words in many nodes, or the reverse.
 	from, to = itemsAround(block, from, to, maxShownText, func(i int) int {
 		return p.blocks[i].End - p.blocks[i].Start
 	})
@@ -490,8 +487,9 @@ func (p *viewing) blockWindow(block, size int) (from, to int) {
 	return from, to + 1
 }
 
-// itemsAround narrows the range [from, to] to the items next to one whose costs sum to at most most. The items before
-// it may take a third of what its own cost leaves, and those after it the rest. The range always holds the one itself.
+// itemsAround narrows the range [from, to] to the items around one, with a total cost of at most most. The items
+// before it may take a third of the budget after its own cost, and those after it the rest. The range always
+// contains the item itself.
 func itemsAround(one, from, to, most int, cost func(int) int) (int, int) {
 	sum := 0
 	for n := from; n <= to; n++ {
@@ -512,7 +510,7 @@ func itemsAround(one, from, to, most int, cost func(int) int) (int, int) {
 	return from, to
 }
 
-// markSheets puts the boxes of passage and quote on the pages shown.
+// markSheets sets the boxes of passage and quote on the shown pages.
 func (p *viewing) markSheets(from, to int) error {
 	passage, err := p.boxes(p.v.Passage)
 	if err != nil {
@@ -541,7 +539,7 @@ func (p *viewing) markSheets(from, to int) error {
 	}
 	put(passage, func(s *views.Sheet) *[]chat.Box { return &s.Passage })
 	put(quote, func(s *views.Sheet) *[]chat.Box { return &s.Quote })
-	// A link leads to the quote, or to the passage where there is none.
+	// A link targets the quote, or else the passage.
 	first := quote
 	if len(first) == 0 {
 		first = passage
@@ -554,14 +552,14 @@ func (p *viewing) markSheets(from, to int) error {
 	return nil
 }
 
-// listHeadings lists the headings, the deepest left out when there are too many.
+// listHeadings lists the headings and omits the deepest levels if there are too many.
 //
-// At most maxOutline are listed; Current is the last one before what is marked.
+// At most maxOutline are listed; Current is the last one before the mark.
 func (p *viewing) listHeadings(at place) {
 	if p.v.Panel {
 		return
 	}
-	// Three levels are a choice: deeper headings make a list that nobody reads.
+	// Three levels: deeper headings make the list too long to read.
 	deepest := 3
 	for ; deepest > 1 && p.countHeadings(deepest) > maxOutline; deepest-- {
 	}
@@ -595,7 +593,7 @@ func (p *viewing) countHeadings(deepest int) int {
 	return n
 }
 
-// headingURL leads to a heading on this page, or to the part that it is in.
+// headingURL returns the address of a heading on this page, or of the part that contains it.
 func (p *viewing) headingURL(b corpus.Block, shown bool) string {
 	if len(p.sizes) > 0 {
 		if b.Page >= p.v.Pages.From && b.Page <= p.v.Pages.To {

@@ -14,10 +14,10 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
-// markCitation finds the citation {run}.{number} and its words in the document as it is now. Words that are not there
-// are never marked, nor is anything near them.
+// markCitation resolves the citation {run}.{number} and marks its words in the current document. Missing words are
+// not marked, nor are any nearby.
 //
-// An answer that is gone, or another user's, is a notice and no failure.
+// A deleted answer, or another user's, adds a notice and is no error.
 func (p *viewing) markCitation(name string) error {
 	run, number, ok := strings.Cut(name, ".")
 	n, err := strconv.Atoi(number)
@@ -39,7 +39,7 @@ func (p *viewing) markCitation(name string) error {
 		return nil
 	}
 	p.v.Cited = cited
-	// A citation without a hash can't be compared, so nothing is said of a change.
+	// A citation without a hash can't be compared, so a change is not reported.
 	cited.Changed = cited.SHA256 != "" && cited.SHA256 != p.v.Document.SHA256
 	if err := p.markQuote(cited); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (p *viewing) markCitation(name string) error {
 	return nil
 }
 
-// findCitation returns a citation with its neighbours, nil if the answer has no such one of this document.
+// findCitation returns a citation with its neighbours, nil if the answer has none with that number in this document.
 func findCitation(answer *runlog.Trace, number int, document string) *views.Cited {
 	var found *views.Cited
 	for i, c := range answer.Citations {
@@ -78,10 +78,10 @@ func findCitation(answer *runlog.Trace, number int, document string) *views.Cite
 	return found
 }
 
-// markQuote marks the quote where it stands, and the passage it was found in.
+// markQuote marks the quote and its passage.
 //
-// The offsets of the citation are tried first. If other words stand there, the document has changed since; then the
-// quote is looked for, and only word for word.
+// It tries the offsets of the citation first. If the text there differs, the document has changed; then it searches
+// for the quote, word for word only.
 func (p *viewing) markQuote(c *views.Cited) error {
 	if c.Check == chat.CheckNotFound || c.Quote == "" {
 		return nil
@@ -94,7 +94,7 @@ func (p *viewing) markQuote(c *views.Cited) error {
 		}
 		span = views.Span{Start: start, End: end}
 	}
-	// The passage is only the quieter mark around the quote: one that is not there any more, or elsewhere, is left out.
+	// The passage is only a secondary mark around the quote: a missing or moved one is left out.
 	p.v.Quote, c.Marked = span, true
 	found, err := p.Library.Passages(p.ctx, p.scope, []string{c.ChunkID})
 	if err != nil {
@@ -107,11 +107,10 @@ func (p *viewing) markQuote(c *views.Cited) error {
 	return nil
 }
 
-// mapCells is how finely the strip shows a document.
-// It is a choice.
+// mapCells is the number of cells in a document's citation map.
 const mapCells = 60
 
-// citedMap is the strip of the document with this answer's citations: a cell for each page, or for a piece of the text.
+// citedMap returns the document's map of this answer's citations: a cell for each page, or for a part of the text.
 func (p *viewing) citedMap(c *views.Cited) []views.MapCell {
 	last := 0
 	if n := len(p.blocks); n > 0 {
@@ -143,9 +142,9 @@ func (p *viewing) citedMap(c *views.Cited) []views.MapCell {
 	return strip
 }
 
-// readLink reads what chat.Link writes. The pages must be known.
+// readLink parses the parameters of a chat.Link. The pages must be known.
 //
-// It fails with chat.CodeInvalid for numbers out of their range and for ranges that can't be read.
+// It fails with chat.CodeInvalid for numbers out of range and for invalid ranges.
 func (p *viewing) readLink(c httpio.Context) (err error) {
 	p.link = chat.Link{
 		Document: p.v.Document.ID, Citation: c.QueryParam("c"), Passage: c.QueryParam("p"), Block: c.QueryParam("b"),
@@ -154,7 +153,7 @@ func (p *viewing) readLink(c httpio.Context) (err error) {
 	if p.drawn != nil {
 		p.link.View = chat.ViewPages
 	}
-	// A page is checked against the last one that is shown; offsets are checked when they are marked.
+	// A page is checked against the last shown page; offsets are checked when they are marked.
 	for _, number := range []struct {
 		name      string
 		low, high int
@@ -175,8 +174,7 @@ func (p *viewing) readLink(c httpio.Context) (err error) {
 	return nil
 }
 
-// markLink finds what the link names in the document as it is now. What is not there is never marked, and a notice says
-// so.
+// markLink resolves the link in the current document. A missing target is not marked and adds a notice.
 func (p *viewing) markLink() (err error) {
 	if p.link.Citation != "" {
 		return p.markCitation(p.link.Citation)
@@ -233,21 +231,21 @@ func (p *viewing) markWords(start, end int) (found bool) {
 	return true
 }
 
-// atBlock is the address of the part of this document around a block, with the same mark.
+// atBlock returns the address of the part of this document around a block, with the same mark.
 func (p *viewing) atBlock(id, fragment string) string {
 	link := p.link
 	link.At, link.Page, link.Fragment = id, 0, fragment
 	return link.String()
 }
 
-// atPage is the address of the part of this document around a page, with the same mark.
+// atPage returns the address of the part of this document around a page, with the same mark.
 func (p *viewing) atPage(page int) string {
 	link := p.link
 	link.At, link.Page, link.Fragment = "", page, "p"+strconv.Itoa(page)
 	return link.String()
 }
 
-// blockNamed is the index of a block, -1 if there is none of that id.
+// blockNamed returns the index of a block, -1 if the id is unknown.
 func (p *viewing) blockNamed(id string) int {
 	return slices.IndexFunc(p.blocks, func(b corpus.Block) bool { return b.ID == id })
 }

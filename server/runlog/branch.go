@@ -8,8 +8,8 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// ReadableRuns returns the runs of a session. When the store is there and can't read them, there are none, lost is
-// how many there were, and the failure is logged. Any other failure is returned.
+// ReadableRuns returns the runs of a session. If the store can't decode them, it returns none, logs the failure, and
+// lost is their number. Any other failure is returned.
 func (r *Reader) ReadableRuns(
 	ctx context.Context, scope chat.Scope, session chat.Session,
 ) (runs []chat.Run, lost int, err error) {
@@ -23,7 +23,7 @@ func (r *Reader) ReadableRuns(
 	return nil, max(1, session.TurnCount), nil
 }
 
-// Readable leaves out the runs whose requests are damaged, and counts them.
+// Readable filters out runs with damaged requests, and counts them.
 func Readable(branch []chat.Run) (runs []chat.Run, lost int) {
 	runs = slices.DeleteFunc(slices.Clone(branch), func(r chat.Run) bool { return r.Unreadable })
 	return runs, len(branch) - len(runs)
@@ -31,8 +31,8 @@ func Readable(branch []chat.Run) (runs []chat.Run, lost int) {
 
 // BranchTo returns the runs from the first question to head.
 //
-// It is oldest first, and empty for a head that is not among runs. A ring of parents, which only damage can make, ends
-// after as many runs as there are.
+// They are oldest first; the result is empty for an unknown head. A cycle of parents, which only damage can cause,
+// ends after as many runs as there are.
 func BranchTo(runs []chat.Run, head string) []chat.Run {
 	byID := make(map[string]chat.Run, len(runs))
 	for _, run := range runs {

@@ -10,16 +10,16 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// CitationStyle says how an answer's footnotes are written for a program. The log always holds [N].
+// CitationStyle is the format of an answer's footnotes in the API. The log always holds [N].
 type CitationStyle string
 
-// The styles of footnotes.
+// The formats of footnotes.
 const (
 	StyleSource  CitationStyle = "source"  // [Source N] and a list of sources at the end; the default
-	StyleNumeric CitationStyle = "numeric" // [N], as it is
+	StyleNumeric CitationStyle = "numeric" // [N], unchanged
 )
 
-// Check fails with a chat.Error for a style that is unknown.
+// Check fails with a chat.Error for an unknown style.
 func (style CitationStyle) Check() error {
 	if style == "" || style == StyleSource || style == StyleNumeric {
 		return nil
@@ -27,11 +27,11 @@ func (style CitationStyle) Check() error {
 	return httpio.Invalid(`citation_style must be "source" or "numeric".`)
 }
 
-// Apply rewrites an answer that has citations; one without, such as a refusal, stays as it is. base is put before
-// their links.
+// Apply converts the footnotes of an answer with citations; one without, such as a refusal, is unchanged. base is
+// the prefix of their links.
 //
-// base is the server's address without a path, such as https://example.org. The source's own address comes first if it
-// has one, then the link that opens the document here.
+// base is the server's address without a path, such as https://example.org. The source's own address comes first if
+// it has one, then the link to the document here.
 func (style CitationStyle) Apply(markdown string, citations []chat.Citation, base string) string {
 	if style == StyleNumeric || len(citations) == 0 {
 		return markdown
@@ -53,8 +53,7 @@ func (style CitationStyle) Apply(markdown string, citations []chat.Citation, bas
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Named is Apply for an answer that is read again: in the style that its question named, and as the log has it when
-// it named none.
+// Named is Apply for an answer read later: in the style of its question, and as in the log without one.
 func (style CitationStyle) Named(markdown string, citations []chat.Citation, base string) string {
 	if style == "" {
 		return markdown
@@ -62,10 +61,10 @@ func (style CitationStyle) Named(markdown string, citations []chat.Citation, bas
 	return style.Apply(markdown, citations, base)
 }
 
-// Frame is ProgramFrame with the whole answer in the style that a request names. The pieces before it stay as the log
-// has them, and so does all of it when no style is named.
+// Frame is ProgramFrame with the whole answer in the requested style. The deltas before it keep the log's form, and
+// without a style so does the answer.
 //
-// Only the event of the whole answer differs from the log, and it keeps its number.
+// Only the event of the whole answer differs from the log; it keeps its number.
 func (style CitationStyle) Frame(base string) Framing {
 	if style != StyleSource {
 		return ProgramFrame
@@ -92,7 +91,7 @@ func (style CitationStyle) Frame(base string) Framing {
 	}
 }
 
-// PlaceName names a document and a section of it.
+// PlaceName joins the names of a document and a section.
 func PlaceName(title, section, joint string) string {
 	if section = chat.SectionIn(title, section); section != "" {
 		return title + joint + section
@@ -100,10 +99,10 @@ func PlaceName(title, section, joint string) string {
 	return title
 }
 
-// marker is a footnote in Markdown, or what is none: a piece of code, or a sign that is escaped.
+// marker matches a footnote in Markdown, and code and escaped characters, which contain no footnotes.
 var marker = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`|\\\\.|\\[(\\d{1,4})\\]")
 
-// Footnotes finds every [N] in Markdown, as byte ranges. Links and code have none.
+// Footnotes returns the byte ranges of every [N] in Markdown, outside links and code.
 func Footnotes(markdown string) [][2]int {
 	var list [][2]int
 	for _, at := range marker.FindAllStringSubmatchIndex(markdown, -1) {
@@ -114,7 +113,7 @@ func Footnotes(markdown string) [][2]int {
 	return list
 }
 
-// WithoutFootnotes drops every [N]: the numbers of an earlier answer name other passages than those of the next one.
+// WithoutFootnotes removes every [N]: in another answer the numbers would refer to other passages.
 func WithoutFootnotes(markdown string) string {
 	var b strings.Builder
 	last := 0
@@ -126,7 +125,7 @@ func WithoutFootnotes(markdown string) string {
 	return b.String()
 }
 
-// Mark writes the citations' [N] as [Source N]. Other numbers in brackets, links and code stay as they are.
+// Mark rewrites the citations' [N] as [Source N]. Other numbers in brackets, links and code are unchanged.
 func (style CitationStyle) Mark(markdown string, citations []chat.Citation) string {
 	if style == StyleNumeric {
 		return markdown
@@ -148,10 +147,10 @@ func (style CitationStyle) Mark(markdown string, citations []chat.Citation) stri
 	return b.String()
 }
 
-// OneLine returns a text with every run of white space as one space.
+// OneLine returns a text with collapsed white space.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// Absolute returns a link with the server's address before it, unless it has one.
+// Absolute returns a link with the server's address as prefix, unless it is absolute.
 func Absolute(base, url string) string {
 	if strings.HasPrefix(url, "/") {
 		return base + url
@@ -176,7 +175,7 @@ type GroundedSource struct {
 	Added      bool       `json:"added,omitempty"`
 }
 
-// SourcesOf spells citations out; base is put before their links.
+// SourcesOf converts citations to sources; base is the prefix of their links.
 //
 // They are in the order of the citations, and never nil, so that JSON has a list.
 func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
@@ -201,10 +200,10 @@ func SourcesOf(citations []chat.Citation, base string) []GroundedSource {
 	return out
 }
 
-// FailureOf is the error of a run that ended without anything to hand over.
+// FailureOf returns the error of a run that ended without a result.
 //
-// A run that was cancelled, or ended by a guardrail, has something to hand over and no error here. It is nil while the
-// run is under way, too.
+// A cancelled run, and one that a guardrail ended, have a result and no error. It is also nil while the run is under
+// way.
 func FailureOf(t *Trace) error {
 	if t.Status != chat.RunFailed && t.Status != chat.RunInterrupted {
 		return nil
@@ -221,7 +220,8 @@ func FailureOf(t *Trace) error {
 	return e
 }
 
-// Failure is the error of a run that has no answer to hand over: FailureOf, or why a guardrail held the answer back.
+// Failure returns the error of a run without an answer: FailureOf, or the reason why a guardrail withheld the
+// answer.
 func (t *Trace) Failure() error {
 	if t.Withheld() {
 		text, _ := t.Spoken()
@@ -230,7 +230,7 @@ func (t *Trace) Failure() error {
 	return FailureOf(t)
 }
 
-// APIStatus is a run's status as the API has it: "success" for a completed one.
+// APIStatus returns a run's status for the API: "success" for a completed one.
 func APIStatus(status chat.RunStatus) string {
 	if status == chat.RunCompleted {
 		return "success"
@@ -238,13 +238,13 @@ func APIStatus(status chat.RunStatus) string {
 	return string(status)
 }
 
-// Withheld reports whether a guardrail ended the run: what it wrote until then is not an answer.
+// Withheld reports whether a guardrail ended the run: its text is then no answer.
 func (t *Trace) Withheld() bool {
 	return t.Status == chat.RunGuardrailTriggered || t.Status == chat.RunCitationValidationFailed
 }
 
-// Spoken is what a program gets as the run's answer. When a guardrail ended the run that is a sentence about it,
-// without citations.
+// Spoken returns the answer text and citations for a program. If a guardrail ended the run, it returns a sentence
+// about that, without citations.
 func (t *Trace) Spoken() (string, []chat.Citation) {
 	switch {
 	case !t.Withheld():
@@ -258,7 +258,7 @@ func (t *Trace) Spoken() (string, []chat.Citation) {
 		[]chat.Citation{}
 }
 
-// runLatency is how long the run took, or has taken so far, in milliseconds.
+// runLatency returns the duration of the run so far, in milliseconds.
 func runLatency(t *Trace) int64 {
 	if t.Answer != nil && t.Answer.LatencyMS > 0 {
 		return t.Answer.LatencyMS

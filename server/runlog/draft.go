@@ -6,21 +6,22 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Draft finds what of an answer under way is safe to tell a reader who can't take text back: nothing before its first
-// footnote or the whole answer, since text may turn out to be a thought. The zero value is that of a run's beginning.
+// Draft returns the part of an unfinished answer that can be streamed to a client unable to retract text. It holds
+// text back until the first footnote or the whole answer, since text may turn out to be a thought. The zero value is
+// a new draft.
 type Draft struct {
 	text  string // since the last reset
-	told  int    // bytes of text that are told
+	told  int    // bytes of text already streamed
 	cited bool
 }
 
-// Told is what a reader gets to know with an event.
+// Told is the update that an event adds for a reader.
 type Told struct {
-	Withdrawn bool   // what was told before is no part of the answer, which begins anew with Text
-	Text      string // that goes on with the answer
+	Withdrawn bool   // the text sent before is retracted, and the answer restarts with Text
+	Text      string // continues the answer
 }
 
-// Add takes the payload of a run's next event.
+// Add applies the payload of a run's next event.
 func (d *Draft) Add(p chat.Payload) Told {
 	switch p := p.(type) {
 	case chat.AnswerDelta:
@@ -41,12 +42,12 @@ func (d *Draft) Add(p chat.Payload) Told {
 	return Told{}
 }
 
-// addAnswer takes the whole answer, of which a part may be told.
+// addAnswer sets the whole answer, part of which may already be streamed.
 func (d *Draft) addAnswer(whole string) Told {
 	told := d.text[:d.told]
 	d.text, d.told = whole, len(whole)
 	switch {
-	case strings.HasPrefix(told, whole): // it was cut at its end
+	case strings.HasPrefix(told, whole): // it was truncated at its end
 		return Told{}
 	case strings.HasPrefix(whole, told):
 		return Told{Text: whole[len(told):]}
@@ -54,7 +55,7 @@ func (d *Draft) addAnswer(whole string) Told {
 	return Told{Withdrawn: true, Text: whole}
 }
 
-// Rest returns what is not told yet, and takes it for told.
+// Rest returns the unsent rest and marks it as sent.
 func (d *Draft) Rest() string {
 	rest := d.text[d.told:]
 	d.told = len(d.text)

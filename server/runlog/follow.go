@@ -9,33 +9,33 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Follower says how a run's log is shown to one kind of reader.
+// Follower is the encoding of a run's log for one kind of reader.
 type Follower struct {
-	// Frame appends what a reader gets for an entry. A chat.Reset comes as an entry with Seq 0: the reader starts
-	// over, and all entries follow from the first.
+	// Frame encodes an entry for the reader. A chat.Reset is an entry with Seq 0: the reader starts over, and all
+	// entries follow from the first.
 	Frame Framing
-	// RepeatLast sends the last entry again to a reader that has them all, where others get 204.
+	// RepeatLast sends the last entry again to a reader that has all entries, where others get 204.
 	RepeatLast bool
 }
 
-// Framing appends an entry as one kind of reader gets it.
+// Framing appends an entry encoded for one kind of reader.
 type Framing func(dst []byte, entry *chat.Entry) ([]byte, error)
 
-// ProgramFrame is the event as JSON under its number and kind.
+// ProgramFrame encodes the event as JSON with its number and kind.
 func ProgramFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
 	return httpio.AppendFrame(dst, entry.Seq, string(entry.Type), entry.JSON), nil
 }
 
-// Follow streams a run's log from after on until the run is over, the reader leaves or the server drains. None of these
-// touches the run. It fails only before anything is sent.
+// Follow streams a run's log after a position until the run is over, the reader disconnects or the server drains.
+// None of these affects the run. It fails only before anything is sent.
 //
-// A reader that has it all gets 204, after which browsers' EventSource does not reconnect (HTML standard, section 9.2).
-// One whose number is beyond the log's end gets a reset and then all. While nothing happens, a comment is sent after
-// each heartbeat, so that proxies keep the connection and a reader that left is noticed. The stream takes one of the
-// places of httpio.Streams: chat.CodeTooMany without one.
+// A reader that has all events gets 204, after which browsers' EventSource does not reconnect (HTML standard,
+// section 9.2). A position beyond the log's end gets a reset and then all events. Without events, a comment is sent
+// at each heartbeat, so that proxies keep the connection and a disconnected reader is noticed. The stream counts
+// against the limits of httpio.Streams, with chat.CodeTooMany over them.
 func (r *Reader) Follow(c httpio.Context, runID string, after int64, f Follower) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	wake, stop := r.Feed.Watch(runID) // before the first read, so that nothing falls between
+	wake, stop := r.Feed.Watch(runID) // before the first read, so that no event is missed
 	defer stop()
 	news := wake()
 	page, err := r.Feed.Read(ctx, scope, runID, after)
@@ -70,7 +70,7 @@ func (r *Reader) Follow(c httpio.Context, runID string, after int64, f Follower)
 			return nil
 		}
 	}
-	// An event is a sign of life, too: after one the next comment is a whole heartbeat away.
+	// An event resets the heartbeat.
 	heartbeat := time.NewTimer(r.Streams.Heartbeat)
 	defer heartbeat.Stop()
 	for {
@@ -79,7 +79,7 @@ func (r *Reader) Follow(c httpio.Context, runID string, after int64, f Follower)
 		}
 		if n := len(page.Entries); n > 0 {
 			after = page.Entries[n-1].Seq
-			page.Entries = nil // a waiting reader holds nothing of the log
+			page.Entries = nil // a waiting reader keeps no entries in memory
 			heartbeat.Reset(r.Streams.Heartbeat)
 		} else {
 			select {
@@ -93,15 +93,15 @@ func (r *Reader) Follow(c httpio.Context, runID string, after int64, f Follower)
 			case <-ctx.Done():
 				return nil
 			case <-r.Streams.Draining:
-				_ = out.Retry(httpio.RetryAfterDrain) // best effort: a reader without it comes back on its own
+				_ = out.Retry(httpio.RetryAfterDrain) // best effort: a reader without it reconnects by default
 				return nil
 			}
 		}
 		news = wake()
 		if page, err = r.Feed.ReadWatched(ctx, scope, runID, after); err != nil {
-			return err // the stream is open: this is only logged, and the reader comes back
+			return err // the stream is open: this is only logged, and the reader reconnects
 		}
-		if after > page.Last && len(page.Entries) == 0 { // the log has lost its end, and something else may follow
+		if after > page.Last && len(page.Entries) == 0 { // the log has lost its end, and other events may follow
 			if reset, err = resetEntry(runID, page.Last); err != nil {
 				return err
 			}
@@ -114,7 +114,7 @@ func (r *Reader) Follow(c httpio.Context, runID string, after int64, f Follower)
 	}
 }
 
-// streamEnd hides that a reader left; a failure of ours goes to the log.
+// streamEnd ignores a disconnected reader; internal failures are logged.
 func streamEnd(err error) error {
 	if ours, ok := errors.AsType[frameError](err); ok {
 		return ours
@@ -122,7 +122,7 @@ func streamEnd(err error) error {
 	return nil
 }
 
-// frameError is a failure to draw an event, as opposed to one to deliver it.
+// frameError is a failure to encode an event, as opposed to one to send it.
 type frameError struct{ error }
 
 // Unwrap returns the cause.
@@ -154,7 +154,8 @@ func (r *Reader) sendEntries(out *httpio.EventStream, entries []*chat.Entry, f F
 	return nil
 }
 
-// resetEntry tells a reader that the log is shorter than what it has seen, after a crash of the store: it reads again.
+// resetEntry returns an entry that makes a reader start over, since the log is shorter than its position after a
+// crash of the store.
 func resetEntry(runID string, last int64) (*chat.Entry, error) {
 	ev, err := chat.NewEvent(runID, chat.Reset{Last: last})
 	if err != nil {

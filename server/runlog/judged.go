@@ -6,19 +6,19 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Judged says how reliable an answer is, and why. Every way to get an answer includes it.
+// Judged is the assessment of an answer's reliability, with reasons. Every form of an answer includes it.
 type Judged struct {
 	Confidence     float64  `json:"confidence" jsonschema:"from 0 to 1" api:"min=0,max=1"`
 	SelfEvaluation string   `json:"self_evaluation,omitempty" jsonschema:"why that confidence"`
 	Unsupported    []string `json:"unsupported" jsonschema:"sentences that nothing bears out"`
-	// What there is to know about the answer, in sentences: that another model answered instead, that footnotes named
-	// no passage, that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0.
+	// Notes on the answer, in sentences: that another model answered as a fallback, that footnotes cited no passage,
+	// that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0.
 	Notes []string `json:"notes" jsonschema:"what there is to know about the answer"`
 }
 
-// Judged returns the judgement of the run's answer. An answer that a guardrail held back is not judged.
+// Judged returns the assessment of the run's answer. An answer that a guardrail withheld has none.
 //
-// Its lists are never nil. Before there is an answer the confidence is 0 and only the notes of steps are there.
+// Its lists are never nil. Before the answer the confidence is 0, and only the notes of steps are set.
 func (t *Trace) Judged() Judged {
 	out := Judged{Unsupported: []string{}, Notes: t.noteMessages()}
 	a := t.Answer
@@ -29,8 +29,8 @@ func (t *Trace) Judged() Judged {
 	return out
 }
 
-// FinishReason returns why the answer's text ends, in the words of OpenAI's API: length if the model's reply was cut at
-// its token limit, else stop.
+// FinishReason returns the finish reason in OpenAI's API: length if the model's reply was truncated at its token
+// limit, else stop.
 func (t *Trace) FinishReason() string {
 	if t.Answer != nil && t.Answer.StopReason == chat.StopLength {
 		return "length"
@@ -38,8 +38,8 @@ func (t *Trace) FinishReason() string {
 	return "stop"
 }
 
-// noteMessages returns the messages of the steps fallback and history, which say that another model answered or that
-// the conversation could not be read, and after them the notes on the answer.
+// noteMessages returns the messages of the steps fallback and history, about another model or an unreadable
+// conversation, followed by the notes on the answer.
 func (t *Trace) noteMessages() []string {
 	out := []string{}
 	for _, step := range t.Steps {

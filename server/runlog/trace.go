@@ -1,14 +1,12 @@
-// Package runlog reads runs for those who answer with them. A Reader gives a run as it stands (a Trace), waits for
-// its end, or follows its log as a stream; a Trace says what the answer is, how its footnotes are written (citation)
-// and how far it can be relied on (judged).
+// Package runlog reads runs for the rooms. A Reader returns a run's current state (a Trace), waits for its end, or
+// streams its log. A Trace has the answer, the format of its footnotes (citation) and its reliability (judged).
 //
-// What comes in is the log of a run, event by event, from the store or as it grows; what goes out is a Trace, or a
-// stream. follow.go sends the log as it is to those who know our events, a Teller (trace.go) puts it into messages of
-// other protocols, draft.go says what of an unfinished answer such a reader may be told, and branch.go picks the runs
-// of a conversation that are shown.
+// Input is the log of a run, event by event, from the store or live. Output is a Trace or a stream. follow.go
+// streams the log to clients of our events, a Teller (trace.go) encodes it as messages of other protocols, draft.go
+// selects the safe part of an unfinished answer, and branch.go selects the shown runs of a conversation.
 //
-// It must never change a run: a reader who comes or leaves neither ends it nor adds to its log. All it shows follows
-// from the log, so that the same run looks the same to everybody who may see it, at any time.
+// It must never change a run: connecting or disconnecting neither ends it nor adds to its log. Its output depends on
+// the log only, so that a run looks the same to every authorised reader at any time.
 package runlog
 
 import (
@@ -23,7 +21,7 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// Reader reads runs: whole, to their end, or as a stream that follows them. It is safe for concurrent use.
+// Reader reads runs: their current state, at their end, or as a stream. It is safe for concurrent use.
 type Reader struct {
 	Store   chat.Store
 	Feed    *chat.Feed
@@ -32,41 +30,41 @@ type Reader struct {
 	frames  httpio.FramePool
 }
 
-// Trace is a run with its whole log folded into one picture: the body of GET /agent/runs/{id}.
+// Trace is the state folded from a run's whole log: the body of GET /agent/runs/{id}.
 //
-// It is not safe for concurrent use: whoever folds events into it owns it.
+// It is not safe for concurrent use.
 type Trace struct {
 	RunID     string          `json:"run_id"`
 	SessionID string          `json:"session_id"`
-	ParentID  string          `json:"parent_id,omitempty"` // The run before it on its branch.
+	ParentID  string          `json:"parent_id,omitempty"` // The preceding run on its branch.
 	Status    chat.RunStatus  `json:"status"`
 	Question  string          `json:"question"`
 	Model     string          `json:"model"`
 	Mode      chat.Mode       `json:"mode"`
 	Toolset   string          `json:"toolset"`
-	Budget    chat.Budget     `json:"budget"` // What the run may use.
+	Budget    chat.Budget     `json:"budget"` // The run's budget.
 	Steps     []chat.Step     `json:"steps"`  // The last state of each step, in the order they began.
-	Text      string          `json:"text"`   // The answer as far as it is written.
-	Answer    *chat.Answer    `json:"answer"` // The whole answer; null until there is one.
+	Text      string          `json:"text"`   // The answer so far.
+	Answer    *chat.Answer    `json:"answer"` // The complete answer; null before.
 	Citations []chat.Citation `json:"citations"`
-	Tokens    chat.Tokens     `json:"tokens"` // Tokens of the model, of all steps and the answer.
-	// What all of them cost, in the currency of the prices; left out when the model has no price.
+	Tokens    chat.Tokens     `json:"tokens"` // The model's tokens, of all steps and the answer.
+	// The cost of all tokens, in the currency of the prices; left out when the model has no price.
 	Cost *float64 `json:"cost,omitempty"`
-	// How long the run took, or has taken so far, in milliseconds.
+	// The run's duration so far, in milliseconds.
 	LatencyMS int64           `json:"latency_ms"`
 	Error     *chat.StepError `json:"error,omitempty"`
-	LastSeq   int64           `json:"last_seq"` // The number of the last event it is made from.
+	LastSeq   int64           `json:"last_seq"` // The sequence number of the last event included.
 	CreatedAt time.Time       `json:"created_at"`
 	EndedAt   *time.Time      `json:"ended_at,omitempty"` // When it ended.
 	// The address of the run's events as JSON.
 	Events string          `json:"events"`
-	Log    chat.Transcript `json:"-"` // what the fields above show
-	Style  CitationStyle   `json:"-"` // that its question named
+	Log    chat.Transcript `json:"-"` // the source of the fields above
+	Style  CitationStyle   `json:"-"` // the question's style
 }
 
-// NewTrace begins the trace of a run.
+// NewTrace returns the trace of a run before its first event.
 //
-// Its status and tokens are those of the run's row, until its log says more.
+// Its status and tokens are those of the run's row, until events replace them.
 func NewTrace(run chat.Run) *Trace {
 	t := &Trace{
 		RunID: run.ID, SessionID: run.SessionID, ParentID: run.ParentID, Status: run.Status,
@@ -85,9 +83,9 @@ func NewTrace(run chat.Run) *Trace {
 	return t
 }
 
-// Add folds one event in. Events come in order.
+// Add applies an event. Events must be in order.
 //
-// It fails for an event that can't be read. One that was folded in before changes nothing, and a gap is not noticed.
+// It fails for an event that can't be decoded. An event applied before is ignored, and a gap is not detected.
 func (t *Trace) Add(ev chat.Event) error {
 	p, err := t.Log.Apply(ev)
 	if err != nil {
@@ -110,7 +108,7 @@ func (t *Trace) Add(ev chat.Event) error {
 	return nil
 }
 
-// sumSteps says what the run came to. Its answer knows, or its end; for a run without them the steps are added up.
+// sumSteps sets latency, tokens and cost: from the answer or the run's end, else as the sum of the steps.
 func (t *Trace) sumSteps() {
 	t.LatencyMS = runLatency(t)
 	if t.Answer != nil {
@@ -127,7 +125,7 @@ func (t *Trace) sumSteps() {
 	}
 }
 
-// StepsUsed returns how many turns of the model the run had, 0 while it is under way.
+// StepsUsed returns the run's number of model turns, 0 while it is under way.
 func (t *Trace) StepsUsed() int {
 	switch {
 	case t.Answer != nil:
@@ -138,8 +136,8 @@ func (t *Trace) StepsUsed() int {
 	return 0
 }
 
-// RetrievalCalls counts the tool calls that searched or read, without those that were not made. The end of a run
-// knows how many were charged.
+// RetrievalCalls returns the number of tool calls that searched or read, without those not made. The end of a run
+// has the number charged.
 func (t *Trace) RetrievalCalls() int {
 	if done := t.Log.Done; done != nil && done.RetrievalCalls > 0 {
 		return done.RetrievalCalls
@@ -153,7 +151,7 @@ func (t *Trace) RetrievalCalls() int {
 	return n
 }
 
-// Run returns the run that a request's address names.
+// Run returns the run in a request's address.
 func (r *Reader) Run(c httpio.Context) (chat.Run, error) {
 	id, err := httpio.RunID(c)
 	if err != nil {
@@ -162,9 +160,10 @@ func (r *Reader) Run(c httpio.Context) (chat.Run, error) {
 	return r.Store.Run(c.Request().Context(), httpio.Scope(c), id)
 }
 
-// Trace reads a run and its log as far as it goes now.
+// Trace returns a run with its log up to now.
 //
-// chat.CodeNotFound for a run that is not there or another user's, chat.ErrDamaged for a log that can't be read.
+// It fails with chat.CodeNotFound for a run that is missing or another user's, and chat.ErrDamaged for a damaged
+// log.
 func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Trace, error) {
 	run, err := r.Store.Run(ctx, scope, runID)
 	if err != nil {
@@ -173,8 +172,8 @@ func (r *Reader) Trace(ctx context.Context, scope chat.Scope, runID string) (*Tr
 	return r.Walk(ctx, scope, run, nil)
 }
 
-// Walk is Trace for a run that was read. It calls see, if there is one, with what each event adds; that is in the trace
-// already.
+// Walk is Trace for a run already read. It calls see, if not nil, with each event's payload after adding it to the
+// trace.
 func (r *Reader) Walk(
 	ctx context.Context, scope chat.Scope, run chat.Run, see func(*Trace, chat.Payload) error,
 ) (*Trace, error) {
@@ -196,7 +195,7 @@ func (r *Reader) Walk(
 	}
 }
 
-// see adds an event and calls see, if there is one, with what it adds.
+// see adds an event and calls the function see, if not nil, with its payload.
 func (t *Trace) see(ev chat.Event, see func(*Trace, chat.Payload) error) error {
 	if err := t.Add(ev); err != nil || see == nil {
 		return err
@@ -208,16 +207,16 @@ func (t *Trace) see(ev chat.Event, see func(*Trace, chat.Payload) error) error {
 	return see(t, p)
 }
 
-// Await follows a run to its end and returns its trace. The run goes on when the client leaves.
+// Await follows a run to its end and returns its trace. The run continues if the client disconnects.
 //
-// It fails with ctx's error when that ends first, and with chat.CodeUnavailable when the server drains. A run that
-// failed is no error here: see FailureOf.
+// It fails with ctx's error if ctx ends first, and with chat.CodeUnavailable if the server drains. A failed run is
+// no error here: see FailureOf.
 func (r *Reader) Await(ctx context.Context, scope chat.Scope, run chat.Run) (*Trace, error) {
 	return r.Watch(ctx, scope, run, nil, nil)
 }
 
-// Watch is Walk to the run's end. It calls idle, if there is one, while nothing happens. It returns the trace even if
-// it fails.
+// Watch is Walk to the run's end. It calls idle, if not nil, at each heartbeat without events. It returns the trace
+// even if it fails.
 func (r *Reader) Watch(
 	ctx context.Context, scope chat.Scope, run chat.Run, see func(*Trace, chat.Payload) error, idle func() error,
 ) (*Trace, error) {
@@ -227,11 +226,11 @@ func (r *Reader) Watch(
 	return t, err
 }
 
-// Listen calls add for each event of a run, in order, until the run is over, and idle, if there is one, while nothing
-// happens.
+// Listen calls add for each event of a run, in order, until the run is over, and idle, if not nil, at each heartbeat
+// without events.
 //
-// The watch begins before the first read, so that no event falls between the two. idle is called at a beat of
-// Streams.Heartbeat without news; an error of add or idle ends it and is returned as it is.
+// The watch starts before the first read, so that no event is missed. The interval of idle is Streams.Heartbeat. An
+// error of add or idle ends it and is returned unchanged.
 func (r *Reader) Listen(
 	ctx context.Context, scope chat.Scope, runID string, add func(chat.Event) error, idle func() error,
 ) error {
@@ -240,8 +239,7 @@ func (r *Reader) Listen(
 	heartbeat := time.NewTicker(r.Streams.Heartbeat)
 	defer heartbeat.Stop()
 	read := r.Feed.Read
-	// The first read goes to the store. Those after it may trust what is in memory, since the watch tells of each
-	// append.
+	// The first read queries the store. Later ones may use the cache, since the watch signals each append.
 	for after := int64(0); ; read = r.Feed.ReadWatched {
 		news := wake()
 		page, err := read(ctx, scope, runID, after)
@@ -281,9 +279,9 @@ func (r *Reader) Listen(
 	}
 }
 
-// Output is a step's whole output: the stored one when the event holds only its beginning.
+// Output returns a step's complete output: the stored one if the event is truncated.
 //
-// chat.CodeNotFound for a step that has none, or none yet.
+// It fails with chat.CodeNotFound for a step without output so far.
 func (r *Reader) Output(ctx context.Context, scope chat.Scope, runID, callID string) (json.RawMessage, error) {
 	full, err := r.Store.StepOutput(ctx, scope, runID, callID)
 	if err == nil || chat.CodeOf(err) != chat.CodeNotFound {
@@ -300,21 +298,22 @@ func (r *Reader) Output(ctx context.Context, scope chat.Scope, runID, callID str
 	return step.ToolOutput, nil
 }
 
-// Teller puts a run into the messages of another protocol. What it returns depends on the log alone, so that a reader
-// who comes back gets the same messages under the same numbers.
+// Teller encodes a run as messages of another protocol. Its output depends on the log alone, so that a reconnecting
+// reader gets the same messages under the same numbers.
 //
-// It is made for one stream and called by it alone, so it may keep state between calls.
+// It serves one stream and is called sequentially, so it may keep state between calls.
 type Teller interface {
-	// Tell returns what the run's next event adds; it is in t already.
+	// Tell returns the messages for the run's next event, which t already includes.
 	Tell(t *Trace, p chat.Payload) []any
-	// End returns the last messages. failure is why there is no answer; nil if there is one, or the run was stopped.
+	// End returns the last messages. failure is the reason for a missing answer; nil if there is an answer or the
+	// run was stopped.
 	End(t *Trace, failure error) []any
 }
 
-// Retell streams a run to its end as a teller puts it, each message as a server-sent event without a name. The last one
-// of an event of the log has its number: a reader who has seen it gets what follows after. A number beyond the end
-// means the beginning. Who has seen all gets 204. close is data that ends the stream, if it is not empty. None of this
-// touches the run. It fails before anything is sent, or, only for the log, after a failure was told.
+// Retell streams a run to its end in a teller's encoding, each message as an unnamed server-sent event. The last
+// message of a log event has the event's number as its id: a reader resumes after it. A number beyond the end
+// restarts the stream; a reader that has all gets 204. close is data that ends the stream, if not empty. The run is
+// not affected. It fails before anything is sent; later failures are sent in the stream and only logged.
 func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Teller, close string) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	page, err := r.Feed.Read(ctx, scope, run.ID, after)
@@ -327,14 +326,14 @@ func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Tell
 	if after > page.Last {
 		after = 0
 	}
-	page.Entries = nil // a waiting reader holds nothing of the log
+	page.Entries = nil // a waiting reader keeps no entries in memory
 	out, leave, err := r.Streams.Open(c)
 	if out == nil {
-		return err // or the reader has left
+		return err // or the reader has disconnected
 	}
 	defer leave()
 	t := NewTrace(run)
-	t.Status, t.Tokens = chat.RunRunning, chat.Tokens{} // until its log says more
+	t.Status, t.Tokens = chat.RunRunning, chat.Tokens{} // until events replace them
 	err = r.Listen(ctx, scope, run.ID, func(ev chat.Event) error {
 		if err := t.Add(ev); err != nil {
 			return err
@@ -368,7 +367,7 @@ func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Tell
 	return out.Send(httpio.AppendFrame(nil, 0, "", []byte(close)))
 }
 
-// sendMessages sends messages as JSON, the last one under a number.
+// sendMessages sends messages as JSON; the last one has the number as its id.
 func (r *Reader) sendMessages(out *httpio.EventStream, seq int64, messages []any) error {
 	if len(messages) == 0 {
 		return nil

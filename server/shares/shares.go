@@ -1,5 +1,5 @@
-// Package shares makes links by which anybody reads one answer with its quotes, and opens them. A link's token is in
-// its address alone: the store has its hash. What it opens is the answer and the quotes, never a document.
+// Package shares makes and opens public links to one answer with its quotes. A link's token is only in its address:
+// the store has its hash. A link gives access to the answer and its quotes, never to a document.
 package shares
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// How long a link opens its answer, in days.
+// Lifetimes of a link, in days.
 const (
 	DefaultDays = 7
 	MaxDays     = 30
@@ -22,33 +22,33 @@ const (
 // tokenLength is the length of rand.Text, which has 130 bits.
 const tokenLength = 26
 
-// Path is where links are opened, with the token behind it.
+// Path is the prefix of links, followed by the token.
 const Path = "/s/"
 
-// Desk makes links and opens them. It is safe for concurrent use.
+// Desk creates and opens links. It is safe for concurrent use.
 type Desk struct {
 	Store chat.Store
 	Logs  *runlog.Reader
-	Gone  func(user string) bool // whose links open nothing
+	Gone  func(user string) bool // reports whether a user's links are closed
 }
 
 // ShareRequest is the body of POST /agent/runs/{id}/shares.
 type ShareRequest struct {
-	Days int `json:"days"` // How many days it is open, from 1 to 30; 7 without it.
+	Days int `json:"days"` // The lifetime in days, from 1 to 30; default 7.
 }
 
-// SharedLink is a link with its address, which is told this once.
+// SharedLink is a link with its address, which is returned only once.
 type SharedLink struct {
 	chat.Share
-	URL string `json:"url"` // Where the answer is read. It is told only here.
+	URL string `json:"url"` // The address of the answer. It is returned only here.
 }
 
 // ShareList is the body of GET /shares.
 type ShareList struct {
-	Shares []chat.Share `json:"shares"` // Those that are open, the latest first.
+	Shares []chat.Share `json:"shares"` // The open links, newest first.
 }
 
-// Make makes a link to a run's answer. origin is where the server is reached, such as https://ask.example.org.
+// Make creates a link to a run's answer. origin is the server's public address, such as https://ask.example.org.
 func (d *Desk) Make(ctx context.Context, s chat.Scope, runID, origin string, days int) (SharedLink, error) {
 	if days == 0 {
 		days = DefaultDays
@@ -77,9 +77,8 @@ func (d *Desk) Make(ctx context.Context, s chat.Scope, runID, origin string, day
 	return SharedLink{Share: h, URL: origin + Path + token}, err
 }
 
-// Open returns what a token opens, and counts that. It fails with chat.CodeNotFound for a link that never was, is over
-// or was ended, one to an answer that was deleted, and one of a user whose keys were revoked: nobody can tell these
-// apart.
+// Open returns the share and the run of a token, and counts the opening. It fails with the same chat.CodeNotFound
+// for an unknown, expired or ended link, for a deleted answer, and for a user whose keys were revoked.
 func (d *Desk) Open(ctx context.Context, token string) (chat.Share, *runlog.Trace, error) {
 	if len(token) != tokenLength {
 		return chat.Share{}, nil, chat.NoSuch("link")

@@ -8,25 +8,25 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Completion is an answer in OpenAI's shape. Its id is "chatcmpl-" and the run's id.
+// Completion is an answer in OpenAI's schema. Its id is "chatcmpl-" and the run's id.
 type Completion struct {
 	ID string `json:"id"` // "chatcmpl-" and the run's id.
-	// What this object is.
+	// The type of the object.
 	Object  string   `json:"object" api:"values=chat.completion,shared"`
-	Created int64    `json:"created" api:"shared"` // When, in Unix seconds.
+	Created int64    `json:"created" api:"shared"` // The creation time, in Unix seconds.
 	Model   string   `json:"model"`
 	Choices []Choice `json:"choices"` // Always one.
-	Usage   Usage    `json:"usage"`   // What was used.
+	Usage   Usage    `json:"usage"`   // The token usage.
 
-	// How far the answer can be relied on, and why.
-	Footnote runlog.Judged `json:"footnote" api:"shared"` // which OpenAI's shape has no place for
+	// The reliability of the answer, with reasons.
+	Footnote runlog.Judged `json:"footnote" api:"shared"` // not in OpenAI's schema
 }
 
 // Choice is an answer; there is always one.
 type Choice struct {
 	Index        int       `json:"index"`                                  // Always 0.
 	Message      Reply     `json:"message"`                                // The answer.
-	FinishReason string    `json:"finish_reason" api:"values=stop|length"` // Why the text ends; length: the model's token limit cut it.
+	FinishReason string    `json:"finish_reason" api:"values=stop|length"` // stop, or length at the token limit.
 	Logprobs     *struct{} `json:"logprobs" api:"shared"`                  // Always null.
 }
 
@@ -34,49 +34,49 @@ type Choice struct {
 type Reply struct {
 	Role    string `json:"role" api:"values=assistant"`
 	Content string `json:"content"` // The answer, in Markdown with footnotes [N].
-	// Always null: that the documents hold no answer is an answer.
+	// Always null: a statement that the documents have no answer is an answer.
 	Refusal     *string      `json:"refusal"`                  // always null: "not in your documents" is an answer
 	Annotations []Annotation `json:"annotations" api:"shared"` // The footnotes of the content, in order.
 }
 
-// Annotation ties a footnote of the content to its source.
+// Annotation links a footnote of the content to its source.
 type Annotation struct {
-	// What this is.
+	// The type of the object.
 	Type        string   `json:"type" api:"values=url_citation,shared"`
-	URLCitation Citation `json:"url_citation"` // Where a footnote stands and what it points to.
+	URLCitation Citation `json:"url_citation"` // The footnote's position and its source.
 }
 
-// Citation says where a footnote stands, as characters (Unicode code points) of the content, and what it points to.
+// Citation is a footnote's position, in characters (Unicode code points) of the content, and its source.
 type Citation struct {
-	StartIndex int `json:"start_index"` // The footnote's first character, in characters of the content.
-	// Behind the footnote's last character, in characters of the content.
+	StartIndex int `json:"start_index"` // The footnote's start, in characters of the content.
+	// The footnote's end (exclusive), in characters of the content.
 	EndIndex  int    `json:"end_index"`
 	Title     string `json:"title"`
-	URL       string `json:"url"`                  // of the viewer, at the very words
-	SourceURL string `json:"source_url,omitempty"` // where the document is on the web; OpenAI's shape has none
+	URL       string `json:"url"`                  // of the viewer, at the quoted words
+	SourceURL string `json:"source_url,omitempty"` // the document's web address; not in OpenAI's schema
 	Added     bool   `json:"added,omitempty"`
 }
 
 // Usage counts the tokens of a run.
 type Usage struct {
-	PromptTokens     int `json:"prompt_tokens"`     // Tokens that went to the model.
-	CompletionTokens int `json:"completion_tokens"` // Tokens that came from the model.
+	PromptTokens     int `json:"prompt_tokens"`     // Input tokens of the model.
+	CompletionTokens int `json:"completion_tokens"` // Output tokens of the model.
 	TotalTokens      int `json:"total_tokens"`      // All tokens.
 
-	// Tokens that were not read anew.
+	// Cached tokens.
 	PromptDetails     InputDetails  `json:"prompt_tokens_details"`
-	CompletionDetails OutputDetails `json:"completion_tokens_details"` // Tokens of thoughts.
+	CompletionDetails OutputDetails `json:"completion_tokens_details"` // Reasoning tokens.
 }
 
-// newUsage counts tokens in the names of OpenAI's API.
+// newUsage converts token counts to OpenAI's names.
 func newUsage(t chat.Tokens) Usage {
 	return Usage{PromptTokens: t.In, CompletionTokens: t.Out, TotalTokens: t.In + t.Out}
 }
 
-// completionID is the id of a completion; the run's id is behind its prefix.
+// completionID returns the id of a run's completion.
 func completionID(runID string) string { return "chatcmpl-" + runID }
 
-// newCompletion is a run's answer as one completion.
+// newCompletion converts a run's answer to a completion.
 func newCompletion(t *runlog.Trace, base string) Completion {
 	return Completion{
 		ID: completionID(t.RunID), Object: "chat.completion", Created: t.CreatedAt.Unix(), Model: ModelName,
@@ -90,8 +90,8 @@ func newCompletion(t *runlog.Trace, base string) Completion {
 	}
 }
 
-// findAnnotations finds the footnotes of citations in a text. offset is how many characters of the content come before
-// it.
+// findAnnotations returns the footnotes of citations in a text. offset is the number of characters of the content
+// before it.
 func findAnnotations(markdown string, citations []chat.Citation, base string, offset int) []Annotation {
 	list := []Annotation{}
 	for _, found := range placeCitations(markdown, citations, base, offset) {
@@ -100,13 +100,13 @@ func findAnnotations(markdown string, citations []chat.Citation, base string, of
 	return list
 }
 
-// placed is a footnote in a text, and the citation that it stands for.
+// placed is a footnote in a text with its citation.
 type placed struct {
 	place Citation
 	of    chat.Citation
 }
 
-// placeCitations finds the footnotes of citations in a text, as findAnnotations does.
+// placeCitations returns the footnotes of citations in a text, as findAnnotations does.
 func placeCitations(markdown string, citations []chat.Citation, base string, offset int) (list []placed) {
 	byNumber := make(map[string]chat.Citation, len(citations))
 	for _, cite := range citations {

@@ -6,12 +6,12 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// Failed is an error in OpenAI's shape.
+// Failed is an error in OpenAI's schema.
 type Failed struct {
 	Error Error `json:"error"`
 }
 
-// Error is a failure in the form of OpenAI's API.
+// Error is the error object of OpenAI's API.
 type Error struct {
 	Message string    `json:"message"` // a sentence for people
 	Type    string    `json:"type" api:"values=invalid_request_error|authentication_error|permission_error|rate_limit_error|server_error"`
@@ -19,7 +19,7 @@ type Error struct {
 	Code    chat.Code `json:"code"`
 }
 
-// NewFailed describes a failure; its type follows from the status.
+// NewFailed returns the error body for a failure; its type depends on the status.
 func NewFailed(status int, code chat.Code, message string) Failed {
 	kind := "invalid_request_error"
 	switch {

@@ -8,12 +8,12 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// ToolUse is what a client wants to be done with its tools.
+// ToolUse is the client's choice for its tools.
 type ToolUse struct {
-	demanded bool // one of them must be called, or it is not known what is wanted
+	demanded bool // a call is required, or the value is unknown
 }
 
-// UnmarshalJSON reads "auto" and "none", which leave the tools alone, and the object that allows some of them.
+// UnmarshalJSON decodes "auto" and "none", which require no call, and the object that allows some tools.
 func (u *ToolUse) UnmarshalJSON(data []byte) error {
 	var word string
 	if json.Unmarshal(data, &word) == nil {
@@ -22,7 +22,7 @@ func (u *ToolUse) UnmarshalJSON(data []byte) error {
 	}
 	var allowed struct {
 		Type  string `json:"type"`
-		Mode  string `json:"mode"` // of a response; a chat completion has it in allowed_tools
+		Mode  string `json:"mode"` // in responses; a chat completion has it in allowed_tools
 		Allow struct {
 			Mode string `json:"mode"`
 		} `json:"allowed_tools"`
@@ -32,14 +32,13 @@ func (u *ToolUse) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// noSuchTool is the error for a field that demands a call of a client's tool.
+// noSuchTool returns the error for a field that requires a call of a client's tool.
 func noSuchTool(field string) error {
 	return httpio.Invalid(field + ` must be "auto" or "none": no tool of yours can be called here. ` +
 		`The tools are Footnote's own, and it uses them by itself.`)
 }
 
-// checkFields refuses what would make the answer another one than the client takes it for. Everything else that it may
-// ask for can be left alone.
+// checkFields refuses options that change the meaning of the answer. All others are ignored.
 func (body Question) checkFields() error {
 	for _, limit := range []struct {
 		name  string

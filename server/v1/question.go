@@ -1,7 +1,7 @@
-// Package v1 answers clients made for OpenAI's API: a chat completion is a run whose answer comes with its footnotes as
-// annotations. What such clients send besides, such as tools of their own, is taken and left alone, unless the answer
-// would be another one than they take it for. Streams carry the answer as it is written; a run that a guardrail ended
-// is a completion that says so.
+// Package v1 serves clients made for OpenAI's API: a chat completion is a run whose answer has its footnotes as
+// annotations. Other fields of such clients, such as tools of their own, are accepted and ignored, unless ignoring
+// them would change the meaning of the answer. Streams send the answer as it is written; a run that a guardrail
+// ended is a completion with a sentence about that.
 package v1
 
 import (
@@ -16,13 +16,13 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// ModelName is the one model of the OpenAI-compatible API: whatever model works inside, Footnote is who answers.
+// ModelName is the only model of the OpenAI-compatible API, whichever model Footnote uses.
 const ModelName = "footnote"
 
-// modelCreated is when that model came to be, in Unix seconds: clients want a time, and this one never changes.
+// modelCreated is the model's fixed creation time in Unix seconds, which clients require.
 const modelCreated = 1767225600
 
-// Handlers answers the addresses below /v1.
+// Handlers serves the routes below /v1.
 type Handlers struct {
 	Store     chat.Store
 	Runs      Canceller
@@ -32,95 +32,95 @@ type Handlers struct {
 	Streams   *httpio.Streams
 }
 
-// Canceller stops runs.
+// Canceller cancels runs.
 type Canceller interface {
 	Cancel(ctx context.Context, scope chat.Scope, runID string) error
 }
 
-// Question is the body of POST /v1/chat/completions. Clients send more than this: the rest is let in and has no effect.
-// MaxTokens and MaxCompletionTokens have none either: an answer cut in its middle would lose its sources.
+// Question is the body of POST /v1/chat/completions. Other fields of clients are accepted and have no effect.
+// MaxTokens and MaxCompletionTokens have no effect either: a truncated answer would lose its sources.
 type Question struct {
 	Model string `json:"model" api:"need,values=ModelName"` // The model to ask: footnote.
-	// The conversation; the last message is the question, those before it are turns.
+	// The conversation; the last message is the question, the earlier ones are turns.
 	Messages []Message `json:"messages" api:"need,min=1"`
-	// Answer with chunks as server-sent events, ended by [DONE].
+	// Stream chunks as server-sent events, ended by [DONE].
 	Stream        bool     `json:"stream" api:"initial=false"`
-	StreamOptions *Stream  `json:"stream_options"` // Settings of the stream.
+	StreamOptions *Stream  `json:"stream_options"` // Options of the stream.
 	Temperature   *float64 `json:"temperature" api:"min=0,max=2"`
 	Seed          *int64   `json:"seed"`
-	N             *int     `json:"n" api:"min=1,max=1"` // How many answers: 1.
-	// Only text: another form is refused with 400, since answers are Markdown with footnotes.
+	N             *int     `json:"n" api:"min=1,max=1"` // The number of answers: 1.
+	// Only text: other formats are refused with 400, since answers are Markdown with footnotes.
 	ResponseFormat *Format `json:"response_format"`
-	// auto, none, or allowed_tools with the mode auto, which are the same here. To demand a call is refused with 400:
-	// no tool of the client can be called.
+	// auto, none, or allowed_tools with the mode auto, which are equivalent here. A required call is refused with
+	// 400: the client's tools can't be called.
 	ToolChoice ToolUse `json:"tool_choice" api:"shared"`
-	// auto, none, or allowed_tools with the mode auto, which are the same here. To demand a call is refused with 400:
-	// no tool of the client can be called.
+	// auto, none, or allowed_tools with the mode auto, which are equivalent here. A required call is refused with
+	// 400: the client's tools can't be called.
 	FunctionCall ToolUse `json:"function_call"`
-	// Only false: an answer has no probabilities of tokens.
+	// Only false: an answer has no token probabilities.
 	Logprobs    *bool    `json:"logprobs" api:"only=false"`
 	TopLogprobs *int     `json:"top_logprobs" api:"min=0,max=0"` // Only 0, as logprobs.
 	Modalities  []string `json:"modalities" api:"values=text"`   // Only text: answers are not spoken.
-	MaxTokens   *int     `json:"max_tokens" api:"min=1"`         // No effect: answers are as long as they need to be.
-	// No effect: answers are as long as they need to be.
+	MaxTokens   *int     `json:"max_tokens" api:"min=1"`         // No effect: the length of answers is not limited.
+	// No effect: the length of answers is not limited.
 	MaxCompletion *int `json:"max_completion_tokens" api:"min=1"`
-	// Go on with this conversation of the server; then only the last message is used. Without it each request is a
+	// Continue this conversation of the server; then only the last message is used. Without it each request is a
 	// conversation.
 	SessionID   string   `json:"session_id" api:"form=maybe"`
 	Namespace   string   `json:"namespace" api:"form=namespace"`
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
 
-	// What follows changes nothing: tools, which a model may always leave alone; how a model draws its words; and how a
-	// service keeps and bills its requests. It may hold anything.
+	// The following fields are ignored and may have any value: tools, which a model may always leave unused;
+	// sampling parameters; and how a service stores and bills requests.
 
-	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	// No effect: Footnote uses its own tools, and calls none of these.
 	Tools any `json:"tools" api:"shared"`
-	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	// No effect: Footnote uses its own tools, and calls none of these.
 	ParallelToolCalls any `json:"parallel_tool_calls"`
-	// No effect: the tools are Footnote's own, and it uses them by itself. It calls none of these.
+	// No effect: Footnote uses its own tools, and calls none of these.
 	Functions any `json:"functions"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	TopP any `json:"top_p"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	FrequencyPenalty any `json:"frequency_penalty"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	PresencePenalty any `json:"presence_penalty"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	LogitBias any `json:"logit_bias"`
-	Stop      any `json:"stop"` // No effect: an answer that is cut would lose its sources.
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	Stop      any `json:"stop"` // No effect: a truncated answer would lose its sources.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	ReasoningEffort any `json:"reasoning_effort"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	Verbosity any `json:"verbosity"`
-	// No effect: how a model draws its words is the server's matter, but for temperature and seed.
+	// No effect: the server sets the sampling parameters, except temperature and seed.
 	Prediction       any `json:"prediction"`
 	Audio            any `json:"audio"`                   // No effect: answers are not spoken.
-	WebSearchOptions any `json:"web_search_options"`      // No effect: where it looks is the server's matter.
+	WebSearchOptions any `json:"web_search_options"`      // No effect: the server decides where to search.
 	Moderation       any `json:"moderation" api:"shared"` // No effect: nothing is sent to a service for moderation.
-	User             any `json:"user"`                    // No effect: who asks follows from the key.
-	SafetyIdentifier any `json:"safety_identifier"`       // No effect: who asks follows from the key.
-	Metadata         any `json:"metadata"`                // No effect: it is not kept.
-	// No effect: the server keeps each conversation until it is deleted.
+	User             any `json:"user"`                    // No effect: the key identifies the user.
+	SafetyIdentifier any `json:"safety_identifier"`       // No effect: the key identifies the user.
+	Metadata         any `json:"metadata"`                // No effect: it is not stored.
+	// No effect: the server stores each conversation until it is deleted.
 	Store                any `json:"store"`
 	ServiceTier          any `json:"service_tier"`           // No effect: there is one tier.
-	PromptCacheKey       any `json:"prompt_cache_key"`       // No effect: the server keeps no prompts.
-	PromptCacheRetention any `json:"prompt_cache_retention"` // No effect: the server keeps no prompts.
-	PromptCacheOptions   any `json:"prompt_cache_options"`   // No effect: the server keeps no prompts.
+	PromptCacheKey       any `json:"prompt_cache_key"`       // No effect: the server caches no prompts.
+	PromptCacheRetention any `json:"prompt_cache_retention"` // No effect: the server caches no prompts.
+	PromptCacheOptions   any `json:"prompt_cache_options"`   // No effect: the server caches no prompts.
 }
 
 // Message is one message of a conversation.
 type Message struct {
-	// user and assistant make the conversation; system and developer are told to the model besides its rules, 8,000
-	// characters in all; the others are let in and have no effect.
+	// user and assistant make the conversation. system and developer are instructions added to the model's rules,
+	// 8,000 characters in all. The others are accepted and have no effect.
 	Role string `json:"role" api:"need,values=user|assistant|system|developer|tool|function"`
-	// The text, or parts of it. Of an earlier question a part that is not text is left out, and the model told so; in
-	// the question itself it is refused with 400.
+	// The text, or parts of it. In an earlier question a part that is not text is replaced by a note to the model;
+	// in the question itself it is refused with 400.
 	Content ask.Content `json:"content"`
 }
 
 // Stream is the request's stream_options.
 type Stream struct {
-	IncludeUsage bool `json:"include_usage"` // Send what was used in a last chunk.
+	IncludeUsage bool `json:"include_usage"` // Send the token usage in a last chunk.
 }
 
 // Format is the request's response_format.
@@ -147,12 +147,12 @@ func footnoteModel() ModelInfo {
 	return ModelInfo{ID: ModelName, Object: "model", Created: modelCreated, OwnedBy: "footnote"}
 }
 
-// Models answers GET /v1/models.
+// Models handles GET /v1/models.
 func (h *Handlers) Models(c httpio.Context) error {
 	return c.JSON(http.StatusOK, ModelList{Object: "list", Data: []ModelInfo{footnoteModel()}})
 }
 
-// Model answers GET /v1/models/{model}.
+// Model handles GET /v1/models/{model}.
 func (h *Handlers) Model(c httpio.Context) error {
 	if c.Param("model") != ModelName {
 		return noSuchModel()
@@ -160,10 +160,10 @@ func (h *Handlers) Model(c httpio.Context) error {
 	return c.JSON(http.StatusOK, footnoteModel())
 }
 
-// noSuchModel is the error for every other model's name.
+// noSuchModel returns the error for any other model.
 func noSuchModel() error { return httpio.NotFound(`There is no such model here. Use "footnote".`) }
 
-// Chat answers POST /v1/chat/completions.
+// Chat handles POST /v1/chat/completions.
 func (h *Handlers) Chat(c httpio.Context) error {
 	var body Question
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
@@ -192,8 +192,8 @@ func (h *Handlers) Chat(c httpio.Context) error {
 	return c.JSON(http.StatusOK, newCompletion(t, httpio.Origin(c)))
 }
 
-// toQuestion checks a body and makes a question of it: the last message is what is asked, those before it are the
-// conversation.
+// toQuestion validates a body and converts it to a question: the last message is the question, and the earlier ones
+// are the conversation.
 func (body Question) toQuestion() (ask.Question, error) {
 	q := ask.Question{SessionID: body.SessionID, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs}
 	q.Config.Temperature, q.Config.Seed = body.Temperature, body.Seed
@@ -227,7 +227,7 @@ func (body Question) toQuestion() (ask.Question, error) {
 	return q, nil
 }
 
-// legibleText is what a message says. A part that is not text is refused in the question, which is the last message.
+// legibleText returns the text of a message. A part that is not text is refused in the question, the last message.
 func legibleText(role string, content ask.Content, last bool) (string, error) {
 	switch {
 	case content.Other() == "" || role != "user":
@@ -240,5 +240,5 @@ func legibleText(role string, content ask.Content, last bool) (string, error) {
 	return strings.TrimSpace(content.Text() + "\n\n" + unread), nil
 }
 
-// unread stands in an earlier question for its parts that are not text: the model is told that there was something.
+// unread replaces the parts of an earlier question that are not text, so that the model knows of them.
 const unread = "(This question had a part that is not text and can't be read.)"

@@ -9,27 +9,27 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Response is a run in the shape of OpenAI's Responses API. Its id is "resp_" and the run's id.
+// Response is a run in the schema of OpenAI's Responses API. Its id is "resp_" and the run's id.
 type Response struct {
 	ID                string         `json:"id"` // "resp_" and the run's id.
 	Object            string         `json:"object" api:"values=response"`
 	CreatedAt         int64          `json:"created_at"`
 	Status            string         `json:"status" api:"values=in_progress|completed|incomplete|failed|cancelled"`
-	CompletedAt       *int64         `json:"completed_at"` // When the answer was whole, in Unix seconds.
-	Background        bool           `json:"background"`   // Always false: each run goes on when its reader leaves.
+	CompletedAt       *int64         `json:"completed_at"` // When the answer was complete, in Unix seconds.
+	Background        bool           `json:"background"`   // Always false: each run continues without a reader.
 	Error             *ResponseError `json:"error"`
-	IncompleteDetails *Incomplete    `json:"incomplete_details"` // Why an answer is cut.
-	Instructions      *string        `json:"instructions"`       // What was told to the model besides its rules.
-	MaxOutputTokens   *int           `json:"max_output_tokens"`  // Always null: answers are as long as they need to be.
+	IncompleteDetails *Incomplete    `json:"incomplete_details"` // Why an answer is truncated.
+	Instructions      *string        `json:"instructions"`       // The instructions added to the model's rules.
+	MaxOutputTokens   *int           `json:"max_output_tokens"`  // Always null: the length of answers is not limited.
 	Model             string         `json:"model"`
-	// What was done, in its order: V1FileSearchItem, V1WebSearchItem and V1ReasoningItem, and the answer as
+	// The run's items in order: V1FileSearchItem, V1WebSearchItem and V1ReasoningItem, and the answer as
 	// V1MessageItem.
 	Output            []any             `json:"output"`
 	ParallelToolCalls bool              `json:"parallel_tool_calls"`  // Always true.
-	Previous          *string           `json:"previous_response_id"` // The response before it in the conversation.
-	Conversation      ConversationNamed `json:"conversation"`         // The conversation that it is a part of.
-	Reasoning         ReasoningWish     `json:"reasoning"`            // What was asked for of a model's thoughts: nothing.
-	// Always true: the server keeps each conversation until it is deleted, since footnotes open by it.
+	Previous          *string           `json:"previous_response_id"` // The preceding response in the conversation.
+	Conversation      ConversationNamed `json:"conversation"`         // Its conversation.
+	Reasoning         ReasoningWish     `json:"reasoning"`            // The reasoning options: always empty.
+	// Always true: the server stores each conversation until it is deleted, since footnotes link to it.
 	Store       bool     `json:"store"`
 	Temperature *float64 `json:"temperature"`
 	Text        TextForm `json:"text"`
@@ -42,7 +42,7 @@ type Response struct {
 	User       *string           `json:"user"`       // Always null.
 	Metadata   map[string]string `json:"metadata"`   // Always empty.
 
-	Footnote *runlog.Judged `json:"footnote,omitempty"` // once there is an answer
+	Footnote *runlog.Judged `json:"footnote,omitempty"` // after the answer
 }
 
 // ConversationNamed is the conversation of a response: the server's session.
@@ -50,50 +50,50 @@ type ConversationNamed struct {
 	ID string `json:"id"`
 }
 
-// ReasoningWish is what was asked for of a model's thoughts: nothing.
+// ReasoningWish holds the reasoning options: always empty.
 type ReasoningWish struct {
 	Effort  *string `json:"effort"`  // Always null.
 	Summary *string `json:"summary"` // Always null.
 }
 
-// TextForm says that the answer is text.
+// TextForm is the format of the answer.
 type TextForm struct {
-	Format TextFormat `json:"format"` // The form of the answer: text.
+	Format TextFormat `json:"format"` // The format of the answer: text.
 }
 
-// TextFormat is the form of an answer.
+// TextFormat is the format of an answer.
 type TextFormat struct {
 	Type string `json:"type"` // text
 }
 
-// ResponseError says why there is no answer.
+// ResponseError is the reason for a missing answer.
 type ResponseError struct {
 	Code    string `json:"code" api:"values=server_error|rate_limit_exceeded|invalid_prompt"`
 	Message string `json:"message"`
 }
 
-// ResponseUsage counts the tokens of a run. Those that were cached, and those of thoughts, are not counted apart.
+// ResponseUsage counts the tokens of a run. Cached tokens and reasoning tokens are not counted separately.
 type ResponseUsage struct {
-	InputTokens   int           `json:"input_tokens"`          // Tokens that went to models.
-	InputDetails  InputDetails  `json:"input_tokens_details"`  // Tokens that were not read anew.
-	OutputTokens  int           `json:"output_tokens"`         // Tokens that came from models.
-	OutputDetails OutputDetails `json:"output_tokens_details"` // Tokens of thoughts.
+	InputTokens   int           `json:"input_tokens"`          // Input tokens of models.
+	InputDetails  InputDetails  `json:"input_tokens_details"`  // Cached tokens.
+	OutputTokens  int           `json:"output_tokens"`         // Output tokens of models.
+	OutputDetails OutputDetails `json:"output_tokens_details"` // Reasoning tokens.
 	TotalTokens   int           `json:"total_tokens"`          // All tokens.
 }
 
-// InputDetails counts tokens that were not read anew.
+// InputDetails counts cached tokens.
 type InputDetails struct {
-	CachedTokens int `json:"cached_tokens"` // Always 0: they are not counted apart.
+	CachedTokens int `json:"cached_tokens"` // Always 0: they are not counted separately.
 }
 
-// OutputDetails counts tokens of thoughts.
+// OutputDetails counts reasoning tokens.
 type OutputDetails struct {
-	ReasoningTokens int `json:"reasoning_tokens"` // Always 0: they are not counted apart.
+	ReasoningTokens int `json:"reasoning_tokens"` // Always 0: they are not counted separately.
 }
 
-// Incomplete says why an answer is cut.
+// Incomplete is the reason for a truncated answer.
 type Incomplete struct {
-	Reason string `json:"reason" api:"values=max_output_tokens"` // The token limit of the model.
+	Reason string `json:"reason" api:"values=max_output_tokens"` // The model's token limit.
 }
 
 // The states of responses and of their items.
@@ -105,10 +105,10 @@ const (
 	cancelled  = "cancelled"
 )
 
-// responseID is the id of a run's response.
+// responseID returns the id of a run's response.
 func responseID(runID string) string { return "resp_" + runID }
 
-// newResponse is a run that is under way, without output.
+// newResponse returns the response of a running run, without output.
 func newResponse(run chat.Run) Response {
 	out := Response{
 		ID: responseID(run.ID), Object: "response", CreatedAt: run.CreatedAt.Unix(), Status: inProgress,
@@ -125,7 +125,7 @@ func newResponse(run chat.Run) Response {
 	return out
 }
 
-// ended returns the response with what a run came to that is over. failure is why there is no answer.
+// ended returns the response with the results of a finished run. failure is the reason for a missing answer.
 func (r Response) ended(t *runlog.Trace, failure error) Response {
 	r.Status = completed
 	r.Usage = &ResponseUsage{
@@ -148,7 +148,7 @@ func (r Response) ended(t *runlog.Trace, failure error) Response {
 	return r
 }
 
-// newResponseError describes a failure with the codes that OpenAI has for responses.
+// newResponseError converts a failure to OpenAI's error codes.
 func newResponseError(err error) *ResponseError {
 	e := httpio.AsError(err)
 	out := &ResponseError{Code: "server_error", Message: e.Message}
@@ -178,14 +178,14 @@ type TextPart struct {
 	Logprobs    []any                `json:"logprobs"` // Always empty.
 }
 
-// ResponseAnnotation ties a footnote of the text to its source: a Citation with its type, and what OpenAI's shape has
-// no place for.
+// ResponseAnnotation links a footnote of the text to its source: a Citation with its type, and fields that are not
+// in OpenAI's schema.
 type ResponseAnnotation struct {
 	Type string `json:"type" api:"values=url_citation"`
 	Citation
 	FileID   string `json:"file_id"`  // The document's id.
 	Filename string `json:"filename"` // The document's file name.
-	// The words that the footnote stands for, as the document has them.
+	// The cited words, exactly as in the document.
 	Quote string `json:"quote"`
 }
 
@@ -194,18 +194,18 @@ type FileSearchItem struct {
 	Type    string         `json:"type"` // file_search_call
 	ID      string         `json:"id"`
 	Status  string         `json:"status"`
-	Queries []string       `json:"queries"` // What was looked for.
-	Results []SearchResult `json:"results"` // What it found; empty until it is over.
+	Queries []string       `json:"queries"` // The queries.
+	Results []SearchResult `json:"results"` // The results; empty until it is over.
 }
 
-// SearchResult is a place that a search has found.
+// SearchResult is a passage in the results.
 type SearchResult struct {
-	// The document's id; empty for a page of the web that was not kept.
+	// The document's id; empty for a web page that was not stored.
 	FileID   string  `json:"file_id"`
 	Filename string  `json:"filename"`
-	Score    float64 `json:"score"` // 0 where the search has none
+	Score    float64 `json:"score"` // 0 if the search has none
 	Text     string  `json:"text"`  // The beginning of the passage.
-	// Where they are known: title, section, page, url, source_url.
+	// The known ones of: title, section, page, url, source_url.
 	Attributes map[string]string `json:"attributes"`
 }
 
@@ -214,23 +214,23 @@ type WebSearchItem struct {
 	Type   string    `json:"type"` // web_search_call
 	ID     string    `json:"id"`
 	Status string    `json:"status"`
-	Action WebAction `json:"action"` // What was searched for, and what was found.
+	Action WebAction `json:"action"` // The search and its results.
 }
 
-// WebAction says what was looked for.
+// WebAction is a web search.
 type WebAction struct {
 	Type    string      `json:"type"` // search
 	Query   string      `json:"query"`
 	Sources []WebSource `json:"sources"`
 }
 
-// WebSource is a page that was found.
+// WebSource is a web page in the results.
 type WebSource struct {
 	Type string `json:"type"` // url
 	URL  string `json:"url"`
 }
 
-// ReasoningItem is another step of the run in words.
+// ReasoningItem is another step of the run, as text.
 type ReasoningItem struct {
 	Type    string        `json:"type"` // reasoning
 	ID      string        `json:"id"`
@@ -244,21 +244,21 @@ type SummaryPart struct {
 	Text string `json:"text"`
 }
 
-// ResponseEvent is one event of a streamed response: which fields it has depends on its type.
+// ResponseEvent is one event of a streamed response; its fields depend on its type.
 type ResponseEvent struct {
-	Type string `json:"type"` // What the event is; OpenAI's documentation has them all.
-	// The event's number in its response, from 0 without gaps.
+	Type string `json:"type"` // The type of the event; OpenAI's documentation lists them.
+	// The event's sequence number in its response, from 0 without gaps.
 	SequenceNumber int64     `json:"sequence_number"`
-	Response       *Response `json:"response,omitempty"` // The response as it is now.
-	// The item's place among all that began, from 0.
+	Response       *Response `json:"response,omitempty"` // The current response.
+	// The item's index among all started ones, from 0.
 	OutputIndex  *int   `json:"output_index,omitempty"`
 	ItemID       string `json:"item_id,omitempty"`       // The item's id.
-	ContentIndex *int   `json:"content_index,omitempty"` // The place of the part in the message: 0.
-	// The place of a sentence about a step, from 0.
+	ContentIndex *int   `json:"content_index,omitempty"` // The index of the part in the message: 0.
+	// The index of a sentence about a step, from 0.
 	SummaryIndex    *int                `json:"summary_index,omitempty"`
-	AnnotationIndex *int                `json:"annotation_index,omitempty"` // Its place among the footnotes, from 0.
-	Item            any                 `json:"item,omitempty"`             // An item of the output as it is now.
-	Part            any                 `json:"part,omitempty"`             // A part of the item as it is now.
+	AnnotationIndex *int                `json:"annotation_index,omitempty"` // Its index among the footnotes, from 0.
+	Item            any                 `json:"item,omitempty"`             // The current item of the output.
+	Part            any                 `json:"part,omitempty"`             // The current part of the item.
 	Annotation      *ResponseAnnotation `json:"annotation,omitempty"`       // A footnote of the text.
 	Delta           *string             `json:"delta,omitempty"`
 	Text            *string             `json:"text,omitempty"`

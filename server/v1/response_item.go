@@ -9,16 +9,16 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// webSearch is the tool that looks on the web; the others that search look in documents.
+// webSearch is the tool that searches the web; other search tools search documents.
 const webSearch = "web_search"
 
-// toolItem is a tool call as an item: a search, or what was done in words.
+// toolItem converts a tool call to an output item: a search, or a text summary.
 func toolItem(id string, step chat.Step, told []SummaryPart, base string) any {
 	switch {
 	case step.Capability != chat.CapabilitySearch:
 		status := itemStatus(step.Status)
 		if status == failed {
-			status = incomplete // of thoughts there is no other
+			status = incomplete // reasoning has no other state for this
 		}
 		return ReasoningItem{Type: "reasoning", ID: id, Status: status, Summary: append([]SummaryPart{}, told...)}
 	case step.ToolName == webSearch:
@@ -44,7 +44,7 @@ func toolItem(id string, step chat.Step, told []SummaryPart, base string) any {
 	return item
 }
 
-// itemStatus is the state of a step in OpenAI's words.
+// itemStatus converts the state of a step to OpenAI's names.
 func itemStatus(s chat.Status) string {
 	switch s {
 	case chat.StatusComplete:
@@ -58,7 +58,7 @@ func itemStatus(s chat.Status) string {
 	return inProgress
 }
 
-// searchedFor is what a search looks for, in the words of the result, else of the call, else of the step.
+// searchedFor returns a search's query, from the result, else from the call, else from the step.
 func searchedFor(step chat.Step) string {
 	if step.Result != nil && step.Result.Query != "" {
 		return step.Result.Query
@@ -71,8 +71,8 @@ func searchedFor(step chat.Step) string {
 	return cmp.Or(words, step.Message)
 }
 
-// searchResults are the places that a search has found; base is put before their links. A further passage of a document
-// has the document's name from the hit before it.
+// searchResults converts a search's hits; base is the prefix of their links. A further passage of a document gets
+// the document's name from the hit before it.
 func searchResults(hits []chat.Hit, base string) []SearchResult {
 	out := []SearchResult{}
 	var title, filename string
@@ -105,7 +105,7 @@ func searchResults(hits []chat.Hit, base string) []SearchResult {
 	return out
 }
 
-// responseAnnotations are the footnotes of an answer.
+// responseAnnotations returns the footnotes of an answer.
 func responseAnnotations(markdown string, citations []chat.Citation, base string) []ResponseAnnotation {
 	list := []ResponseAnnotation{}
 	for _, found := range placeCitations(markdown, citations, base, 0) {

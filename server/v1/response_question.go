@@ -9,55 +9,55 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// ResponseQuestion is the body of POST /v1/responses. Clients send more than this: the rest is let in and has no
-// effect. MaxOutputTokens has none either: an answer cut in its middle would lose its sources.
+// ResponseQuestion is the body of POST /v1/responses. Other fields of clients are accepted and have no effect.
+// MaxOutputTokens has no effect either: a truncated answer would lose its sources.
 type ResponseQuestion struct {
 	Model string `json:"model" api:"need,values=ModelName"` // The model to ask: footnote.
-	// The question, or a conversation as messages; the last one is the question. Items of other types before it are let
-	// in and have no effect.
+	// The question, or a conversation as messages; the last one is the question. Earlier items of other types are
+	// accepted and have no effect.
 	Input ResponseInput `json:"input" api:"need"`
-	// Told to the model besides its rules, 8,000 characters in all with messages of the roles system and developer.
-	// They are not carried on to the next response.
+	// Instructions added to the model's rules, 8,000 characters in all with messages of the roles system and
+	// developer. They do not apply to the next response.
 	Instructions string `json:"instructions" api:"max=8000"`
 	Previous     string `json:"previous_response_id"` // The response that this question follows.
-	// The conversation's id, or an object with it as id; it is made if it is not there. With it, or with
+	// The conversation's id, or an object with it as id; an unknown id starts a new one. With it, or with
 	// previous_response_id, only the last message of input is used.
 	Conversation ConversationRef `json:"conversation"`
-	Stream       bool            `json:"stream" api:"initial=false"` // Answer with events.
-	// Answer at once: GET /v1/responses/{id} says what became of it.
+	Stream       bool            `json:"stream" api:"initial=false"` // Stream the response as events.
+	// Respond at once: GET /v1/responses/{id} returns the result.
 	Background  bool     `json:"background" api:"initial=false"`
 	Temperature *float64 `json:"temperature" api:"min=0,max=2"`
 	ToolChoice  ToolUse  `json:"tool_choice"`
-	// Its format can only be text: another one is refused with 400, since answers are Markdown with footnotes.
+	// Its format can only be text: others are refused with 400, since answers are Markdown with footnotes.
 	Text *TextWish `json:"text"`
-	// No effect: answers are as long as they need to be.
+	// No effect: the length of answers is not limited.
 	MaxOutputTokens *int `json:"max_output_tokens" api:"min=1"`
-	// Only 0: an answer has no probabilities of tokens.
+	// Only 0: an answer has no token probabilities.
 	TopLogprobs *int      `json:"top_logprobs" api:"min=0,max=0"`
-	Prompt      PromptRef `json:"prompt"` // Not taken, and refused with 400: no prompts are kept here.
+	Prompt      PromptRef `json:"prompt"` // Not supported, and refused with 400: no prompts are stored here.
 	Namespace   string    `json:"namespace" api:"form=namespace"`
 	DocumentIDs []string  `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
 
-	// What follows changes nothing, as in Question; it may hold anything.
+	// The following fields are ignored and may have any value, as in Question.
 
 	Tools             any `json:"tools"`
-	ParallelToolCalls any `json:"parallel_tool_calls"` // No effect: which calls are made is the server's matter.
-	MaxToolCalls      any `json:"max_tool_calls"`      // No effect: which calls are made is the server's matter.
-	Include           any `json:"include"`             // No effect: what there is to include always is.
-	Reasoning         any `json:"reasoning"`           // No effect: how a model thinks is the server's matter.
-	// No effect: how a model draws its words is the server's matter, but for temperature.
+	ParallelToolCalls any `json:"parallel_tool_calls"` // No effect: the server decides which calls are made.
+	MaxToolCalls      any `json:"max_tool_calls"`      // No effect: the server decides which calls are made.
+	Include           any `json:"include"`             // No effect: all available data is always included.
+	Reasoning         any `json:"reasoning"`           // No effect: the server sets the model's reasoning.
+	// No effect: the server sets the sampling parameters, except temperature.
 	TopP          any `json:"top_p"`
 	StreamOptions any `json:"stream_options"` // No effect: a stream has no padding.
-	// No effect: what a model gets of a conversation is the server's matter.
+	// No effect: the server selects the model's context.
 	Truncation any `json:"truncation"`
-	// No effect: what a model gets of a conversation is the server's matter.
+	// No effect: the server selects the model's context.
 	ContextManagement any `json:"context_management"`
 	AccessPrograms    any `json:"access_programs"` // No effect: they are OpenAI's.
 	Moderation        any `json:"moderation"`
-	User              any `json:"user"`              // No effect: who asks follows from the key.
-	SafetyIdentifier  any `json:"safety_identifier"` // No effect: who asks follows from the key.
-	Metadata          any `json:"metadata"`          // No effect: it is not kept.
-	// No effect: the server keeps each conversation until it is deleted, since footnotes open by it.
+	User              any `json:"user"`              // No effect: the key identifies the user.
+	SafetyIdentifier  any `json:"safety_identifier"` // No effect: the key identifies the user.
+	Metadata          any `json:"metadata"`          // No effect: it is not stored.
+	// No effect: the server stores each conversation until it is deleted, since footnotes link to it.
 	Store                any `json:"store"`
 	ServiceTier          any `json:"service_tier"`           // No effect: there is one tier.
 	PromptCacheKey       any `json:"prompt_cache_key"`       // No effect: the server keeps no prompts.
@@ -65,16 +65,16 @@ type ResponseQuestion struct {
 	PromptCacheOptions   any `json:"prompt_cache_options"`   // No effect: the server keeps no prompts.
 }
 
-// TextWish is the request's text.
+// TextWish is the request's text options.
 type TextWish struct {
 	Format    *Format `json:"format"`    // The form of the answer.
-	Verbosity any     `json:"verbosity"` // No effect: how a model draws its words is the server's matter.
+	Verbosity any     `json:"verbosity"` // No effect: the server sets the sampling parameters.
 }
 
-// PromptRef names a prompt that OpenAI keeps: there is none here.
+// PromptRef refers to a prompt stored at OpenAI, which is not supported.
 type PromptRef struct{}
 
-// UnmarshalJSON refuses all but null.
+// UnmarshalJSON accepts only null.
 func (PromptRef) UnmarshalJSON(data []byte) error {
 	if string(data) != "null" {
 		return httpio.Invalid(`prompt must be left out: no prompts are kept here. Send its text as instructions.`)
@@ -82,10 +82,10 @@ func (PromptRef) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ConversationRef names a conversation, by its id or as an object that has it.
+// ConversationRef is a conversation's id, or an object with it.
 type ConversationRef struct{ id string }
 
-// UnmarshalJSON reads both forms. null is none.
+// UnmarshalJSON decodes both forms. null is the empty reference.
 func (r *ConversationRef) UnmarshalJSON(data []byte) error {
 	var named struct {
 		ID string `json:"id"`
@@ -100,8 +100,8 @@ func (r *ConversationRef) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// toQuestion checks a body and makes a question of it: the last message is what is asked, those before it are the
-// conversation. What came before a response that it names is added by the server.
+// toQuestion validates a body and converts it to a question: the last message is the question, and the earlier ones
+// are the conversation. The server adds the turns before a previous response that it names.
 func (h *Handlers) toQuestion(c httpio.Context, body ResponseQuestion) (ask.Question, error) {
 	q := ask.Question{
 		SessionID: body.Conversation.id, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs, Stream: body.Stream,
@@ -133,7 +133,7 @@ func (h *Handlers) toQuestion(c httpio.Context, body ResponseQuestion) (ask.Ques
 	return q, h.Questions.Follow(c, &q, before)
 }
 
-// checkFields refuses what would make the answer another one than the client takes it for.
+// checkFields refuses options that change the meaning of the answer.
 func (body ResponseQuestion) checkFields() error {
 	switch body.Model {
 	case ModelName:
@@ -161,10 +161,10 @@ func (body ResponseQuestion) checkFields() error {
 	return nil
 }
 
-// ResponseInput is what is asked: a text, or a conversation as items.
+// ResponseInput is the question: a text, or a conversation as items.
 type ResponseInput struct{ items []inputItem }
 
-// inputItem is one item of an input. Of other kinds than messages nothing is read.
+// inputItem is one item of an input. Items other than messages are not decoded.
 type inputItem struct {
 	Type    string          `json:"type"`
 	ID      string          `json:"id"`
@@ -172,7 +172,7 @@ type inputItem struct {
 	Content json.RawMessage `json:"content"`
 }
 
-// UnmarshalJSON reads both forms.
+// UnmarshalJSON decodes both forms.
 func (in *ResponseInput) UnmarshalJSON(data []byte) error {
 	var text *string
 	if json.Unmarshal(data, &text) == nil {
@@ -187,7 +187,7 @@ func (in *ResponseInput) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// said is the conversation: the messages among the items.
+// said returns the conversation: the messages among the items.
 func (in ResponseInput) said() ([]ask.Said, error) {
 	if len(in.items) == 0 {
 		return nil, httpio.Invalid(`The field "input" is empty. Send the question as text, or at least one message.`)

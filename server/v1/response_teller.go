@@ -9,16 +9,16 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// responseTeller puts a run into the events of a response, and adds up its output. What it tells depends on the log
-// alone, so that a reader who comes back gets the same events under the same numbers. A client can't take text back, so
-// what is told is a runlog.Draft's matter: text with footnotes that turns out to be a thought after all ends as an
-// incomplete message, and is not in the output that the last event has.
+// responseTeller converts a run to the events of a response, and collects its output. The events depend on the log
+// alone, so that a reconnecting reader gets the same events under the same numbers. A client can't retract text, so
+// a runlog.Draft decides which text is sent. Text with footnotes that turns out to be a thought ends as an
+// incomplete message, and is not in the output of the last event.
 type responseTeller struct {
-	base     string // before the links of sources
+	base     string // prefix of the sources' links
 	response Response
-	send     func(ResponseEvent) error // nil: only the output is wanted
+	send     func(ResponseEvent) error // nil: only the output is needed
 
-	sent      int64 // events so far
+	sent      int64 // events sent
 	began     bool
 	items     []openItem
 	draft     runlog.Draft
@@ -30,15 +30,15 @@ type openItem struct {
 	id     string
 	call   string // id of its step; empty for the answer
 	step   chat.Step
-	told   []SummaryPart // of a step that is no search
+	told   []SummaryPart // of a step other than a search
 	text   string        // of the answer
 	marks  []ResponseAnnotation
 	status string // of the answer's text when it is closed
 	closed bool
-	gone   bool // it is no part of the output any more
+	gone   bool // removed from the output
 }
 
-// tell sends an event under the next number.
+// tell sends an event under the next sequence number.
 func (w *responseTeller) tell(e ResponseEvent) error {
 	e.SequenceNumber = w.sent
 	w.sent++
@@ -58,7 +58,7 @@ func (w *responseTeller) tellAll(events ...ResponseEvent) error {
 	return nil
 }
 
-// begin tells once that there is a response.
+// begin sends the first events of the response, once.
 func (w *responseTeller) begin() error {
 	if w.began {
 		return nil
@@ -71,7 +71,7 @@ func (w *responseTeller) begin() error {
 	)
 }
 
-// see tells what an event of the log adds; it is in the trace already.
+// see sends the events for a payload of the log, which the trace already includes.
 func (w *responseTeller) see(t *runlog.Trace, p chat.Payload) error {
 	if err := w.begin(); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (w *responseTeller) see(t *runlog.Trace, p chat.Payload) error {
 	return nil
 }
 
-// seeStep tells what is new of a tool call.
+// seeStep sends the new state of a tool call.
 func (w *responseTeller) seeStep(step chat.Step) error {
 	i := slices.IndexFunc(w.items, func(item openItem) bool { return item.call == step.CallID })
 	if i < 0 {
@@ -133,10 +133,10 @@ func (w *responseTeller) seeStep(step chat.Step) error {
 	return w.closeStep(i)
 }
 
-// runID is the id of the run that is told.
+// runID returns the run's id.
 func (w *responseTeller) runID() string { return w.response.ID[len("resp_"):] }
 
-// tellSearch tells the states of a search; of other steps there are none to tell.
+// tellSearch sends the states of a search; other steps have none.
 func (w *responseTeller) tellSearch(i int, states ...string) error {
 	item := w.items[i]
 	if item.step.Capability != chat.CapabilitySearch {
@@ -154,7 +154,7 @@ func (w *responseTeller) tellSearch(i int, states ...string) error {
 	return nil
 }
 
-// addSummary tells sentences about a step that are not told yet; of a search there are none.
+// addSummary sends the sentences about a step that are not sent yet; a search has none.
 func (w *responseTeller) addSummary(i int, sentences ...string) error {
 	item := &w.items[i]
 	if item.step.Capability == chat.CapabilitySearch {
@@ -180,7 +180,7 @@ func (w *responseTeller) addSummary(i int, sentences ...string) error {
 	return nil
 }
 
-// closeStep tells that a tool call is over.
+// closeStep sends the end of a tool call.
 func (w *responseTeller) closeStep(i int) error {
 	item := &w.items[i]
 	item.closed = true
@@ -192,7 +192,7 @@ func (w *responseTeller) closeStep(i int) error {
 	return w.tell(ResponseEvent{Type: "response.output_item.done", OutputIndex: &i, Item: w.item(i)})
 }
 
-// item is one item of the output as it is now.
+// item returns the current state of an output item.
 func (w *responseTeller) item(i int) any {
 	item := w.items[i]
 	if item.call != "" {
@@ -204,17 +204,17 @@ func (w *responseTeller) item(i int) any {
 	}
 }
 
-// textPart is a text with its footnotes.
+// textPart returns a text part with its footnotes.
 func textPart(text string, marks []ResponseAnnotation) TextPart {
 	return TextPart{
 		Type: "output_text", Text: text, Annotations: append([]ResponseAnnotation{}, marks...), Logprobs: []any{},
 	}
 }
 
-// noLogprobs is what a text has of them.
+// noLogprobs is the empty list of log-probabilities.
 var noLogprobs = json.RawMessage("[]")
 
-// output is what of the items is the response's output.
+// output returns the items of the response's output.
 func (w *responseTeller) output() []any {
 	out := []any{}
 	for i, item := range w.items {

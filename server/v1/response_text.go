@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// openText is the place of the message that grows, or -1.
+// openText returns the index of the open message, or -1.
 func (w *responseTeller) openText() int {
 	for i, item := range w.items {
 		if item.call == "" && !item.closed {
@@ -17,7 +17,7 @@ func (w *responseTeller) openText() int {
 	return -1
 }
 
-// addText goes on with the answer.
+// addText appends to the answer.
 func (w *responseTeller) addText(text string) error {
 	if text == "" {
 		return nil
@@ -49,7 +49,7 @@ func (w *responseTeller) addText(text string) error {
 	})
 }
 
-// endText ends the message that grows, if there is one, with its footnotes.
+// endText ends the open message, if any, with its footnotes.
 func (w *responseTeller) endText(status string, citations []chat.Citation) error {
 	i, part := w.openText(), 0
 	if i < 0 {
@@ -79,7 +79,7 @@ func (w *responseTeller) endText(status string, citations []chat.Citation) error
 	)
 }
 
-// withdraw ends a message that is no part of the answer after all.
+// withdraw ends a message that is not part of the answer.
 func (w *responseTeller) withdraw() error {
 	i := w.openText()
 	if i < 0 {
@@ -90,7 +90,7 @@ func (w *responseTeller) withdraw() error {
 	return w.endText(incomplete, nil)
 }
 
-// end tells the rest of a run that is over, and how it ended. failure is why there is no answer.
+// end sends the rest of a finished run, and its result. failure is the reason for a missing answer.
 func (w *responseTeller) end(t *runlog.Trace, failure error) error {
 	if err := w.begin(); err != nil {
 		return err
@@ -118,14 +118,14 @@ func (w *responseTeller) end(t *runlog.Trace, failure error) error {
 		kind = "response." + failed
 		w.dropTexts()
 	case cancelled, incomplete:
-		kind = "response." + incomplete // there is no event for those that were stopped
+		kind = "response." + incomplete // cancelled responses have no event of their own
 	}
 	last.Output = w.output()
 	w.response = last
 	return w.tell(ResponseEvent{Type: kind, Response: &last})
 }
 
-// dropTexts takes what was written of an answer that there is none of out of the output.
+// dropTexts removes the text of a failed answer from the output.
 func (w *responseTeller) dropTexts() {
 	for i := range w.items {
 		w.items[i].gone = w.items[i].gone || w.items[i].call == ""

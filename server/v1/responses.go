@@ -11,8 +11,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Respond answers POST /v1/responses. A question for the background is answered at once, with a response that is under
-// way.
+// Respond handles POST /v1/responses. A background question gets its response at once, with the status in_progress.
 func (h *Handlers) Respond(c httpio.Context) error {
 	var body ResponseQuestion
 	if err := h.Bodies.ReadOpenJSON(c, &body); err != nil {
@@ -47,7 +46,7 @@ func (h *Handlers) Respond(c httpio.Context) error {
 	return c.JSON(http.StatusOK, w.response)
 }
 
-// GetResponse answers GET /v1/responses/{id}: with the response as it is, or with its stream from an event on.
+// GetResponse handles GET /v1/responses/{id}: the current response, or its stream after an event.
 func (h *Handlers) GetResponse(c httpio.Context) error {
 	stream, err := httpio.QueryFlag(c, "stream")
 	if err != nil {
@@ -71,11 +70,11 @@ func (h *Handlers) GetResponse(c httpio.Context) error {
 	return h.sendResponse(c, run)
 }
 
-// maxSequence bounds the number of an event that a reader may name.
+// maxSequence is the maximum sequence number in a request.
 const maxSequence = 1 << 30
 
-// CancelResponse answers POST /v1/responses/{id}/cancel: it stops the run, and says what it came to. One that is over
-// stays as it is.
+// CancelResponse handles POST /v1/responses/{id}/cancel: it cancels the run and returns its state. A finished run is
+// unchanged.
 func (h *Handlers) CancelResponse(c httpio.Context) error {
 	run, err := h.findResponse(c, c.Param("id"))
 	if err != nil {
@@ -94,7 +93,7 @@ func (h *Handlers) CancelResponse(c httpio.Context) error {
 	return h.sendResponse(c, run)
 }
 
-// findResponse is the run of a response's id.
+// findResponse returns the run of a response id.
 func (h *Handlers) findResponse(c httpio.Context, id string) (chat.Run, error) {
 	runID, ok := strings.CutPrefix(id, "resp_")
 	if !ok || !httpio.RunIDForm.MatchString(runID) {
@@ -107,17 +106,17 @@ func (h *Handlers) findResponse(c httpio.Context, id string) (chat.Run, error) {
 	return run, err
 }
 
-// noSuchResponse is the error for a response that is not there, or another user's.
+// noSuchResponse returns the error for a response that is missing or another user's.
 func noSuchResponse() error {
 	return httpio.NotFound("There is no such response. It may have been deleted with its conversation.")
 }
 
-// newTeller begins to tell a run. send is nil where only the response is wanted.
+// newTeller returns a teller for a run. send is nil if only the response is needed.
 func newTeller(c httpio.Context, run chat.Run, send func(ResponseEvent) error) *responseTeller {
 	return &responseTeller{base: httpio.Origin(c), response: newResponse(run), send: send}
 }
 
-// sendResponse answers with a run as far as it is.
+// sendResponse sends the current state of a run.
 func (h *Handlers) sendResponse(c httpio.Context, run chat.Run) error {
 	w := newTeller(c, run, nil)
 	t, err := h.Logs.Walk(c.Request().Context(), httpio.Scope(c), run, w.see)
@@ -132,11 +131,11 @@ func (h *Handlers) sendResponse(c httpio.Context, run chat.Run) error {
 	return c.JSON(http.StatusOK, w.response)
 }
 
-// streamResponse answers with the events of a run behind a number. A failure after the beginning is the last event.
+// streamResponse streams the events of a run after a sequence number. A later failure is sent as the last event.
 func (h *Handlers) streamResponse(c httpio.Context, run chat.Run, after int64) error {
 	out, leave, err := h.Streams.Open(c)
 	if out == nil {
-		return err // or the reader has left; the run goes on
+		return err // or the reader has disconnected; the run continues
 	}
 	defer leave()
 	w := newTeller(c, run, func(e ResponseEvent) error {

@@ -10,55 +10,55 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-// Chunk is one piece of a streamed answer.
+// Chunk is one chunk of a streamed answer.
 type Chunk struct {
 	ID      string  `json:"id"` // "chatcmpl-" and the run's id.
 	Object  string  `json:"object" api:"values=chat.completion.chunk"`
 	Created int64   `json:"created"`
 	Model   string  `json:"model"`
 	Choices []Piece `json:"choices"` // Always one.
-	// What was used.
-	Usage **Usage `json:"usage,omitempty"` // only when asked for: null but in the last chunk
+	// The token usage.
+	Usage **Usage `json:"usage,omitempty"` // only if requested: null except in the last chunk
 
-	// How far the answer can be relied on, and why: in the chunk with the finish_reason.
+	// The reliability of the answer, with reasons: in the chunk with the finish_reason.
 	Footnote *runlog.Judged `json:"footnote,omitempty"`
 }
 
-// Piece is what a chunk adds to a choice.
+// Piece is a chunk's delta of a choice.
 type Piece struct {
 	Index        int       `json:"index"`              // Always 0.
-	Delta        Delta     `json:"delta" api:"shared"` // What is new.
-	FinishReason *string   `json:"finish_reason"`      // Why the text ends: stop, or length if the model's token limit cut it.
+	Delta        Delta     `json:"delta" api:"shared"` // The added part.
+	FinishReason *string   `json:"finish_reason"`      // stop, or length at the model's token limit.
 	Logprobs     *struct{} `json:"logprobs"`           // always null
 }
 
-// Delta is what a chunk adds to the message.
+// Delta is a chunk's addition to the message.
 type Delta struct {
 	Role    string  `json:"role,omitempty"`
 	Content *string `json:"content,omitempty"`
-	// What is being done, as a line for people.
-	ReasoningContent string       `json:"reasoning_content,omitempty"` // what is being done: "Searching for: roof"
+	// The current work, as a line for people.
+	ReasoningContent string       `json:"reasoning_content,omitempty"` // such as "Searching for: roof"
 	Annotations      []Annotation `json:"annotations,omitempty"`       // before the end, of the whole content
 }
 
-// writer turns a run's events into chunks. A client can't take text back, so what is told is a runlog.Draft's matter.
-// Text with footnotes that turns out to be a thought after all stays, as a paragraph of its own.
+// writer converts a run's events to chunks. A client can't retract text, so a runlog.Draft decides which text is
+// sent. Text with footnotes that turns out to be a thought stays, as a paragraph of its own.
 type writer struct {
 	out    *httpio.EventStream
-	chunk  Chunk  // all but the choices
-	base   string // before the links of citations
+	chunk  Chunk  // without the choices
+	base   string // prefix of the citations' links
 	usage  bool
 	draft  runlog.Draft
-	sent   int // characters of content that are out
-	start  int // where the answer begins in them
+	sent   int // characters of content sent
+	start  int // offset of the answer in them
 	tokens chat.Tokens
 }
 
-// streamChunks answers with a stream of chunks. A failure after its beginning comes as an error in the stream.
+// streamChunks streams a run as chunks. A later failure is sent as an error in the stream.
 func (h *Handlers) streamChunks(c httpio.Context, run chat.Run, usage bool) error {
 	out, leave, err := h.Streams.Open(c)
 	if out == nil {
-		return err // or the reader has left; the run goes on
+		return err // or the reader has disconnected; the run continues
 	}
 	defer leave()
 	w := &writer{out: out, base: httpio.Origin(c), usage: usage, chunk: Chunk{
@@ -90,7 +90,7 @@ func (h *Handlers) streamChunks(c httpio.Context, run chat.Run, usage bool) erro
 	return w.sendEnd(t)
 }
 
-// addEvent tells the client what is new in an event.
+// addEvent sends the chunks for an event.
 func (w *writer) addEvent(ev chat.Event) error {
 	p, err := ev.Payload()
 	if err != nil {
@@ -115,7 +115,7 @@ func (w *writer) addEvent(ev chat.Event) error {
 	return nil
 }
 
-// sendText sends a piece of the answer and counts its characters, by which annotations find their places.
+// sendText sends a part of the answer and counts its characters, the base of annotations' offsets.
 func (w *writer) sendText(text string) error {
 	if text == "" {
 		return nil
@@ -133,7 +133,7 @@ func (w *writer) sendAnnotations(a chat.Answer) error {
 	return nil
 }
 
-// sendEnd sends the rest of a run that was stopped, why it ended, what it used, and the mark that nothing follows.
+// sendEnd sends the rest of a cancelled run, the finish reason, the usage, and the end marker.
 func (w *writer) sendEnd(t *runlog.Trace) error {
 	if err := w.sendText(w.draft.Rest()); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (w *writer) sendEnd(t *runlog.Trace) error {
 	return w.out.Send([]byte("data: [DONE]\n\n"))
 }
 
-// sendFailure ends the stream with an error in it: its status is long sent.
+// sendFailure ends the stream with an error in it, since the status was already sent.
 func (w *writer) sendFailure(err error) error {
 	e := httpio.AsError(err)
 	return w.sendChunk(NewFailed(httpio.Status(e.Code), e.Code, e.Message))
@@ -166,7 +166,7 @@ func (w *writer) sendPiece(delta Delta, finish *string) error {
 	return w.sendChunk(chunk)
 }
 
-// sendChunk sends anything as JSON.
+// sendChunk sends a value as JSON.
 func (w *writer) sendChunk(v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package grantstest is the suite of grants.Store, and of what is built on it.
+// Package grantstest is the test suite of grants.Store and of Book.
 //
-// sqlite and postgres run it over an empty store each time. It ends with a walk through a Book over that store, since
-// whether a token holds rests on several records at once: client, grant, code, access and refresh token, and the user's
-// key.
+// sqlite and postgres run it over an empty store each time. It ends with a walk through a Book over that store,
+// since a valid token depends on several records: client, grant, code, access and refresh token, and the user's key.
 package grantstest
 
 import (
@@ -23,15 +22,15 @@ import (
 	"github.com/footnote/footnote/chat/keys"
 )
 
-// TestStore checks each promise in grants.Store's comments. open returns an empty store, once per subtest. Times are in
-// whole microseconds, as stores keep them.
+// TestStore checks each guarantee in grants.Store's comments. open returns an empty store, once per subtest. Times
+// are in whole microseconds, as stores keep them.
 //
-// It tests a store by itself first, and at the end what package grants makes of it. A store that counts a use twice,
-// or that keeps what expired, would let a stolen code or token work.
+// It tests a store by itself first, and at the end through package grants. A store that accepts a second use, or
+// returns expired records, would make a stolen code or token valid.
 func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
-	// A code is used once: of several that use it at one moment, only the first gets true. If two did, two programs
-	// would have a token for one consent.
+	// A code is single-use: of several concurrent uses only the first gets true. Otherwise two programs would have
+	// tokens for one consent.
 	t.Run("what is put is read, used once and dropped", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		want := grants.Record{
@@ -50,7 +49,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 		if _, err := store.Get(ctx, grants.KindAccess, "a"); chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("of another kind: %v, want %s", err, chat.CodeNotFound)
 		}
-		// Of eight that use one record at the same moment one is first.
+		// Of eight concurrent uses of a record one is first.
 		var firsts atomic.Int32
 		var wg sync.WaitGroup
 		for range 8 {
@@ -77,8 +76,8 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 			t.Errorf("use of what was dropped: %v, want %s", err, chat.CodeNotFound)
 		}
 	})
-	// The bound keeps whoever registers programs in a loop from filling the database. A client that somebody allowed
-	// is not thrown out by others that nobody allowed, and so survives although it is the oldest.
+	// The limit keeps a program that registers in a loop from filling the database. A client with a grant is not
+	// evicted by clients without one, even if it is the oldest.
 	t.Run("the oldest beyond most go, but no client that was used", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		for _, kind := range []grants.Kind{grants.KindClient, grants.KindRefresh} {
@@ -93,7 +92,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 				switch n {
 				case 0:
 					_, _, err = store.Use(ctx, kind, id)
-				case 1: // a user is asked about this client
+				case 1: // the client's consent page is open
 					err = store.Put(ctx, grants.Record{
 						Kind: grants.KindConsent, ID: "of " + string(kind), Owner: id, Made: now,
 						Expires: now.Add(time.Hour),
@@ -111,7 +110,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 			t.Errorf("clients = %s, want 0 1 3 4 5", got)
 		}
 	})
-	// What is still valid stays, whatever its kind.
+	// Valid records stay, whatever their kind.
 	t.Run("what expired is swept", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		for id, life := range map[string]time.Duration{"old": -time.Second, "new": time.Hour} {
@@ -131,7 +130,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	t.Run("a book of grants", func(t *testing.T) { testBook(t, open(t)) })
 }
 
-// ids are those of a kind's records without an owner, in the store's order.
+// ids returns the ids of a kind's records without an owner, in the store's order.
 func ids(t *testing.T, store grants.Store, kind grants.Kind) string {
 	t.Helper()
 	list, err := store.List(t.Context(), kind, "")
@@ -145,17 +144,17 @@ func ids(t *testing.T, store grants.Store, kind grants.Kind) string {
 	return strings.Join(names, " ")
 }
 
-// The verifier has 43 characters, the fewest that RFC 7636 (PKCE) allows.
+// The verifier has 43 characters, the minimum in RFC 7636 (PKCE).
 const (
 	resource = "https://f.example/mcp"
 	verifier = "0123456789012345678901234567890123456789012"
 )
 
-// testBook walks a client through all that it can do, and all that ends it. Time is a variable of its own, so that a
+// testBook walks a client through all its operations and all ways to revoke it. The clock is a variable, so that a
 // year passes at once.
 //
-// Each step says what holds after it. Tokens and keys are tried as a program would try them, through Book, and at the
-// end the store is read to see that no secret lies in it as it is.
+// Each step checks the valid tokens after it. Tokens and keys are tried through Book, as a program would. At the end
+// the store is searched for secrets in plain text.
 func testBook(t *testing.T, store grants.Store) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, err := keys.New(path, "anna")
@@ -178,7 +177,7 @@ func testBook(t *testing.T, store grants.Store) {
 		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]), "code_challenge_method": "S256",
 		"resource": resource, "scope": "mcp", "state": "s",
 	}
-	// connect does what a program and its user do to get tokens: ask, allow, exchange.
+	// connect runs the authorisation flow: request, consent, exchange.
 	connect := func() (string, grants.Tokens) {
 		t.Helper()
 		c, q, err := book.Check(ctx, func(name string) string { return asked[name] }, resource)
@@ -195,7 +194,7 @@ func testBook(t *testing.T, store grants.Store) {
 		}
 		return code, got
 	}
-	// holds checks whether a token works now.
+	// holds checks whether a token is valid.
 	holds := func(token string, want bool) {
 		t.Helper()
 		user, _, err := book.User(ctx, token, resource)
@@ -203,8 +202,7 @@ func testBook(t *testing.T, store grants.Store) {
 			t.Errorf("the token is of %q, %v; want it to hold: %v", user, err, want)
 		}
 	}
-	// Each of these asks for something that may not be granted. None gives a Request: nothing may be sent to the
-	// address.
+	// Invalid requests. None returns a Request, since there must be no redirect to the address.
 	for _, wrong := range []map[string]string{
 		{"redirect_uri": "http://127.0.0.1:4711/other"}, {"redirect_uri": "https://evil.example/back"},
 		{"redirect_uri": ""}, {"client_id": "x"}, {"response_type": "token"}, {"code_challenge_method": "plain"},
@@ -228,7 +226,7 @@ func testBook(t *testing.T, store grants.Store) {
 	) != chat.CodeUnauthorized {
 		t.Errorf("for another resource: %v, want %s", err, chat.CodeUnauthorized)
 	}
-	// After the second use of a refresh token neither it nor its successor works: one of both is a thief's.
+	// A reused refresh token and its successor are both revoked: one of them is a thief's.
 	second, err := book.Refresh(ctx, first.Refresh, client.ID, "")
 	if err != nil {
 		t.Fatal(err)
@@ -241,15 +239,14 @@ func testBook(t *testing.T, store grants.Store) {
 	if _, err := book.Refresh(ctx, second.Refresh, client.ID, ""); err == nil {
 		t.Error("after that its successor works")
 	}
-	// A code that comes a second time was stolen or sent twice; what the first exchange gave is then not believed any
-	// more either.
+	// A code used twice was stolen or resent: the tokens of the first exchange are then revoked too.
 	code, first = connect()
 	if _, err := book.Exchange(ctx, code, verifier, client.ID, asked["redirect_uri"], resource); err == nil {
 		t.Error("a code was used twice")
 	}
 	holds(first.Access, false)
 	testEnds(t, book, connect, holds, &now)
-	// Only hashes of secrets are kept: whoever reads the database can't use what is in it.
+	// Only hashes of secrets are stored: a reader of the database can't use them.
 	_, last := connect()
 	for kind, secret := range map[grants.Kind]string{grants.KindAccess: last.Access, grants.KindRefresh: last.Refresh} {
 		if _, err := store.Get(ctx, kind, secret); chat.CodeOf(err) != chat.CodeNotFound {
@@ -270,9 +267,9 @@ func testBook(t *testing.T, store grants.Store) {
 	}
 }
 
-// testEnds ends grants as their users, their programs and time do.
+// testEnds revokes grants by their users, their programs and expiry.
 //
-// Of each way to end it, the access token has to stop working at once, and not only when it expires.
+// In each case the access token must be invalid at once, and not only when it expires.
 func testEnds(
 	t *testing.T, book *grants.Book, connect func() (string, grants.Tokens), holds func(string, bool), now *time.Time,
 ) {
@@ -282,7 +279,7 @@ func testEnds(
 	if err != nil || len(list) != 1 || list[0].Name != "A program" {
 		t.Fatalf("the list is %+v, %v", list, err)
 	}
-	// What belongs to another user looks as if it were not there.
+	// Another user's record looks like a missing one.
 	if err := book.End(ctx, "bert", list[0].ID); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("another user ends it: %v, want %s", err, chat.CodeNotFound)
 	}
@@ -291,7 +288,7 @@ func testEnds(
 		t.Error(err)
 	}
 	holds(got.Access, false)
-	// A program may give back its own refresh token, and what is unknown is no error (RFC 7009).
+	// A program may revoke its own refresh token, and an unknown token is no error (RFC 7009).
 	_, got = connect()
 	if err := book.Forget(ctx, "unknown"); err != nil {
 		t.Error(err)
@@ -303,8 +300,8 @@ func testEnds(
 	_, got = connect()
 	*now = now.Add(2 * time.Hour)
 	holds(got.Access, false)
-	// Addresses to which a code must never be sent: without TLS, with a name and password, with a fragment, of schemes
-	// that run something, or that only look like this machine.
+	// Addresses that must never get a code: without TLS, with a name and password, with a fragment, of executable
+	// schemes, or that only look like this machine.
 	for _, bad := range []string{
 		"http://example.org/", "https://u:p@example.org/", "https://example.org/#x", "javascript:alert(1)",
 		"cursor://x",

@@ -1,4 +1,4 @@
-// Package ssetest reads server-sent events as browsers do, for tests.
+// Package ssetest parses server-sent events as browsers do, for tests.
 package ssetest
 
 import (
@@ -10,19 +10,19 @@ import (
 	"testing"
 )
 
-// Event is an event as a browser takes it from the wire.
+// Event is a parsed event.
 type Event struct{ ID, Name, Data string }
 
-// Reader parses as the HTML standard says: lines end with LF, CR or CRLF, and an empty line ends an event. Its comments
-// and retry hints are kept apart.
+// Reader parses server-sent events as in the HTML standard: lines end with LF, CR or CRLF, and an empty line ends an
+// event. Comments are counted and the retry hint is stored separately.
 type Reader struct {
 	Buffer   *bufio.Reader
 	lastID   string
 	Comments int
-	Retry    string // milliseconds, as the stream gave them
+	Retry    string // milliseconds, as sent
 }
 
-// NewReader reads a stream.
+// NewReader returns a reader of a stream.
 func NewReader(r io.Reader) *Reader { return &Reader{Buffer: bufio.NewReader(r)} }
 
 // Line returns the next line without its end.
@@ -95,7 +95,7 @@ func (s *Reader) Next() (Event, error) {
 	}
 }
 
-// All returns every event to the end of the stream.
+// All returns all events to the end of the stream.
 func (s *Reader) All(t testing.TB) []Event {
 	t.Helper()
 	var events []Event
