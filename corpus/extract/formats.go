@@ -17,7 +17,7 @@ type Format struct {
 	Name       string   // in URLs and filters; in capitals beside titles
 	Label      string   // display name
 	Called     string   // a noun phrase for one file: "a Word file"; empty: "a" and the label
-	Kind       string   // in the list of supported files, where several formats may share one: "web pages"; empty: Label
+	Kind       string   // in the list of supported files; formats may share one: "web pages"; empty: Label
 	MIME       string   // the MIME type stored with its documents
 	Aliases    []string // other MIME types that servers send for it
 	Extensions []string // lower case, with the dot; the canonical one first

@@ -70,7 +70,8 @@ func readPage(ctx context.Context, src string, f corpus.File) (corpus.Extracted,
 // strippedPage returns the text of a page without structure. It is the fallback for pages that are too large or too
 // nested to parse, and for a retry with little memory. A tokenizer needs no tree.
 func strippedPage(_ context.Context, src string, _ corpus.File) (corpus.Extracted, error) {
-	for _, hidden := range []map[string]bool{invisible, neverText} { // a page without visible text falls back to its hidden text
+	// a page without visible text falls back to its hidden text
+	for _, hidden := range []map[string]bool{invisible, neverText} {
 		var w doctext.Writer
 		stripTags(&w, src, hidden, 0)
 		if x := w.Result(); x.Text != "" {

@@ -27,6 +27,7 @@ func newReader(t testing.TB, letters ocr.Letters) (*ocr.Reader, *worker.Pool) {
 func newPool(t testing.TB, program string) *worker.Pool {
 	t.Helper()
 	return workertest.Open(t, worker.Config{
-		Command: workertest.Command(program), DrawLimit: time.Minute, // a long timeout, so that a slow machine doesn't fail the test
+		// a long timeout, so that a slow machine doesn't fail the test
+		Command: workertest.Command(program), DrawLimit: time.Minute,
 	})
 }

@@ -51,8 +51,8 @@ func (t *texts) internRunes(runes []rune) string {
 	return s
 }
 
-// pdfiumWasm is the library's WebAssembly module of PDFium, compressed: `make generate` makes the file. The library does
-// not export it, and its pool doesn't support a custom memory allocator.
+// pdfiumWasm is the library's WebAssembly module of PDFium, compressed: `make generate` makes the file. The library
+// does not export it, and its pool doesn't support a custom memory allocator.
 //
 //go:embed pdfium.wasm.gz
 var pdfiumWasm []byte

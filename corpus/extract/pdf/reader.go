@@ -38,7 +38,8 @@ func (r *Reader) Load(ctx context.Context, cacheDir string) (err error) {
 	if r.lib != nil {
 		return nil
 	}
-	percent := debug.SetGCPercent(-1) // all memory that loading allocates stays: a garbage collection would free nothing
+	// all memory that loading allocates stays: a garbage collection would free nothing
+	percent := debug.SetGCPercent(-1)
 	r.lib, err = loadLibrary(ctx, cacheDir)
 	debug.SetGCPercent(percent)
 	return err

@@ -287,7 +287,8 @@ func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(don
 				giveBack := sync.OnceFunc(func() { p.first <- struct{}{} })
 				defer giveBack()
 				h.onStart = func() { p.loaded.Store(true); giveBack() }
-				if !p.loaded.Load() && req.CacheDir != "" { // without a cache, the compiled code is lost with the process
+				// without a cache, the compiled code is lost with the process
+				if !p.loaded.Load() && req.CacheDir != "" {
 					req = Request{Ready: true, CacheDir: req.CacheDir}
 				}
 			case <-ctx.Done():

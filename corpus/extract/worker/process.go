@@ -21,9 +21,10 @@ import (
 )
 
 const (
-	startLimit = 90 * time.Second // timeout of a worker's first reply: compiling PDFium takes seconds, on a busy machine many
-	exitLimit  = 2 * time.Second  // timeout between closing a worker's standard input and killing it
-	batchPages = 100              // pages per batch; the timeout is for one batch
+	// timeout of a worker's first reply: compiling PDFium takes seconds, on a busy machine many
+	startLimit = 90 * time.Second
+	exitLimit  = 2 * time.Second // timeout between closing a worker's standard input and killing it
+	batchPages = 100             // pages per batch; the timeout is for one batch
 )
 
 // process is one running worker. It serves one request at a time. A lane owns it: only the caller of lane.take may
