@@ -98,7 +98,7 @@ func (h *Handlers) askQuestion(
 
 // passagesKey is the key of a result's cited passages. They are for the page that renders them: the model has the
 // quotes.
-const passagesKey = "github.com/footnote/footnote/passages"
+const passagesKey = "footnote/passages"
 
 // citedPassages returns the texts of cited passages by id, at most mostLinks.
 //

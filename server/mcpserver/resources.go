@@ -126,7 +126,7 @@ func (h *Handlers) reader(
 		}
 		out := &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
 			URI: req.Params.URI, MIMEType: plainText, Text: text,
-			Meta: sdk.Meta{"github.com/footnote/footnote/url": link},
+			Meta: sdk.Meta{"footnote/url": link},
 		}}}
 		out.CacheScope = "private"
 		return out, nil
