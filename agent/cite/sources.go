@@ -73,12 +73,11 @@ func (s *Sources) NoteChecked(n int, answers bool) {
 	s.answers[n] = s.answers[n] || answers
 }
 
-// Answers reports whether checked words of a passage answer the question. known is false for an unchecked passage.
-func (s *Sources) Answers(n int) (answers, known bool) {
+// Answers reports whether checked words of a passage answer the question. It is false for an unchecked passage.
+func (s *Sources) Answers(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	answers, known = s.answers[n]
-	return answers, known
+	return s.answers[n]
 }
 
 // Number returns the passage's number, and assigns the next one if it has none. Tools call it when they encode their

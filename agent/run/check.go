@@ -134,9 +134,7 @@ func (m *modelCaller) judgeTexts(
 		control = controlNever
 	}
 	told, more, err := m.askVerdicts(ctx, control, []string{controlText})
-	if more.Tokens != (chat.Tokens{}) {
-		spent = spent.And(more)
-	}
+	spent = spent.And(more)
 	if err == nil && told[0].Yes == verdicts[0].Yes {
 		err = errPoorJudge
 	}
@@ -172,12 +170,7 @@ func (m *modelCaller) askVerdicts(
 		if !asks[i] || err != nil && v.Usage == nil {
 			continue
 		}
-		one := m.chargeVerdict(v, checkMessages(asked, texts[i]))
-		if spent.Tokens == (chat.Tokens{}) {
-			spent = one
-		} else {
-			spent = spent.And(one)
-		}
+		spent = spent.And(m.chargeVerdict(v, checkMessages(asked, texts[i])))
 	}
 	return verdicts, spent, err
 }
@@ -240,10 +233,7 @@ func (w *Runner) checkFound(ctx context.Context) error {
 		return nil
 	}
 	why := "None of " + english.Count(len(quotes), "passage") + " answers this: quoting what is nearest instead"
-	if slices.ContainsFunc(all, func(src cite.Source) bool {
-		answers, _ := w.toolContext.Sources.Answers(src.N)
-		return answers
-	}) {
+	if slices.ContainsFunc(all, func(src cite.Source) bool { return w.toolContext.Sources.Answers(src.N) }) {
 		why = "Quoting what answers, in the words of the documents"
 	}
 	return w.model.quoteInstead(ctx, why)

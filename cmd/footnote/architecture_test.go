@@ -206,15 +206,7 @@ func TestImportsOnlyPointDown(t *testing.T) {
 			continue
 		}
 		dir := path.Dir(file)
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, spec := range parsed.Imports {
-			imported, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, imported := range importsOf(t, file) {
 			if own, ok := strings.CutPrefix(imported, module); ok && !mayImport(dir, own) {
 				t.Errorf("%s imports %s: arrows only point down", file, imported)
 			}
@@ -225,6 +217,23 @@ func TestImportsOnlyPointDown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// importsOf returns the import paths of a Go file.
+func importsOf(t *testing.T, file string) (paths []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range parsed.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, imported)
+	}
+	return paths
 }
 
 // layers are the top-level folders from the lowest up. A folder imports only those below it, not one beside it. e2e
@@ -247,12 +256,8 @@ func TestFoldersOnlyImportLowerOnes(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, spec := range parsed.Imports {
-			own, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+		for _, imported := range importsOf(t, file) {
+			own, ok := strings.CutPrefix(imported, module)
 			if other, _, _ := strings.Cut(own, "/"); ok && other != folder && height[other] >= height[folder] {
 				t.Errorf("%s imports %s, which is not below it", file, own)
 			}
