@@ -12,6 +12,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,10 +51,7 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 	if len(answers) > 0 {
 		created = answers[0].AskedAt.UTC()
 	}
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	// Parts are in a fixed order, so that equal answers give equal bytes.
-	for _, part := range []struct{ name, body string }{
+	return writePackage([]part{
 		{"[Content_Types].xml", contentTypes},
 		{"_rels/.rels", packageRelations},
 		{"docProps/core.xml", coreProperties(title, created)},
@@ -64,17 +62,28 @@ func Word(title string, answers []chat.Evidence) ([]byte, error) {
 		{"word/numbering.xml", d.numbering()},
 		{"word/_rels/document.xml.rels", d.relations(documentRelations)},
 		{"word/_rels/footnotes.xml.rels", d.relations("")},
-	} {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: part.name, Method: zip.Deflate})
-		if err != nil {
-			return nil, fmt.Errorf("write %s: %w", part.name, err)
+	})
+}
+
+// part is a file of an Office Open XML package: its name and its XML without the declaration.
+type part struct{ name, body string }
+
+// writePackage returns a package of Office Open XML. Parts keep their order and have no times, so that equal parts
+// give equal bytes.
+func writePackage(groups ...[]part) ([]byte, error) {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, p := range slices.Concat(groups...) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Deflate})
+		if err == nil {
+			_, err = w.Write([]byte(xmlHead + p.body))
 		}
-		if _, err := w.Write([]byte(xmlHead + part.body)); err != nil {
-			return nil, fmt.Errorf("write %s: %w", part.name, err)
+		if err != nil {
+			return nil, fmt.Errorf("write %s: %w", p.name, err)
 		}
 	}
 	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("write the document: %w", err)
+		return nil, fmt.Errorf("write the package: %w", err)
 	}
 	return out.Bytes(), nil
 }

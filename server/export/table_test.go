@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -96,5 +97,33 @@ func TestATableAsWorkbook(t *testing.T) {
 	quotes, err := book.GetRows(quotesSheet)
 	if err != nil || len(quotes) != 3 || quotes[1][3] != "The notice period is 3 months." || quotes[1][4] != "p. 2" {
 		t.Errorf("quotes = %q, %v", quotes, err)
+	}
+}
+
+func TestAWorkbookKeepsTextsAndColumns(t *testing.T) {
+	table := someTable()
+	for i := range 30 {
+		table.Grid.Columns = append(table.Grid.Columns, chat.GridColumn{Name: fmt.Sprint("_x0041_ ", i)})
+	}
+	table.Grid.Rows[0].Title = " <a & b>\n" + strings.Repeat("x", excelCell)
+	file, err := table.XLSX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	book, err := excelize.OpenReader(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	last, err := excelize.CoordinatesToCellName(len(table.Grid.Columns)+1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := book.GetCellValue(tableSheet, last); err != nil || got != "_x0041_ 29" {
+		t.Errorf("%s = %q, %v; want the last column's name", last, got, err)
+	}
+	got, err := book.GetCellValue(tableSheet, "A2")
+	if err != nil || !strings.HasPrefix(got, " <a & b>\nx") || len([]rune(got)) != excelCell {
+		t.Errorf("A2 has %d characters, %.12q, %v; want %d", len([]rune(got)), got, err, excelCell)
 	}
 }
