@@ -10,16 +10,13 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
-	"golang.org/x/text/encoding/korean"
-	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/traditionalchinese"
 	xunicode "golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 
 	"github.com/footnote/footnote/corpus"
 )
 
-// The sample bounds detection: decoding a file of 128 MB with thirteen candidate encodings would take long.
+// The sample bounds detection: decoding a file of 128 MB with eighteen candidate encodings would take long.
 const sampleSize = 64 << 10 // bytes that encoding detection reads
 
 // decodeText decodes a file to UTF-8 with line feeds. It tries, in this order, the encoding of evidentEncoding,
@@ -202,54 +199,20 @@ func declaredEncoding(data []byte, declared string) encoding.Encoding {
 	if name == "iso-8859-1" {
 		enc = charmap.Windows1252
 	}
-	if c, ok := tryDecode(enc, data[:min(len(data), sampleSize)], false); !ok || c.bad*50 > c.high {
+	out, err := enc.NewDecoder().Bytes(data[:min(len(data), sampleSize)])
+	bad, high := 0, 0
+	for _, r := range string(out) {
+		if r >= utf8.RuneSelf {
+			high++
+		}
+		if isBad(r) {
+			bad++
+		}
+	}
+	if err != nil || bad*50 > high {
 		return nil
 	}
 	return enc
-}
-
-// candidate is an encoding with its scoring function. multi marks multi-byte encodings, which invalid bytes rule out
-// at once. In a single-byte encoding hardly any byte is invalid, and only the score decides.
-type candidate struct {
-	enc   encoding.Encoding
-	score func(*census) float64
-	multi bool
-}
-
-// guessEncoding returns the encoding with the best score for the runes above ASCII, nil for UTF-8 with a few invalid
-// bytes. Of equal scores the earlier candidate wins, and Windows-1252 is the fallback. It is the most common
-// encoding, and English text with a few curly quotes hardly distinguishes the others.
-func guessEncoding(data []byte) encoding.Encoding {
-	head := data[:min(len(data), sampleSize)]
-	if mostlyUTF8(head) {
-		return nil
-	}
-	var best encoding.Encoding = charmap.Windows1252
-	bestScore := -1e9
-	for _, c := range []candidate{
-		{charmap.Windows1252, scoreWestern, false},
-		{japanese.ShiftJIS, scoreKana, true},
-		{japanese.EUCJP, scoreKana, true},
-		{simplifiedchinese.GB18030, hanSimplified, true},
-		{traditionalchinese.Big5, hanTraditional, true},
-		{korean.EUCKR, scoreHangul, true},
-		{charmap.Windows1251, scoreCyrillic, false},
-		{charmap.KOI8R, scoreCyrillic, false},
-		{charmap.CodePage866, scoreCyrillic, false},
-		{charmap.Windows1253, scoreGreek, false},
-		{charmap.Windows1250, scoreCentral, false},
-		{charmap.Windows1255, scoreHebrew, false},
-		{charmap.Windows1256, scoreArabic, false},
-	} {
-		found, ok := tryDecode(c.enc, head, c.multi)
-		if !ok {
-			continue
-		}
-		if s := c.score(&found); s > bestScore {
-			best, bestScore = c.enc, s
-		}
-	}
-	return best
 }
 
 // mostlyUTF8 reports whether multi-byte sequences outnumber invalid bytes by more than four to one. Text of another
