@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,11 +31,11 @@ type letter struct {
 	attachments           []attachment
 }
 
-// attachment is a file attached to a mail. open returns an error of the mail.
+// attachment is a file attached to a mail.
 type attachment struct {
 	name string
 	id   string // Content-ID for references from the mail's HTML; may be empty
-	open func() (io.Reader, error)
+	data []byte
 }
 
 // maxMail bounds memory: a whole mail and its decoded attachments are in memory.
@@ -192,9 +193,8 @@ func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
 }
 
 // takeAttachments extracts a mail's attachments and writes their names. Only the last part of a path is used as a
-// name, because the sender is untrusted and the path could point elsewhere. An attachment that can't be extracted is
-// counted in leftOut and stays in the list of names. Any other error is an I/O error and is returned. Pictures that
-// the HTML shows are marked, because they are mostly logos.
+// name, because the sender is untrusted and the path could point elsewhere. An attachment beyond the limits is counted
+// in leftOut and stays in the list of names. Pictures that the HTML shows are marked, because they are mostly logos.
 func (m *mailWriter) takeAttachments(l letter) error {
 	var names []string
 	shown := shownParts(l.html)
@@ -204,31 +204,21 @@ func (m *mailWriter) takeAttachments(l letter) error {
 			name = "attachment " + strconv.Itoa(i+1)
 		}
 		names = append(names, name)
-		body, err := a.open()
-		if err == nil {
-			inside := name
-			if m.letters > 1 || m.taken.Has(name) { // in a mailbox, or a duplicate name
-				inside = strconv.Itoa(m.letters) + "-" + strconv.Itoa(i+1) + "/" + name
-			}
-			err = m.taken.Add(inside, body)
+		if m.letters > 1 || m.taken.Has(name) { // in a mailbox, or a duplicate name
+			name = strconv.Itoa(m.letters) + "-" + strconv.Itoa(i+1) + "/" + name
 		}
-		if err == nil && shown[a.id] {
-			m.taken.List[len(m.taken.List)-1].Shown = true
-		}
-		if errors.Is(err, members.ErrLeftOut) || errors.Is(err, errDamagedPart) {
+		switch err := m.taken.Add(name, bytes.NewReader(a.data)); {
+		case errors.Is(err, members.ErrLeftOut):
 			m.leftOut++
-			continue
-		}
-		if err != nil {
+		case err != nil:
 			return err
+		case shown[a.id]:
+			m.taken.List[len(m.taken.List)-1].Shown = true
 		}
 	}
 	m.writeFields([][2]string{{"Attachments", strings.Join(names, ", ")}})
 	return nil
 }
-
-// errDamagedPart reports that an attachment can't be read.
-var errDamagedPart = errors.New("the attachment is damaged")
 
 // result returns the document with the extracted files, and the number of skipped attachments in its metadata.
 func (m *mailWriter) result() corpus.Extracted {

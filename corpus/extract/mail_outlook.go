@@ -1,7 +1,7 @@
 package extract
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -148,10 +148,8 @@ func (o *outlook) letter() letter {
 		from: doctext.Line(said(propSender)), to: doctext.Line(said(propTo)), cc: doctext.Line(said(propCc)),
 		subject: doctext.Line(said(propSubject)), text: said(propBody), sent: o.time(),
 	}
-	if address := doctext.Line(
-		said(propAddress),
-	); strings.Contains(address, "@") &&
-		!strings.Contains(l.from, address) {
+	address := doctext.Line(said(propAddress))
+	if strings.Contains(address, "@") && !strings.Contains(l.from, address) {
 		l.from = strings.TrimSpace(l.from + " <" + address + ">")
 	}
 	if l.html = said(propHTML); l.html == "" && o.properties[propHTML+"0102"] != nil {
@@ -159,15 +157,10 @@ func (o *outlook) letter() letter {
 	}
 	for _, name := range o.order {
 		properties := o.files[name]
-		file := stringProperty(properties, propLongFile, page)
-		if file == "" {
-			file = stringProperty(properties, propFile, page)
-		}
+		file := cmp.Or(stringProperty(properties, propLongFile, page), stringProperty(properties, propFile, page))
 		if data := properties[propData+"0102"]; data != nil {
 			id := stringProperty(properties, propContentID, page)
-			l.attachments = append(l.attachments, attachment{file, id, func() (io.Reader, error) {
-				return bytes.NewReader(data), nil
-			}})
+			l.attachments = append(l.attachments, attachment{file, id, data})
 		}
 	}
 	return l

@@ -78,9 +78,7 @@ func readHeader(r *bufio.Reader) textproto.MIMEHeader {
 
 // encodedWords decodes the encoded words of RFC 2047 in any encoding of browsers. The standard library supports
 // three.
-var encodedWords = mime.WordDecoder{CharsetReader: func(name string, in io.Reader) (io.Reader, error) {
-	return charset.NewReaderLabel(name, in)
-}}
+var encodedWords = mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
 
 // shownHeader returns the decoded value of a header on one line.
 func shownHeader(header textproto.MIMEHeader, name string) string {
@@ -141,11 +139,8 @@ func (p *mailParser) readParts(parts *multipart.Reader, depth int) {
 	}
 }
 
-// attach appends an attachment. Its data is in memory already, so open never fails.
 func (p *mailParser) attach(name, id string, data []byte) {
-	p.letter.attachments = append(p.letter.attachments, attachment{name, id, func() (io.Reader, error) {
-		return bytes.NewReader(data), nil
-	}})
+	p.letter.attachments = append(p.letter.attachments, attachment{name, id, data})
 }
 
 // mediaType parses a header such as "text/plain; charset=utf-8". For a malformed one it returns the part before the
@@ -164,7 +159,7 @@ func mediaType(value string) (kind string, parameters map[string]string) {
 func transferDecoder(encoding string, body io.Reader) io.Reader {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "base64":
-		return base64.NewDecoder(base64.StdEncoding, &base64Letters{r: body})
+		return base64.NewDecoder(base64.StdEncoding, base64Letters{body})
 	case "quoted-printable":
 		return quotedprintable.NewReader(body)
 	}
@@ -175,21 +170,15 @@ func transferDecoder(encoding string, body io.Reader) io.Reader {
 // ignores only line ends.
 type base64Letters struct{ r io.Reader }
 
-// Read implements io.Reader. It reads until it has kept a byte or has an error, since an io.Reader should not return 0
-// bytes without an error.
-func (b *base64Letters) Read(p []byte) (int, error) {
-	for {
-		n, err := b.r.Read(p)
-		kept := 0
-		for _, c := range p[:n] {
-			if c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+' || c == '/' ||
-				c == '=' {
-				p[kept] = c
-				kept++
-			}
-		}
-		if kept > 0 || err != nil {
-			return kept, err
+// Read implements io.Reader.
+func (b base64Letters) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	kept := 0
+	for _, c := range p[:n] {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' {
+			p[kept] = c
+			kept++
 		}
 	}
+	return kept, err
 }

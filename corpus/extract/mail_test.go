@@ -138,6 +138,24 @@ func TestAMailWithoutTextIsItsHTML(t *testing.T) {
 	}
 }
 
+func TestDamagedMailsAreReadAsFarAsPossible(t *testing.T) {
+	for name, mail := range map[string]string{
+		"a line that is no header":    "no header\nX Y: z\n\nIt is dry.",
+		"a header of 2 MB":            "X-A: " + strings.Repeat("a", 2<<20) + "\n\nIt is dry.",
+		"other characters in base64":  "Content-Transfer-Encoding: base64 \n\nSXQg-aXMg\n ZHJ5Lg==",
+		"base64 that breaks off":      "Content-Transfer-Encoding: base64\n\nSXQgaXMgZHJ5LgoKS",
+		"an invalid parameter":        "Content-Type: text/html; name=a b\n\n<p>It is dry.",
+		"parts that are not declared": "Content-Type: multipart/mixed\n\nIt is dry.",
+	} {
+		mail = "Subject: Roof\n" + strings.Replace(mail, "\n\n", "\nFrom: a@example.com\n\n", 1)
+		x, _, err := extractFile(t, "a.eml", mail)
+		want := []string{"heading Roof", "row From: a@example.com · Subject: Roof", "paragraph It is dry."}
+		if diff := cmp.Diff(want, blockLines(x)); err != nil || diff != "" {
+			t.Errorf("%s: %v, blocks (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
 func TestAMailboxIsItsMails(t *testing.T) {
 	var box strings.Builder
 	for i := range 3 {
