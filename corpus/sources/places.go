@@ -151,11 +151,16 @@ var (
 	ErrPart = errors.New("a part of the place can't be seen")
 )
 
-// OneLine normalises a server's text to one line without NUL and truncates it to so many characters. It prevents
-// line breaks in names and logs.
-func OneLine(text string, most int) string {
-	runes := []rune(strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", "")), " "))
+// Cut truncates a server's text to so many characters. It removes NUL and replaces invalid UTF-8. There is no
+// ellipsis, as the text may become part of a file name.
+func Cut(text string, most int) string {
+	runes := []rune(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", ""))
 	return string(runes[:min(len(runes), most)])
+}
+
+// OneLine is Cut after normalising the text to one line. It prevents line breaks in names and logs.
+func OneLine(text string, most int) string {
+	return Cut(strings.Join(strings.Fields(strings.ReplaceAll(text, "\x00", "")), " "), most)
 }
 
 // StateOf returns a short hash of plain values, for a Version. 64 bits are enough to distinguish the states of one

@@ -211,7 +211,7 @@ func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]sources.It
 			date = at.Format(time.DateOnly)
 			item.Meta["date"] = date
 		}
-		item.Name = strings.TrimSpace(date+" "+clip(strings.ReplaceAll(cmp.Or(title, key), "/", "-"), 120)) + ".html"
+		item.Name = strings.TrimSpace(date+" "+sources.Cut(strings.ReplaceAll(cmp.Or(title, key), "/", "-"), 120)) + ".html"
 		if strings.TrimSpace(entry.Content) != "" {
 			texts[key] = pageOf(title, entry.Content)
 			item.Version, item.Size = hashOf(texts[key]), int64(len(texts[key]))
@@ -242,18 +242,12 @@ func authorsOf(entry *gofeed.Item) string {
 			names = append(names, oneLine(author.Name))
 		}
 	}
-	return clip(strings.Join(names, ", "), 300)
+	return sources.Cut(strings.Join(names, ", "), 300)
 }
 
 // oneLine normalises a title to one line: unescaped HTML entities, collapsed white space, at most 300 characters.
 func oneLine(s string) string {
-	return clip(strings.Join(strings.Fields(html.UnescapeString(strings.ToValidUTF8(s, "\ufffd"))), " "), 300)
-}
-
-// clip truncates a text to n characters, without an ellipsis, as it may become part of a file name.
-func clip(s string, n int) string {
-	runes := []rune(s)
-	return string(runes[:min(n, len(runes))])
+	return sources.OneLine(html.UnescapeString(s), 300)
 }
 
 // hashOf returns 128 bits of SHA-256 in hexadecimal, enough to identify texts and keys of one feed.

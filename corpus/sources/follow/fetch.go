@@ -96,7 +96,7 @@ func (l *look) fetch(ctx context.Context, item placestore.Item) error {
 	if len(kept.Version) > maxVersion {
 		kept.Version = hash(kept.Version)
 	}
-	kept.Name = cmp.Or(cut(content.Name, maxName), kept.Name)
+	kept.Name = cmp.Or(sources.Cut(content.Name, maxName), kept.Name)
 	if len(content.Link) <= maxLink {
 		kept.Link = cmp.Or(chat.WebLink(content.Link), kept.Link)
 	}
@@ -164,7 +164,7 @@ func (l *look) refuse(ctx context.Context, item placestore.Item, kept listedItem
 // settle stores the result of an item, which is then no longer wanted. The default name is the item's key, cut to
 // maxName characters.
 func (l *look) settle(ctx context.Context, item placestore.Item) error {
-	item.Name = cmp.Or(item.Name, cut(item.Key, maxName))
+	item.Name = cmp.Or(item.Name, sources.Cut(item.Key, maxName))
 	return l.f.Store.SettleItem(ctx, l.p.ID, l.lease.Owner, item)
 }
 
@@ -184,7 +184,7 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 	}
 	title, _ := kept.Meta["title"].(string)
 	upload := corpus.Upload{
-		User: l.p.User, Namespace: l.p.Namespace, Path: where, Filename: path.Base(where), Title: cut(title, 300),
+		User: l.p.User, Namespace: l.p.Namespace, Path: where, Filename: path.Base(where), Title: sources.Cut(title, 300),
 		Meta: l.meta(item.Key, kept), MetaIfFresh: true, Body: body,
 	}
 	d, duplicate, err := l.f.Library.Add(ctx, upload)

@@ -188,13 +188,13 @@ var errSlow = &chat.Error{
 // describe encodes an item for the store. An invalid key is replaced by a hash, and the item is marked as Bad. It is
 // then shown with a refusal instead of being lost.
 func describe(item sources.Item) placestore.Listed {
-	kept := listedItem{Version: item.Version, Name: cut(item.Name, maxName), Size: item.Size, Meta: item.Meta}
+	kept := listedItem{Version: item.Version, Name: sources.Cut(item.Name, maxName), Size: item.Size, Meta: item.Meta}
 	if len(item.Link) <= maxLink {
 		kept.Link = chat.WebLink(item.Link)
 	}
 	key := item.Key
 	if key == "" || len(key) > sources.MaxKey || !utf8.ValidString(key) || strings.ContainsRune(key, 0) {
-		kept.Bad, kept.Meta, kept.Name = true, nil, cut(strings.ToValidUTF8(key, "�"), 200)
+		kept.Bad, kept.Meta, kept.Name = true, nil, sources.Cut(key, 200)
 		key = "#" + hash(key)
 	}
 	if len(kept.Version) > maxVersion {
@@ -206,15 +206,6 @@ func describe(item sources.Item) placestore.Listed {
 		body, _ = json.Marshal(kept) // plain fields always encode
 	}
 	return placestore.Listed{Key: key, Version: kept.Version, Name: kept.Name, Link: kept.Link, Body: body}
-}
-
-// cut truncates a text to `most` characters and removes NUL and invalid UTF-8.
-func cut(text string, most int) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
-	if utf8.RuneCountInString(text) > most {
-		return string([]rune(text)[:most])
-	}
-	return text
 }
 
 // hash returns the SHA-256 of a text in hexadecimal. It replaces keys that can't be stored, and keys of a place in
@@ -319,7 +310,7 @@ func (l *look) scope() chat.Scope { return chat.Scope{User: l.p.User}.In(l.p.Nam
 // touch adds a document to the look's report. Beyond MaxTouched they are counted but not listed.
 func (l *look) touch(id, name, what string) {
 	if r := &l.p.Report; len(r.Documents) < placestore.MaxTouched {
-		r.Documents = append(r.Documents, placestore.Touched{Document: id, Name: cut(name, 300), What: what})
+		r.Documents = append(r.Documents, placestore.Touched{Document: id, Name: sources.Cut(name, 300), What: what})
 	}
 }
 

@@ -191,7 +191,7 @@ func readSettings(kind sources.Kind, given map[string]string) (settings, secrets
 	settings, secrets = map[string]string{}, map[string]string{}
 	for name := range given {
 		if !slices.ContainsFunc(kind.Fields, func(field sources.Field) bool { return field.Name == name }) {
-			return nil, nil, badField(cut(name, 100), "This kind of place has no such setting.")
+			return nil, nil, badField(sources.Cut(name, 100), "This kind of place has no such setting.")
 		}
 	}
 	for _, field := range kind.Fields {
@@ -244,7 +244,7 @@ func freeName(kind sources.Kind, settings map[string]string, all []placestore.Pl
 			break
 		}
 	}
-	name = cut(name, placestore.MaxNameLen-5)
+	name = sources.Cut(name, placestore.MaxNameLen-5)
 	taken := func(name string) bool {
 		return slices.ContainsFunc(all, func(p placestore.Place) bool { return p.Name == name })
 	}

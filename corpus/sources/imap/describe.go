@@ -1,10 +1,10 @@
 package imap
 
 import (
-	"bytes"
+	"cmp"
+	"fmt"
 	"mime"
 	"net/mail"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -41,10 +41,7 @@ func (a about) item(validity uint32) sources.Item {
 	if author != "" {
 		item.Meta["author"] = author
 	}
-	name := fileName(subject)
-	if name == "" {
-		name = "mail " + strconv.FormatUint(uint64(a.uid), 10)
-	}
+	name := cmp.Or(fileName(subject), fmt.Sprint("mail ", a.uid))
 	if !sent.IsZero() && sent.Year() > 0 && sent.Year() < 10_000 {
 		date := sent.Format(time.DateOnly)
 		item.Meta["date"] = date
@@ -60,7 +57,7 @@ func (a about) item(validity uint32) sources.Item {
 // A header is untrusted, so each value may be missing, too long or malformed.
 func readHead(head string) (subject, author string, sent time.Time) {
 	// A truncated header, or one without its end, is parsed as far as possible.
-	m, err := mail.ReadMessage(bytes.NewReader([]byte(strings.TrimRight(head, "\r\n") + "\r\n\r\n")))
+	m, err := mail.ReadMessage(strings.NewReader(strings.TrimRight(head, "\r\n") + "\r\n\r\n"))
 	if err != nil {
 		return "", "", time.Time{}
 	}
@@ -69,10 +66,7 @@ func readHead(head string) (subject, author string, sent time.Time) {
 	from := m.Header.Get("From")
 	parser := mail.AddressParser{WordDecoder: words}
 	if all, err := parser.ParseList(from); err == nil && len(all) > 0 {
-		author = plain(all[0].Name)
-		if author == "" {
-			author = plain(all[0].Address)
-		}
+		author = cmp.Or(plain(all[0].Name), plain(all[0].Address))
 	} else {
 		author = decoded(from)
 	}
@@ -83,26 +77,18 @@ func readHead(head string) (subject, author string, sent time.Time) {
 func decoded(raw string) string {
 	if text, err := words.DecodeHeader(raw); err == nil {
 		raw = text
-	} else if !strings.HasPrefix(raw, "=?") { // keep a value that can't be decoded
-		raw = strings.ToValidUTF8(raw, "\ufffd")
 	}
 	return plain(raw)
 }
 
 // plain normalises a text to one line without control characters, of at most maxTitle characters.
 func plain(text string) string {
-	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\ufffd"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r)
-	}), " ")
-	return firstOf(text, maxTitle)
-}
-
-// firstOf truncates a text to a number of characters.
-func firstOf(text string, characters int) string {
-	if runes := []rune(text); len(runes) > characters {
-		return string(runes[:characters])
-	}
-	return text
+	return sources.OneLine(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text), maxTitle)
 }
 
 // fileName converts a text into a file name that is valid on every system. Characters that some system forbids and
@@ -114,5 +100,5 @@ func fileName(text string) string {
 		}
 		return r
 	}, text)
-	return strings.Trim(firstOf(text, maxName), " .-")
+	return strings.Trim(sources.Cut(text, maxName), " .-")
 }

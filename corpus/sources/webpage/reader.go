@@ -238,7 +238,7 @@ func NameOf(u *url.URL, extension string) string {
 	parts := []string{u.Hostname()}
 	for part := range strings.SplitSeq(strings.Trim(u.Path, "/"), "/") {
 		if part != "" && part != "." && part != ".." {
-			parts = append(parts, clip(part, 100))
+			parts = append(parts, sources.Cut(part, 100))
 		}
 	}
 	if len(parts) == 1 {
@@ -251,13 +251,7 @@ func NameOf(u *url.URL, extension string) string {
 		}
 	}
 	if u.RawQuery != "" {
-		*last += " " + clip(u.RawQuery, 60)
+		*last += " " + sources.Cut(u.RawQuery, 60)
 	}
-	return clip(strings.Join(parts, "/"), 500) + extension
-}
-
-// clip truncates a text to n runes.
-func clip(s string, n int) string {
-	runes := []rune(strings.ToValidUTF8(s, "\ufffd"))
-	return string(runes[:min(n, len(runes))])
+	return sources.Cut(strings.Join(parts, "/"), 500) + extension
 }

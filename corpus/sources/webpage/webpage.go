@@ -57,7 +57,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 			return nil, &chat.Error{
 				Code: chat.CodeInvalid,
 				Message: fmt.Sprintf("Addresses: “%s” can't be followed. An address begins with https:// or http://, "+
-					"has no user name and at most 2,000 characters.", clip(line, 100)),
+					"has no user name and at most 2,000 characters.", sources.Cut(line, 100)),
 				Err: err,
 			}
 		}
