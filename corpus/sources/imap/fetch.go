@@ -1,6 +1,7 @@
 package imap
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -94,14 +95,23 @@ func (w *wire) literalToken() (token, error) {
 	return token{kind: '{', size: size}, nil
 }
 
-// skip discards the rest of a response.
-func (w *wire) skip() error {
-	for {
+// skip discards tokens up to the end of a line or, if end is a parenthesis, of the list. It counts parentheses instead
+// of recursing, so nesting needs no stack.
+func (w *wire) skip(end byte) error {
+	for depth := 0; ; {
 		t, err := w.next()
-		if err != nil || t.kind == '\n' {
+		switch {
+		case err != nil:
 			return err
-		}
-		if t.kind == '{' {
+		case t.kind == end && (depth == 0 || end == '\n'):
+			return nil
+		case t.kind == '\n':
+			return errForm
+		case t.kind == '(':
+			depth++
+		case t.kind == ')':
+			depth--
+		case t.kind == '{':
 			if err := w.discard(t.size); err != nil {
 				return err
 			}
@@ -127,59 +137,34 @@ func (w *wire) short(t token) (string, error) {
 	return string(begin), w.discard(t.size - int64(len(begin)))
 }
 
-// attribute parses the next name and value of a mail's list. ok is false at the end of the list. A value that is a
-// list is skipped. Servers also send attributes that were not requested, such as flags.
-func (w *wire) attribute() (name string, value token, ok bool, err error) {
-	t, err := w.next()
-	switch {
-	case err != nil:
-		return "", t, false, err
-	case t.kind == ')':
-		return "", t, false, nil
-	case t.kind != 'a':
-		return "", t, false, errForm
-	}
-	if value, err = w.next(); err != nil {
-		return "", value, false, err
-	}
-	switch value.kind {
-	case ')', '\n':
-		return "", value, false, errForm
-	case '(':
-		err = w.skipList()
-	}
-	return strings.ToUpper(t.text), value, err == nil, err
-}
-
-// skipList discards the rest of a list. It counts parentheses instead of recursing, so nesting needs no stack.
-func (w *wire) skipList() error {
-	for depth := 1; depth > 0; {
-		t, err := w.next()
-		if err != nil {
-			return err
-		}
-		switch t.kind {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		case '{':
-			err = w.discard(t.size)
-		case '\n':
-			err = errForm
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// begin parses the opening parenthesis of a mail's list.
-func (w *wire) begin() error {
+// attributes parses a mail's list and the rest of its response. each gets a name in upper case and its value, and may
+// read a literal. A value that is a list was skipped. Servers also send attributes that were not requested, such as
+// flags. An error of each ends it.
+func (w *wire) attributes(each func(name string, value token) error) error {
 	t, err := w.next()
 	if err == nil && t.kind != '(' {
 		err = errForm
+	}
+	for err == nil {
+		var name, value token
+		if name, err = w.next(); err != nil {
+			return err
+		}
+		if name.kind == ')' {
+			return w.skip('\n')
+		}
+		value, err = w.next()
+		switch {
+		case err != nil:
+			return err
+		case name.kind != 'a' || value.kind == ')' || value.kind == '\n':
+			return errForm
+		case value.kind == '(':
+			err = w.skip(')')
+		}
+		if err == nil {
+			err = each(strings.ToUpper(name.text), value)
+		}
 	}
 	return err
 }
@@ -194,79 +179,53 @@ type about struct {
 	head string
 }
 
-// headers fetches the attributes of mails for a list. If the server stopped before the last mail, a further request
-// fetches the rest. It fails with errForm for a server that makes no progress.
+// headers fetches the attributes of mails for a list. BODY.PEEK does not mark a mail as read (RFC 3501 §6.4.5). It
+// requests three header fields only, so a list of thousands of mails stays small. If the server stopped before the last
+// mail, a further request fetches the rest. It fails with errForm for a server that makes no progress.
 //
 // uids are in descending order, since a server with a message limit processes the highest ones. Mails that were
-// deleted meanwhile are missing from the result.
+// deleted meanwhile are missing from the result. Servers also send unsolicited updates of flags. A response with
+// neither a size nor a header is such an update and is ignored.
 func (w *wire) headers(uids []uint32) (map[uint32]about, error) {
 	all := map[uint32]about{}
 	for len(uids) > 0 {
-		if err := w.someHeaders(uids, all); err != nil || w.lowest == 0 {
+		set := strings.Trim(strings.ReplaceAll(fmt.Sprint(uids), " ", ","), "[]")
+		err := w.run("UID FETCH "+set+" (UID RFC822.SIZE INTERNALDATE BODY.PEEK[HEADER.FIELDS (SUBJECT FROM DATE)])",
+			func(r response) error {
+				if slices.Contains(uids, r.about.uid) && (r.about.head != "" || r.about.size >= 0) {
+					all[r.about.uid] = r.about
+				}
+				return nil
+			})
+		if err != nil || w.lowest == 0 {
 			return all, err
 		}
 		// The server stopped at lowest: fetch the lower numbers.
-		rest := slices.IndexFunc(uids, func(uid uint32) bool { return uid < w.lowest })
-		switch rest {
+		switch rest := slices.IndexFunc(uids, func(uid uint32) bool { return uid < w.lowest }); rest {
 		case -1:
 			return all, nil
 		case 0:
 			return all, errForm
+		default:
+			uids = uids[rest:]
 		}
-		uids = uids[rest:]
 	}
 	return all, nil
-}
-
-// someHeaders fetches the attributes of a batch of mails into all. BODY.PEEK does not mark a mail as read (RFC 3501
-// §6.4.5). It requests three header fields only, so a list of thousands of mails stays small.
-//
-// Servers also send unsolicited updates of flags. A response with neither a size nor a header is such an update and
-// is ignored.
-func (w *wire) someHeaders(uids []uint32, all map[uint32]about) error {
-	set := make([]string, len(uids))
-	asked := map[uint32]bool{}
-	for i, uid := range uids {
-		set[i], asked[uid] = strconv.FormatUint(uint64(uid), 10), true
-	}
-	command := "UID FETCH " + strings.Join(set, ",") +
-		" (UID RFC822.SIZE INTERNALDATE BODY.PEEK[HEADER.FIELDS (SUBJECT FROM DATE)])"
-	return w.run(command, func(r response) error {
-		if r.word != "FETCH" {
-			return nil
-		}
-		a, err := w.about()
-		if err == nil && asked[a.uid] && (a.head != "" || a.size >= 0) { // ignore updates of flags
-			all[a.uid] = a
-		}
-		return err
-	})
 }
 
 // about parses the attributes of one mail. An invalid size stays unknown. An invalid UID is an error, since it alone
 // identifies the mail.
 func (w *wire) about() (about, error) {
 	a := about{size: -1}
-	if err := w.begin(); err != nil {
-		return a, err
-	}
-	for {
-		name, value, ok, err := w.attribute()
-		if err != nil {
-			return a, err
-		}
-		if !ok {
-			return a, w.skip()
-		}
+	err := w.attributes(func(name string, value token) error {
 		text, err := w.short(value)
-		if err != nil {
-			return a, err
-		}
 		switch {
+		case err != nil:
+			return err
 		case name == "UID":
 			n, err := strconv.ParseUint(text, 10, 32)
 			if err != nil {
-				return a, errForm
+				return errForm
 			}
 			a.uid = uint32(n)
 		case name == "RFC822.SIZE":
@@ -279,5 +238,7 @@ func (w *wire) about() (about, error) {
 		case strings.HasPrefix(name, "BODY[") && value.kind != 'a':
 			a.head = text
 		}
-	}
+		return nil
+	})
+	return a, err
 }

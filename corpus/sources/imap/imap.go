@@ -213,19 +213,21 @@ func (b *box) enter(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-	case no.code == "UNAVAILABLE", no.code == "LIMIT", no.code == "INUSE", no.code == "SERVERBUG":
+	case slices.Contains(temporary, no.code):
 		return request.Failed(http.StatusTooManyRequests)
 	default:
 		return request.Failed(http.StatusUnauthorized)
 	}
 	var err error
 	s.validity, err = s.examine(b.folder)
-	passing := []string{"NOPERM", "LIMIT", "INUSE", "UNAVAILABLE", "SERVERBUG"}
-	if errors.As(err, &no) && !slices.Contains(passing, no.code) {
+	if errors.As(err, &no) && no.code != "NOPERM" && !slices.Contains(temporary, no.code) {
 		return errNoFolder
 	}
 	return err
 }
+
+// temporary are the response codes of RFC 5530 for a refusal that may end by itself.
+var temporary = []string{"LIMIT", "INUSE", "UNAVAILABLE", "SERVERBUG"}
 
 // upgrade starts TLS with STARTTLS. A connection without TLS is allowed on the loopback interface only, unless the
 // server forbids passwords without TLS (LOGINDISABLED).

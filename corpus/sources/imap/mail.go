@@ -109,41 +109,33 @@ func (w *wire) mail(uid uint32) (*body, error) {
 		case r.word != "FETCH":
 			continue
 		}
-		m, err := w.mailBegin(tag)
-		if m != nil || err != nil {
-			return m, err
+		m := &body{tag: tag}
+		err = w.attributes(func(name string, value token) error {
+			switch {
+			case value.size > maxMail && name == "BODY[]":
+				return errLarge
+			case value.kind == '{' && name == "BODY[]":
+				w.left = value.size + maxReply // the mail may exceed the limit of a response
+				m.from, m.left = w.r, value.size
+				return errContent
+			case value.kind == '"' && name == "BODY[]":
+				m.from, m.left = strings.NewReader(value.text), int64(len(value.text))
+				return errContent
+			}
+			_, err := w.short(value)
+			return err
+		})
+		switch {
+		case errors.Is(err, errContent):
+			return m, nil
+		case err != nil:
+			return nil, err
 		}
 	}
 }
 
-// mailBegin parses a mail's attributes up to its content. It returns nil if the response has no content. The
-// response's limit is raised by the literal's length.
-func (w *wire) mailBegin(tag string) (*body, error) {
-	if err := w.begin(); err != nil {
-		return nil, err
-	}
-	for {
-		name, value, ok, err := w.attribute()
-		switch {
-		case err != nil:
-			return nil, err
-		case !ok:
-			return nil, w.skip()
-		case name == "BODY[]" && value.kind == '{':
-			if value.size > maxMail {
-				return nil, errLarge
-			}
-			// The mail itself may exceed the limit of a response.
-			w.left = value.size + maxReply
-			return &body{tag: tag, from: w.r, left: value.size}, nil
-		case name == "BODY[]" && value.kind == '"':
-			return &body{tag: tag, from: strings.NewReader(value.text), left: int64(len(value.text))}, nil
-		}
-		if _, err := w.short(value); err != nil {
-			return nil, err
-		}
-	}
-}
+// errContent ends the parsing of a response at a mail's content.
+var errContent = errors.New("the mail begins")
 
 // body is the stream of a mail.
 //
@@ -184,13 +176,13 @@ func (m *body) Read(p []byte) (int, error) {
 
 // finish reads to the end of the response. Unsolicited responses, such as new flags, are skipped.
 func (m *body) finish() error {
-	if err := m.session.skip(); err != nil {
+	if err := m.session.skip('\n'); err != nil {
 		return err
 	}
 	for {
 		r, ended, err := m.session.answer(m.tag)
 		if err == nil && !ended && r.word == "FETCH" {
-			err = m.session.skip()
+			err = m.session.skip('\n')
 		}
 		if err != nil || ended {
 			return err

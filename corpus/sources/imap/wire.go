@@ -92,13 +92,12 @@ type refusal struct{ code string } // upper case; empty: none
 // Error implements error.
 func (r *refusal) Error() string { return "the server refuses a command: " + strconv.Quote(r.code) }
 
-// response is one response of the server. The list of a FETCH is not read yet. Untagged responses have the tag “*”,
-// continuation requests “+”.
-//
-// The caller reads a literal in it, such as a mail.
+// response is one response of the server. Untagged responses have the tag “*”, continuation requests “+”. Of a FETCH,
+// the list is read by run, or by the caller of answer.
 type response struct {
 	tag, word string // word in upper case
 	text      string // the rest
+	about     about  // of a FETCH
 }
 
 // send sends a command and returns its tag. It resets the response's limit. Tags are unique, so a response to an
@@ -119,8 +118,7 @@ func (w *wire) write(line string) error {
 	return err
 }
 
-// run sends a command and reads its responses to the end. each handles untagged responses and may be nil. It must
-// read or skip the list of a FETCH.
+// run sends a command and reads its responses to the end. each handles untagged responses and may be nil.
 func (w *wire) run(command string, each func(response) error) error {
 	tag, err := w.send(command)
 	if err != nil {
@@ -128,17 +126,16 @@ func (w *wire) run(command string, each func(response) error) error {
 	}
 	for {
 		r, ended, err := w.answer(tag)
+		if err == nil && r.word == "FETCH" {
+			r.about, err = w.about()
+		}
 		if err != nil || ended {
 			return err
 		}
-		switch {
-		case each != nil:
-			err = each(r)
-		case r.word == "FETCH":
-			err = w.skip()
-		}
-		if err != nil {
-			return err
+		if each != nil {
+			if err := each(r); err != nil {
+				return err
+			}
 		}
 	}
 }
@@ -285,9 +282,6 @@ func quoted(text string) string {
 // examine opens a folder read-only and returns its UIDVALIDITY. EXAMINE is a read-only SELECT (RFC 3501 §6.3.2).
 func (w *wire) examine(folder string) (validity uint32, err error) {
 	err = w.run("EXAMINE "+quoted(encodedFolder(folder)), func(r response) error {
-		if r.word == "FETCH" {
-			return w.skip()
-		}
 		number, ok := strings.CutPrefix(strings.ToUpper(r.text), "[UIDVALIDITY ")
 		if !ok || r.word != "OK" {
 			return nil
@@ -312,9 +306,6 @@ func (w *wire) search() (uids []uint32, err error) {
 	command, last := "UID SEARCH NOT DELETED", uint32(math.MaxUint32)
 	for range maxStops {
 		err := w.run(command, func(r response) error {
-			if r.word == "FETCH" {
-				return w.skip()
-			}
 			if r.word != "SEARCH" {
 				return nil
 			}
