@@ -211,7 +211,8 @@ func entries(parsed *gofeed.Feed, address *url.URL, now time.Time) ([]sources.It
 			date = at.Format(time.DateOnly)
 			item.Meta["date"] = date
 		}
-		item.Name = strings.TrimSpace(date+" "+sources.Cut(strings.ReplaceAll(cmp.Or(title, key), "/", "-"), 120)) + ".html"
+		name := sources.Cut(strings.ReplaceAll(cmp.Or(title, key), "/", "-"), 120)
+		item.Name = strings.TrimSpace(date+" "+name) + ".html"
 		if strings.TrimSpace(entry.Content) != "" {
 			texts[key] = pageOf(title, entry.Content)
 			item.Version, item.Size = hashOf(texts[key]), int64(len(texts[key]))
