@@ -3,8 +3,6 @@ package extract
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -57,29 +55,11 @@ func compound(extensions ...string) func(head []byte, name string) bool {
 	}
 }
 
-// wholeFile adapts a reader without pages and without PDFium to a fileReader. It recovers a panic and fails only
-// this file. It also fails a file without text. Readers below this package may therefore index without bounds checks
-// and return an empty text.
+// wholeFile adapts a reader without pages and without PDFium to a fileReader, see readWhole.
 func wholeFile(read func(ctx context.Context, f corpus.File) (corpus.Extracted, error)) fileReader {
 	return func(
 		ctx context.Context, _ *Extractor, f corpus.File, report func(done, total int),
-	) (x corpus.Extracted, err error) {
-		defer func() {
-			if r := recover(); r != nil {
-				x, err = corpus.Extracted{}, errors.Join(ooxml.Damaged, fmt.Errorf("panic: %v", r))
-			}
-		}()
-		if x, err = read(ctx, f); err != nil {
-			return corpus.Extracted{}, fmt.Errorf("read %s: %w", f.Filename, err)
-		}
-		if x.Text == "" {
-			return corpus.Extracted{}, &corpus.Failure{
-				Code: corpus.NoText, Detail: "This file holds no text. Add one that does.",
-			}
-		}
-		if report != nil {
-			report(1, 1)
-		}
-		return x, ctx.Err()
+	) (corpus.Extracted, error) {
+		return readWhole(ctx, f, report, ooxml.Damaged, func() (corpus.Extracted, error) { return read(ctx, f) })
 	}
 }

@@ -93,33 +93,31 @@ func (b *book) readPackage() error {
 	}
 	b.base = path.Dir(document)
 	return b.pack.Decode(document, func(d *ooxml.Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error {
-				switch e.Name.Local {
-				case "metadata":
-					return d.Children(func(e xml.StartElement) error {
-						text, err := d.Text()
-						b.about[e.Name.Local] = cmp.Or(b.about[e.Name.Local], doctext.Line(text))
-						return err
-					})
-				case "manifest":
-					return d.Children(func(e xml.StartElement) error {
-						id := ooxml.Attr(e, "id")
-						b.files[id] = b.resolve(b.base, ooxml.Attr(e, "href"))
-						if strings.Contains(ooxml.Attr(e, "properties"), "nav") ||
-							ooxml.Attr(e, "media-type") == "application/x-dtbncx+xml" && b.contents == "" {
-							b.contents = id
-						}
-						return d.Skip()
-					})
-				case "spine":
-					return d.Children(func(e xml.StartElement) error {
-						b.spine = append(b.spine, ooxml.Attr(e, "idref"))
-						return d.Skip()
-					})
-				}
-				return d.Skip()
-			})
+		return d.Children(func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "metadata":
+				return d.Children(func(e xml.StartElement) error {
+					text, err := d.Text()
+					b.about[e.Name.Local] = cmp.Or(b.about[e.Name.Local], doctext.Line(text))
+					return err
+				})
+			case "manifest":
+				return d.Children(func(e xml.StartElement) error {
+					id := ooxml.Attr(e, "id")
+					b.files[id] = b.resolve(b.base, ooxml.Attr(e, "href"))
+					if strings.Contains(ooxml.Attr(e, "properties"), "nav") ||
+						ooxml.Attr(e, "media-type") == "application/x-dtbncx+xml" && b.contents == "" {
+						b.contents = id
+					}
+					return d.Skip()
+				})
+			case "spine":
+				return d.Children(func(e xml.StartElement) error {
+					b.spine = append(b.spine, ooxml.Attr(e, "idref"))
+					return d.Skip()
+				})
+			}
+			return d.Skip()
 		})
 	})
 }
@@ -162,7 +160,7 @@ func (b *book) readContents() error {
 				return walk()
 			})
 		}
-		return d.Root(func(xml.StartElement) error { return walk() })
+		return walk()
 	})
 }
 

@@ -69,8 +69,7 @@ func (e *Extractor) ExtractPlain(
 }
 
 // extractFile detects the format and runs its reader. A reader of a binary format reads the file from disk and
-// reports its pages. A text is read into memory, decoded and then parsed. The context is checked again at the end,
-// because a cancelled reader may have returned a partial result.
+// reports its pages. A text is read into memory, decoded and then parsed.
 func (e *Extractor) extractFile(
 	ctx context.Context, f corpus.File, plain bool, report func(done, total int),
 ) (corpus.Extracted, error) {
@@ -89,8 +88,29 @@ func (e *Extractor) extractFile(
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	x, err := runGuarded(ctx, read, src, f)
-	if err != nil {
+	return readWhole(ctx, f, report, brokenMarkup, func() (corpus.Extracted, error) { return read(ctx, src, f) })
+}
+
+// noText is the failure of a file without text. Readers return an empty text instead.
+var noText = &corpus.Failure{Code: corpus.NoText, Detail: "This file holds no text. Add one that does."}
+
+// brokenMarkup is the failure of a text whose parser panicked.
+var brokenMarkup = &corpus.Failure{Code: "broken",
+	Detail: "This file's markup can't be understood. Save it as plain text or PDF and add that."}
+
+// readWhole runs a reader without pages. It recovers a panic and fails only this file, with broken. It also fails a
+// file without text. Readers may therefore index without bounds checks and return an empty text. The context is
+// checked at the end, because a cancelled reader may have returned a partial result.
+func readWhole(
+	ctx context.Context, f corpus.File, report func(done, total int), broken error,
+	read func() (corpus.Extracted, error),
+) (x corpus.Extracted, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			x, err = corpus.Extracted{}, errors.Join(broken, fmt.Errorf("panic: %v", r))
+		}
+	}()
+	if x, err = read(); err != nil {
 		return corpus.Extracted{}, fmt.Errorf("read %s: %w", f.Filename, err)
 	}
 	if x.Text == "" {
@@ -100,21 +120,6 @@ func (e *Extractor) extractFile(
 		report(1, 1)
 	}
 	return x, ctx.Err()
-}
-
-// noText is the failure of a file without text. Readers return an empty text instead.
-var noText = &corpus.Failure{Code: corpus.NoText, Detail: "This file holds no text. Add one that does."}
-
-// runGuarded runs a reader and recovers panics of third-party parsers, so that a panic fails only this file.
-func runGuarded(ctx context.Context, read textReader, src string, f corpus.File) (x corpus.Extracted, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			x, err = corpus.Extracted{}, errors.Join(&corpus.Failure{Code: "broken",
-				Detail: "This file's markup can't be understood. Save it as plain text or PDF and add that."},
-				fmt.Errorf("panic: %v", r))
-		}
-	}()
-	return read(ctx, src, f)
 }
 
 // Render implements corpus.Renderer.

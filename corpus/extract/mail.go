@@ -48,14 +48,25 @@ func readMail(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	l := parseMail(data)
+	return parseMail(data).read(ctx, f)
+}
+
+// read returns the document of a mail, with its headers in the metadata.
+func (l letter) read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	m := mailWriter{taken: members.New(f)}
 	if err := m.writeLetter(ctx, l); err != nil {
 		return corpus.Extracted{}, err
 	}
 	x := m.result()
 	x.Title = doctext.Line(l.subject)
-	l.applyFields(&x)
+	for key, value := range map[string]string{"author": l.from, "to": l.to, "subject": l.subject} {
+		if value != "" {
+			x.Meta[key] = value
+		}
+	}
+	if !l.sent.IsZero() {
+		x.Meta["date"] = l.sent.Format(time.DateOnly)
+	}
 	return x, nil
 }
 
@@ -228,18 +239,6 @@ func (m *mailWriter) result() corpus.Extracted {
 		x.Meta[corpus.MetaLeftOut] = english.Count(m.leftOut, "attachment")
 	}
 	return x
-}
-
-// applyFields copies a mail's headers to the document's metadata.
-func (l letter) applyFields(x *corpus.Extracted) {
-	for key, value := range map[string]string{"author": l.from, "to": l.to, "subject": l.subject} {
-		if value != "" {
-			x.Meta[key] = value
-		}
-	}
-	if !l.sent.IsZero() {
-		x.Meta["date"] = l.sent.Format(time.DateOnly)
-	}
 }
 
 // shownPart matches a cid: URL, a reference to another part of the same mail (RFC 2392).

@@ -16,7 +16,7 @@ import (
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
-	"github.com/footnote/footnote/corpus/extract/members"
+	"github.com/footnote/footnote/corpus/extract/rtf"
 )
 
 // Properties of an Outlook message ([MS-OXPROPS]), by the ids in the names of their streams.
@@ -61,15 +61,7 @@ func readOutlook(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	l := o.letter()
-	m := mailWriter{taken: members.New(f)}
-	if err := m.writeLetter(ctx, l); err != nil {
-		return corpus.Extracted{}, err
-	}
-	x := m.result()
-	x.Title = doctext.Line(l.subject)
-	l.applyFields(&x)
-	return x, nil
+	return o.letter().read(ctx, f)
 }
 
 // openOutlook reads all streams of a message into memory. It fails for a compound file without properties, such as
@@ -142,7 +134,7 @@ func (o *outlook) at(path []string) map[string][]byte {
 // attachment's long name takes precedence over its short one of 8.3 characters. An attachment without data is a link
 // or an object, and is skipped.
 func (o *outlook) letter() letter {
-	page := codePageName(o.number(propCodePage))
+	page := rtf.CodePage(o.number(propCodePage))
 	said := func(id string) string { return stringProperty(o.properties, id, page) }
 	l := letter{
 		from: doctext.Line(said(propSender)), to: doctext.Line(said(propTo)), cc: doctext.Line(said(propCc)),
@@ -224,25 +216,4 @@ func (o *outlook) time() time.Time {
 		}
 	}
 	return time.Time{}
-}
-
-// codePageName returns the encoding name of a Windows code page, empty for an unknown one.
-func codePageName(page int) string {
-	switch page {
-	case 65001:
-		return "utf-8"
-	case 932:
-		return "shift_jis"
-	case 936:
-		return "gbk"
-	case 949:
-		return "euc-kr"
-	case 950:
-		return "big5"
-	case 20866:
-		return "koi8-r"
-	case 874, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258:
-		return fmt.Sprintf("windows-%d", page)
-	}
-	return ""
 }

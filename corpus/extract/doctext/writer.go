@@ -11,6 +11,7 @@ package doctext
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -243,6 +244,29 @@ func (w *Writer) Cell() {
 	}
 	w.cells[last] = append(w.cells[last], [2]int{len(w.body), len(w.body)})
 	w.inCell = true
+}
+
+// Table writes a table with the page and the box of at. A single column is written as paragraphs.
+func (w *Writer) Table(rows [][]string, at corpus.Block) {
+	at.Kind = corpus.BlockTable
+	if !slices.ContainsFunc(rows, func(row []string) bool { return len(row) > 1 }) {
+		at.Kind = corpus.BlockParagraph
+		for _, cell := range slices.Concat(rows...) {
+			w.Begin(at)
+			w.Text(cell)
+		}
+		w.End()
+		return
+	}
+	w.Begin(at)
+	for _, row := range rows {
+		w.Row()
+		for _, cell := range row {
+			w.Cell()
+			w.Text(cell)
+		}
+	}
+	w.End()
 }
 
 // endCell sets the end of the open cell. Pending white space belongs to no cell.

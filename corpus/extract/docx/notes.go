@@ -30,13 +30,11 @@ func (r *reader) readNotes() error {
 			return err
 		}
 		err = r.pack.Decode(part, func(d *ooxml.Decoder) error {
-			return d.Root(func(xml.StartElement) error {
-				return d.Children(func(e xml.StartElement) error {
-					if e.Name.Local != kind || ooxml.Attr(e, "type") != "" && ooxml.Attr(e, "type") != "normal" {
-						return d.Skip()
-					}
-					return r.readNote(&parser{r: r, d: d, relations: relations}, noteID{kind, ooxml.Attr(e, "id")})
-				})
+			return d.Children(func(e xml.StartElement) error {
+				if e.Name.Local != kind || ooxml.Attr(e, "type") != "" && ooxml.Attr(e, "type") != "normal" {
+					return d.Skip()
+				}
+				return r.readNote(&parser{r: r, d: d, relations: relations}, noteID{kind, ooxml.Attr(e, "id")})
 			})
 		})
 		if err != nil {

@@ -56,16 +56,14 @@ type numbering struct {
 func readNumbering(p *ooxml.Package, part string) (numbering, error) {
 	n := numbering{abstracts: map[string]*abstract{}, numbers: map[string]*number{}}
 	err := p.Decode(part, func(d *ooxml.Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error {
-				switch e.Name.Local {
-				case "abstractNum":
-					return n.readAbstract(d, ooxml.Attr(e, "abstractNumId"))
-				case "num":
-					return n.readNumber(d, ooxml.Attr(e, "numId"))
-				}
-				return d.Skip()
-			})
+		return d.Children(func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "abstractNum":
+				return n.readAbstract(d, ooxml.Attr(e, "abstractNumId"))
+			case "num":
+				return n.readNumber(d, ooxml.Attr(e, "numId"))
+			}
+			return d.Skip()
 		})
 	})
 	return n, err

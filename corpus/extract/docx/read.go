@@ -77,19 +77,9 @@ func (r *reader) load() (err error) {
 // properties, else the first heading. The style takes precedence, because properties are often left over from a
 // copied file.
 func (r *reader) result() (corpus.Extracted, error) {
-	properties, err := r.pack.Properties()
-	if err != nil {
-		return corpus.Extracted{}, err
-	}
 	x := r.w.Result()
-	x.Title = cmp.Or(r.title, doctext.Title(properties["title"], doctext.FirstHeading(x), x.Text))
-	x.Language = properties["language"]
-	for _, key := range []string{"author", "subject", "keywords", "date"} {
-		if properties[key] != "" {
-			x.Meta[key] = properties[key]
-		}
-	}
-	r.pack.NoteLeftOut(&x, ooxml.Count{N: r.comments, What: "comment"},
+	title, err := r.pack.Describe(&x, ooxml.Count{N: r.comments, What: "comment"},
 		ooxml.Count{N: r.deleted, What: "deleted passage"})
-	return x, nil
+	x.Title = cmp.Or(r.title, doctext.Title(title, doctext.FirstHeading(x), x.Text))
+	return x, err
 }

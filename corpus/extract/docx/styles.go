@@ -33,13 +33,11 @@ type styles struct {
 func readStyles(p *ooxml.Package, part string) (styles, error) {
 	s := styles{byID: map[string]style{}}
 	err := p.Decode(part, func(d *ooxml.Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error {
-				if e.Name.Local != "style" {
-					return d.Skip()
-				}
-				return s.readStyle(d, e)
-			})
+		return d.Children(func(e xml.StartElement) error {
+			if e.Name.Local != "style" {
+				return d.Skip()
+			}
+			return s.readStyle(d, e)
 		})
 	})
 	return s, err

@@ -15,13 +15,11 @@ import (
 func (r *reader) readPart(part string, relations ooxml.Relations, inside string) error {
 	return r.pack.Decode(part, func(d *ooxml.Decoder) error {
 		p := &parser{r: r, d: d, relations: relations}
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error {
-				if e.Name.Local != inside {
-					return d.Skip()
-				}
-				return p.blocks(r.writeNode)
-			})
+		return d.Children(func(e xml.StartElement) error {
+			if e.Name.Local != inside {
+				return d.Skip()
+			}
+			return p.blocks(r.writeNode)
 		})
 	})
 }
@@ -43,7 +41,7 @@ func (r *reader) readMargins(kind string) error {
 		}
 		err = r.pack.Decode(part, func(d *ooxml.Decoder) error {
 			p := &parser{r: r, d: d, relations: relations}
-			return d.Root(func(xml.StartElement) error { return p.blocks(r.writeMargin) })
+			return p.blocks(r.writeMargin)
 		})
 		if err != nil {
 			return err

@@ -23,7 +23,7 @@ func ChartLines(p *ooxml.Package, href string, values bool) ([]string, error) {
 	c := chart{}
 	err := p.Decode(path.Join(href, "content.xml"), func(d *ooxml.Decoder) error {
 		c.d = d
-		return d.Root(func(xml.StartElement) error { return d.Children(c.find) })
+		return d.Children(c.find)
 	})
 	return append(c.titles, c.series(values)...), err
 }

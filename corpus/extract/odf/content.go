@@ -2,6 +2,7 @@ package odf
 
 import (
 	"encoding/xml"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,15 +14,13 @@ import (
 
 // readContent parses and writes the body.
 func (r *reader) readContent(d *ooxml.Decoder) error {
-	return d.Root(func(xml.StartElement) error {
-		return d.Children(func(e xml.StartElement) error {
-			if e.Name.Local != "body" {
-				return d.Skip()
-			}
-			return d.Children(
-				func(xml.StartElement) error { return r.blocks(d, nil) },
-			) // office:text or office:presentation
-		})
+	return d.Children(func(e xml.StartElement) error {
+		if e.Name.Local != "body" {
+			return d.Skip()
+		}
+		return d.Children(
+			func(xml.StartElement) error { return r.blocks(d, nil) },
+		) // office:text or office:presentation
 	})
 }
 
@@ -187,7 +186,7 @@ const (
 // of merged ranges are kept as cells, so that columns stay aligned. The notes of all cells follow the table.
 func (r *reader) table(d *ooxml.Decoder) error {
 	var rows [][]string
-	columns, layout := 0, false
+	layout := false
 	var notes paragraph
 	// Rows may be grouped at any depth; groups are ignored.
 	var walk func(xml.StartElement) error
@@ -210,7 +209,6 @@ func (r *reader) table(d *ooxml.Decoder) error {
 				return err
 			})
 			rows = append(rows, row)
-			columns = max(columns, len(row))
 			return err
 		}
 		return d.Skip()
@@ -218,24 +216,10 @@ func (r *reader) table(d *ooxml.Decoder) error {
 	if err := d.Children(walk); err != nil {
 		return err
 	}
-	// A frame around a page, or a page layout: it is read row by row.
-	if columns < 2 || layout {
-		for _, row := range rows {
-			for _, cell := range row {
-				r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: r.page})
-				r.w.Text(cell)
-			}
-		}
-		return r.finish(&notes)
+	if layout { // it is read cell by cell
+		rows = slices.Collect(slices.Chunk(slices.Concat(rows...), 1))
 	}
-	r.w.Begin(corpus.Block{Kind: corpus.BlockTable, Page: r.page})
-	for _, row := range rows {
-		r.w.Row()
-		for _, cell := range row {
-			r.w.Cell()
-			r.w.Text(cell)
-		}
-	}
+	r.w.Table(rows, corpus.Block{Page: r.page})
 	return r.finish(&notes)
 }
 
@@ -349,25 +333,23 @@ func (r *reader) readMargins(d *ooxml.Decoder) error {
 	if r.page > 0 {
 		return nil
 	}
-	return d.Root(func(xml.StartElement) error {
-		var walk func(xml.StartElement) error
-		walk = func(e xml.StartElement) error {
-			switch e.Name.Local {
-			case "master-styles", "master-page":
-				return d.Children(walk)
-			case "header", "footer", "header-left", "footer-left", "header-first", "footer-first":
-				var none paragraph
-				line, err := r.cell(d, &none)
-				if line = doctext.Line(line); line != "" && !r.margins[line] {
-					r.margins[line] = true
-					r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
-					r.w.Text(line)
-					r.w.End()
-				}
-				return err
+	var walk func(xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "master-styles", "master-page":
+			return d.Children(walk)
+		case "header", "footer", "header-left", "footer-left", "header-first", "footer-first":
+			var none paragraph
+			line, err := r.cell(d, &none)
+			if line = doctext.Line(line); line != "" && !r.margins[line] {
+				r.margins[line] = true
+				r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
+				r.w.Text(line)
+				r.w.End()
 			}
-			return d.Skip()
+			return err
 		}
-		return d.Children(walk)
-	})
+		return d.Skip()
+	}
+	return d.Children(walk)
 }

@@ -31,24 +31,22 @@ type listLevel struct {
 // readStyles parses list styles and the parents of styles. Automatic styles have unique names, so that both parts
 // share one map.
 func (r *reader) readStyles(d *ooxml.Decoder) error {
-	return d.Root(func(xml.StartElement) error {
-		var walk func(xml.StartElement) error
-		walk = func(e xml.StartElement) error {
-			switch e.Name.Local {
-			case "list-style":
-				return r.readListStyle(d, ooxml.Attr(e, "name"))
-			case "outline-style":
-				return r.readListStyle(d, outline)
-			case "style":
-				r.parents[ooxml.Attr(e, "name")] = ooxml.Attr(e, "parent-style-name")
-				return d.Skip()
-			case "styles", "automatic-styles":
-				return d.Children(walk)
-			}
+	var walk func(xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "list-style":
+			return r.readListStyle(d, ooxml.Attr(e, "name"))
+		case "outline-style":
+			return r.readListStyle(d, outline)
+		case "style":
+			r.parents[ooxml.Attr(e, "name")] = ooxml.Attr(e, "parent-style-name")
 			return d.Skip()
+		case "styles", "automatic-styles":
+			return d.Children(walk)
 		}
-		return d.Children(walk)
-	})
+		return d.Skip()
+	}
+	return d.Children(walk)
 }
 
 // readListStyle parses the levels of a style. Levels of bullets and pictures have no numbers; those of

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/xml"
+	"time"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
@@ -35,14 +36,14 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		counters: map[string]*counters{},
 	}
 	for _, part := range []string{"styles.xml", "content.xml"} {
-		if err := p.Decode(part, func(d *ooxml.Decoder) error { return r.readStyles(d) }); err != nil {
+		if err := p.Decode(part, r.readStyles); err != nil {
 			return corpus.Extracted{}, err
 		}
 	}
-	if err := p.Decode("content.xml", func(d *ooxml.Decoder) error { return r.readContent(d) }); err != nil {
+	if err := p.Decode("content.xml", r.readContent); err != nil {
 		return corpus.Extracted{}, err
 	}
-	if err := p.Decode("styles.xml", func(d *ooxml.Decoder) error { return r.readMargins(d) }); err != nil {
+	if err := p.Decode("styles.xml", r.readMargins); err != nil {
 		return corpus.Extracted{}, err
 	}
 	return r.result(p)
@@ -56,18 +57,16 @@ func CheckPackage(p *ooxml.Package) error {
 		return ooxml.Damaged
 	}
 	return p.Decode("META-INF/manifest.xml", func(d *ooxml.Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error {
-				encrypted := false
-				err := d.Children(func(e xml.StartElement) error {
-					encrypted = encrypted || e.Name.Local == "encryption-data"
-					return d.Skip()
-				})
-				if encrypted {
-					return ooxml.Encrypted
-				}
-				return err
+		return d.Children(func(e xml.StartElement) error {
+			encrypted := false
+			err := d.Children(func(e xml.StartElement) error {
+				encrypted = encrypted || e.Name.Local == "encryption-data"
+				return d.Skip()
 			})
+			if encrypted {
+				return ooxml.Encrypted
+			}
+			return err
 		})
 	})
 }
@@ -95,13 +94,11 @@ func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {
 	x.Pages = r.page
 	about := map[string]string{}
 	err := p.Decode("meta.xml", func(d *ooxml.Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error { // office:meta
-				return d.Children(func(e xml.StartElement) error {
-					text, err := d.Text()
-					about[e.Name.Local] = cmp.Or(about[e.Name.Local], doctext.Line(text))
-					return err
-				})
+		return d.Children(func(e xml.StartElement) error { // office:meta
+			return d.Children(func(e xml.StartElement) error {
+				text, err := d.Text()
+				about[e.Name.Local] = cmp.Or(about[e.Name.Local], doctext.Line(text))
+				return err
 			})
 		})
 	})
@@ -115,8 +112,8 @@ func (r *reader) result(p *ooxml.Package) (corpus.Extracted, error) {
 			x.Meta[to] = about[from]
 		}
 	}
-	if date := cmp.Or(about["date"], about["creation-date"]); len(date) >= len("2006-01-02") {
-		x.Meta["date"] = date[:len("2006-01-02")]
+	if date := cmp.Or(about["date"], about["creation-date"]); len(date) >= len(time.DateOnly) {
+		x.Meta["date"] = date[:len(time.DateOnly)]
 	}
 	if r.comments > 0 {
 		x.Meta[corpus.MetaLeftOut] = english.Count(r.comments, "comment")

@@ -50,7 +50,7 @@ func (p *Package) chartLines(part string, values bool) ([]string, error) {
 	c := chart{values: values}
 	err := p.Decode(part, func(d *Decoder) error {
 		c.d = d
-		return d.Root(func(xml.StartElement) error { return c.read() })
+		return c.read()
 	})
 	return c.lines, err
 }
@@ -192,10 +192,8 @@ func rounded(value string) string {
 // diagramLines returns the words of a diagram (SmartArt), a line for each paragraph of its points.
 func (p *Package) diagramLines(part string) (lines []string, err error) {
 	err = p.Decode(part, func(d *Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			lines, err = d.Paragraphs()
-			return err
-		})
+		lines, err = d.Paragraphs()
+		return err
 	})
 	return lines, err
 }

@@ -23,6 +23,7 @@ const maxDepth = 1000
 // of the part's size. Each method below starts after a start tag, and all but Next read exactly that element. A
 // visit function that reads less or more desynchronises all later calls. It is not safe for concurrent use.
 type Decoder struct {
+	Root  xml.StartElement // of a part that Package.Decode opened
 	xml   *xml.Decoder
 	depth int
 }
@@ -113,19 +114,6 @@ func (d *Decoder) Children(visit func(xml.StartElement) error) error {
 			}
 		case xml.EndElement:
 			return nil
-		}
-	}
-}
-
-// Root calls visit for the document's root element. It returns when visit does, and ignores anything after the root.
-func (d *Decoder) Root(visit func(xml.StartElement) error) error {
-	for {
-		token, err := d.Next()
-		if err != nil {
-			return unexpected(err)
-		}
-		if t, ok := token.(xml.StartElement); ok {
-			return visit(t)
 		}
 	}
 }

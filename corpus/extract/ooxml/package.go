@@ -13,6 +13,7 @@ package ooxml
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -164,8 +165,9 @@ func (r *partReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Decode calls walk with a decoder for an XML part. It returns nil for a missing part without calling walk. It reads
-// the part to its end even if walk stops earlier, because archive/zip validates the checksum only there.
+// Decode calls walk with a decoder inside the root element of an XML part. It returns nil for a missing part without
+// calling walk. It reads the part to its end even if walk stops earlier, because archive/zip validates the checksum
+// only there.
 func (p *Package) Decode(name string, walk func(*Decoder) error) error {
 	if !p.Has(name) {
 		return nil
@@ -176,8 +178,16 @@ func (p *Package) Decode(name string, walk func(*Decoder) error) error {
 	}
 	defer part.Close()
 	d := NewDecoder(part)
-	if err := walk(d); err != nil {
-		return fmt.Errorf("part %s: %w", doctext.Line(name), err)
+	for d.Root.Name.Local == "" && err == nil {
+		var token xml.Token
+		token, err = d.Next()
+		d.Root, _ = token.(xml.StartElement)
+	}
+	if err == nil {
+		err = walk(d)
+	}
+	if err != nil {
+		return fmt.Errorf("part %s: %w", doctext.Line(name), unexpected(err))
 	}
 	_, err = io.Copy(io.Discard, part) // the rest after the root, for the checksum
 	return err

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
@@ -28,19 +29,17 @@ func (p *Package) Relations(part string) (Relations, error) {
 	dir, base := path.Split(part)
 	all := Relations{}
 	err := p.Decode(dir+"_rels/"+base+".rels", func(d *Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error {
-				kind := Attr(e, "Type")
-				r := Relation{Type: kind[strings.LastIndexByte(kind, '/')+1:], Target: Attr(e, "Target")}
-				if r.External = Attr(e, "TargetMode") == "External"; !r.External {
-					if !strings.HasPrefix(r.Target, "/") {
-						r.Target = path.Join("/"+dir, r.Target)
-					}
-					r.Target = strings.TrimPrefix(path.Clean(r.Target), "/")
+		return d.Children(func(e xml.StartElement) error {
+			kind := Attr(e, "Type")
+			r := Relation{Type: kind[strings.LastIndexByte(kind, '/')+1:], Target: Attr(e, "Target")}
+			if r.External = Attr(e, "TargetMode") == "External"; !r.External {
+				if !strings.HasPrefix(r.Target, "/") {
+					r.Target = path.Join("/"+dir, r.Target)
 				}
-				all[Attr(e, "Id")] = r
-				return d.Skip()
-			})
+				r.Target = strings.TrimPrefix(path.Clean(r.Target), "/")
+			}
+			all[Attr(e, "Id")] = r
+			return d.Skip()
 		})
 	})
 	return all, err
@@ -72,34 +71,39 @@ func (p *Package) Main() (name string, relations Relations, err error) {
 	return name, relations, err
 }
 
-// Properties returns the metadata of a file: title, author, subject, keywords, date and language, if set. These are
-// the core properties (ECMA-376 part 2, "Core properties"), with the keys of propertyKeys. The date has the form
-// YYYY-MM-DD.
-func (p *Package) Properties() (map[string]string, error) {
-	found := map[string]string{}
+// Describe sets the language and the metadata of a document, and returns its stated title. They are the file's core
+// properties (ECMA-376 part 2, "Core properties") with the keys of propertyKeys, and its unread content, see
+// NoteLeftOut. The date has the form YYYY-MM-DD.
+func (p *Package) Describe(x *corpus.Extracted, counted ...Count) (title string, err error) {
 	top, err := p.Relations("")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
+	found := map[string]string{}
 	err = p.Decode(top.ByType("core-properties"), func(d *Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error {
-				text, err := d.Text()
-				key := propertyKeys[e.Name.Local]
-				if text = doctext.Line(text); key == "" || text == "" {
-					return err
-				}
-				if key == "date" && len(text) >= len("2006-01-02") {
-					text = text[:len("2006-01-02")]
-				}
-				if found[key] == "" || e.Name.Local == "modified" {
-					found[key] = text
-				}
+		return d.Children(func(e xml.StartElement) error {
+			text, err := d.Text()
+			key := propertyKeys[e.Name.Local]
+			if text = doctext.Line(text); key == "" || text == "" {
 				return err
-			})
+			}
+			if key == "date" && len(text) >= len(time.DateOnly) {
+				text = text[:len(time.DateOnly)]
+			}
+			if found[key] == "" || e.Name.Local == "modified" {
+				found[key] = text
+			}
+			return err
 		})
 	})
-	return found, err
+	x.Language = found["language"]
+	for _, key := range []string{"author", "subject", "keywords", "date"} {
+		if found[key] != "" {
+			x.Meta[key] = found[key]
+		}
+	}
+	p.NoteLeftOut(x, counted...)
+	return found["title"], err
 }
 
 // propertyKeys maps core properties to metadata keys. The modification date takes precedence over the creation date.

@@ -63,21 +63,19 @@ func (r *reader) listSlides() (parts []string, err error) {
 		return nil, err
 	}
 	err = r.pack.Decode(main, func(d *ooxml.Decoder) error {
-		return d.Root(func(xml.StartElement) error {
-			return d.Children(func(e xml.StartElement) error {
-				switch e.Name.Local {
-				case "sldSz":
-					r.width, r.height = number(e, "cx"), number(e, "cy")
-				case "sldIdLst":
-					return d.Children(func(e xml.StartElement) error {
-						if slide := relations[ooxml.RelationID(e)]; slide.Type == "slide" && r.pack.Has(slide.Target) {
-							parts = append(parts, slide.Target)
-						}
-						return d.Skip()
-					})
-				}
-				return d.Skip()
-			})
+		return d.Children(func(e xml.StartElement) error {
+			switch e.Name.Local {
+			case "sldSz":
+				r.width, r.height = number(e, "cx"), number(e, "cy")
+			case "sldIdLst":
+				return d.Children(func(e xml.StartElement) error {
+					if slide := relations[ooxml.RelationID(e)]; slide.Type == "slide" && r.pack.Has(slide.Target) {
+						parts = append(parts, slide.Target)
+					}
+					return d.Skip()
+				})
+			}
+			return d.Skip()
 		})
 	})
 	return parts, err
@@ -94,28 +92,12 @@ func number(e xml.StartElement, name string) float64 {
 
 // result returns the document with a page for each slide.
 func (r *reader) result(slides int) (corpus.Extracted, error) {
-	properties, err := r.pack.Properties()
-	if err != nil {
-		return corpus.Extracted{}, err
-	}
 	x := r.w.Result()
-	x.Pages = slides
-	x.Title, x.Language = doctext.Title(properties["title"], r.title, x.Text), properties["language"]
-	for _, key := range []string{"author", "subject", "keywords", "date"} {
-		if properties[key] != "" {
-			x.Meta[key] = properties[key]
-		}
-	}
+	title, err := r.pack.Describe(&x, ooxml.Count{N: len(r.pack.Names("ppt/comments/")), What: "commented slide"})
+	x.Pages, x.Title = slides, doctext.Title(title, r.title, x.Text)
 	if len(r.hidden) > 0 {
-		x.Meta[corpus.MetaHidden] = english.Choose(
-			len(r.hidden) == 1,
-			"slide ",
-			"slides ",
-		) + strings.Join(
-			r.hidden,
-			", ",
-		)
+		x.Meta[corpus.MetaHidden] = english.Choose(len(r.hidden) == 1, "slide ", "slides ") +
+			strings.Join(r.hidden, ", ")
 	}
-	r.pack.NoteLeftOut(&x, ooxml.Count{N: len(r.pack.Names("ppt/comments/")), What: "commented slide"})
-	return x, nil
+	return x, err
 }

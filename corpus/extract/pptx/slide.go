@@ -57,20 +57,18 @@ func (r *reader) readShapes(part string, relations ooxml.Relations, n int) ([]*s
 		t.d = d
 		// A slide is p:sld, p:cSld and p:spTree, nested in this order (ECMA-376 part 1, §19.3.1); layouts and notes
 		// have the same two inside.
-		return d.Root(func(e xml.StartElement) error {
-			if n > 0 && ooxml.Attr(e, "show") == "0" {
-				r.hidden = append(r.hidden, strconv.Itoa(n))
+		if n > 0 && ooxml.Attr(d.Root, "show") == "0" {
+			r.hidden = append(r.hidden, strconv.Itoa(n))
+		}
+		return d.Children(func(e xml.StartElement) error {
+			if e.Name.Local != "cSld" {
+				return d.Skip()
 			}
 			return d.Children(func(e xml.StartElement) error {
-				if e.Name.Local != "cSld" {
+				if e.Name.Local != "spTree" {
 					return d.Skip()
 				}
-				return d.Children(func(e xml.StartElement) error {
-					if e.Name.Local != "spTree" {
-						return d.Skip()
-					}
-					return t.read()
-				})
+				return t.read()
 			})
 		})
 	})
@@ -173,7 +171,7 @@ func (r *reader) writeShape(s *shape, n int) {
 	at := r.boxOf(s, n)
 	r.writeParagraphs(s, n, at)
 	if len(s.rows) > 0 {
-		r.writeTable(s.rows, n, at)
+		r.w.Table(s.rows, corpus.Block{Page: n, Box: at})
 	}
 	for _, line := range s.words {
 		r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: n, Box: at})
@@ -204,32 +202,6 @@ func (r *reader) writeParagraphs(s *shape, n int, at *chat.Box) {
 				r.w.Break()
 			}
 			r.w.Text(line)
-		}
-	}
-	r.w.End()
-}
-
-// writeTable writes a table; one with a single column is written as lines.
-func (r *reader) writeTable(rows [][]string, n int, at *chat.Box) {
-	columns := 0
-	for _, row := range rows {
-		columns = max(columns, len(row))
-	}
-	if columns < 2 {
-		for _, row := range rows {
-			for _, cell := range row {
-				r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph, Page: n, Box: at})
-				r.w.Text(cell)
-			}
-		}
-		return
-	}
-	r.w.Begin(corpus.Block{Kind: corpus.BlockTable, Page: n, Box: at})
-	for _, row := range rows {
-		r.w.Row()
-		for _, cell := range row {
-			r.w.Cell()
-			r.w.Text(cell)
 		}
 	}
 	r.w.End()

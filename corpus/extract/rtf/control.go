@@ -210,7 +210,7 @@ func (r *reader) word(word string, n int, has bool) {
 	case "pc", "pca":
 		r.state.page = "ibm866"
 	case "ansicpg":
-		if name := pageName(n); name != "" {
+		if name := CodePage(n); name != "" {
 			r.state.page = name
 		}
 	case "uc":
@@ -307,46 +307,19 @@ func (r *reader) unicode(n int) {
 	r.pending = r.state.skip
 }
 
-// charsetName returns the encoding of a font's character set, "" for an unknown one. The numbers are those of
-// \fcharset, from Windows. 0 and 1 mean the file's encoding, 2 is for symbols.
-func charsetName(set int) string {
-	switch set {
-	case 77:
-		return "macintosh"
-	case 128:
-		return "shift_jis"
-	case 129:
-		return "euc-kr"
-	case 134:
-		return "gbk"
-	case 136:
-		return "big5"
-	case 161:
-		return "windows-1253"
-	case 162:
-		return "windows-1254"
-	case 163:
-		return "windows-1258"
-	case 177:
-		return "windows-1255"
-	case 178:
-		return "windows-1256"
-	case 186:
-		return "windows-1257"
-	case 204:
-		return "windows-1251"
-	case 222:
-		return "windows-874"
-	case 238:
-		return "windows-1250"
-	}
-	return ""
+// charsets has the encodings of fonts' character sets. The numbers are those of \fcharset, from Windows. 0 and 1 mean
+// the file's encoding, 2 is for symbols.
+var charsets = map[int]string{
+	77: "macintosh", 128: "shift_jis", 129: "euc-kr", 134: "gbk", 136: "big5", 161: "windows-1253", 162: "windows-1254",
+	163: "windows-1258", 177: "windows-1255", 178: "windows-1256", 186: "windows-1257", 204: "windows-1251",
+	222: "windows-874", 238: "windows-1250",
 }
 
-// pageName returns the encoding of a code page, "" for an unknown one. The numbers are those of \ansicpg, from
-// Windows; the names are those of browsers.
-func pageName(page int) string {
+// CodePage returns the encoding of a code page of Windows, "" for an unknown one. The names are those of browsers.
+func CodePage(page int) string {
 	switch page {
+	case 866:
+		return "ibm866"
 	case 932:
 		return "shift_jis"
 	case 936:
@@ -355,12 +328,12 @@ func pageName(page int) string {
 		return "euc-kr"
 	case 950:
 		return "big5"
-	case 65001:
-		return "utf-8"
 	case 10000:
 		return "macintosh"
-	case 866:
-		return "ibm866"
+	case 20866:
+		return "koi8-r"
+	case 65001:
+		return "utf-8"
 	case 874, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258:
 		return "windows-" + strconv.Itoa(page)
 	}

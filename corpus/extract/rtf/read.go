@@ -227,7 +227,7 @@ func (r *reader) flush() {
 // encoding returns the encoding of the current font, else that of the file. Font names are in the file's encoding.
 func (r *reader) encoding() encoding.Encoding {
 	name := r.state.page
-	if byFont := charsetName(r.fonts[r.state.font]); byFont != "" && r.state.to != toFonts {
+	if byFont := charsets[r.fonts[r.state.font]]; byFont != "" && r.state.to != toFonts {
 		name = byFont
 	}
 	enc, _ := charset.Lookup(name)

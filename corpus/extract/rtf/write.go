@@ -150,33 +150,11 @@ func (r *reader) endTable() {
 	if len(r.row) > 0 {
 		r.endRow()
 	}
-	rows := r.rows
-	r.rows = nil
-	columns := 0
-	for _, row := range rows {
-		columns = max(columns, len(row))
+	if len(r.rows) > 0 {
+		r.w.Table(r.rows, corpus.Block{})
+		r.rows = nil
+		r.writeNotes()
 	}
-	if len(rows) == 0 {
-		return
-	}
-	if columns < 2 {
-		for _, row := range rows {
-			r.w.Begin(corpus.Block{Kind: corpus.BlockParagraph})
-			r.w.Text(row[0])
-			r.w.End()
-		}
-		return
-	}
-	r.w.Begin(corpus.Block{Kind: corpus.BlockTable})
-	for _, row := range rows {
-		r.w.Row()
-		for _, cell := range row {
-			r.w.Cell()
-			r.w.Text(cell)
-		}
-	}
-	r.w.End()
-	r.writeNotes()
 }
 
 // beginNote begins a note, and writes its number into the text. A nested note is read as part of the outer one.

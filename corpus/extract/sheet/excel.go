@@ -11,7 +11,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/xml"
 	"errors"
 	"io"
 	"strconv"
@@ -285,9 +284,7 @@ func (w *workbookParts) checkStrings() error {
 	if w.Size(name) <= inMemory {
 		return nil
 	}
-	return w.Decode(name, func(d *ooxml.Decoder) error {
-		return d.Root(func(xml.StartElement) error { return d.Skip() })
-	})
+	return w.Decode(name, (*ooxml.Decoder).Skip)
 }
 
 // checkFormats fails with a *corpus.Failure for a workbook with an implausibly long number format, since the library

@@ -30,10 +30,7 @@ func ReadOpenDocument(ctx context.Context, f corpus.File) (corpus.Extracted, err
 		return corpus.Extracted{}, err
 	}
 	r := openReader{ctx: ctx, pack: p, hiddenStyles: map[string]bool{}, repeats: maxRepeats}
-	err = p.Decode("content.xml", func(d *ooxml.Decoder) error {
-		return d.Root(func(xml.StartElement) error { return r.walk(d) })
-	})
-	if err != nil {
+	if err := p.Decode("content.xml", r.walk); err != nil {
 		return corpus.Extracted{}, err
 	}
 	x := r.w.Result()

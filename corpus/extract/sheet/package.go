@@ -49,13 +49,13 @@ func (w *workbookParts) findSheets() error {
 		var walk func(e xml.StartElement) error
 		walk = func(e xml.StartElement) error {
 			switch e.Name.Local {
-			case "workbook", "sheets":
+			case "sheets":
 				return d.Children(walk)
 			case "sheet":
 				w.sheets[ooxml.Attr(e, "name")] = relations[ooxml.Attr(e, "id")].Target
 			}
 			return d.Skip()
 		}
-		return d.Root(walk)
+		return d.Children(walk)
 	})
 }

@@ -186,7 +186,7 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 	upload := corpus.Upload{
 		User: l.p.User, Namespace: l.p.Namespace, Path: where, Filename: path.Base(where),
 		Title: sources.Cut(title, 300),
-		Meta: l.meta(item.Key, kept), MetaIfFresh: true, Body: body,
+		Meta:  l.meta(item.Key, kept), MetaIfFresh: true, Body: body,
 	}
 	d, duplicate, err := l.f.Library.Add(ctx, upload)
 	if err != nil {
