@@ -129,28 +129,23 @@ func (f *feed) Fetch(ctx context.Context, item sources.Item, known string) (sour
 // read fetches and parses the feed. It returns its items and the texts of entries with full content, by key. Status
 // 401 is reported as forbidden, as a feed has no password field.
 func (f *feed) read(ctx context.Context) ([]sources.Item, map[string][]byte, error) {
-	req, err := http.NewRequest(http.MethodGet, f.address.String(), nil) //nolint:noctx // Do sets the context
+	resp, err := f.client.Get(ctx, f.address.String(), http.Header{
+		"Accept": {"application/atom+xml, application/rss+xml, application/xml;q=0.9, */*;q=0.5"},
+	}, maxBytes)
 	if err != nil {
 		return nil, nil, err
 	}
-	req.Header.Set("Accept", "application/atom+xml, application/rss+xml, application/xml;q=0.9, */*;q=0.5")
-	resp, err := f.client.Do(ctx, req, maxBytes)
-	if err != nil {
-		return nil, nil, err
-	}
+	defer resp.Body.Close()
 	switch resp.Status {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusGone:
-		_ = resp.Body.Close()
 		return nil, nil, &chat.Error{Code: chat.CodeInvalid, Message: "There is no feed at this address. Check it."}
 	case http.StatusUnauthorized: // a feed has no password to correct
-		_ = resp.Body.Close()
 		return nil, nil, request.Failed(http.StatusForbidden)
 	default:
-		_ = resp.Body.Close()
 		return nil, nil, request.Failed(resp.Status)
 	}
-	raw, err := resp.ReadAll()
+	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -90,11 +90,7 @@ func (s *server) Fetch(ctx context.Context, item sources.Item, known string) (so
 	}
 	at := s.root.JoinPath("api/documents", item.Key, "download/")
 	at.RawQuery = "original=true"
-	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do sets the context
-	if err != nil {
-		return sources.Content{}, err
-	}
-	resp, err := s.client.Do(ctx, req, maxFile)
+	resp, err := s.client.Get(ctx, at.String(), nil, maxFile)
 	if err != nil {
 		return sources.Content{}, err
 	}

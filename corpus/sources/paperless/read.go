@@ -104,12 +104,7 @@ func ask[T any](ctx context.Context, s *server, list string, number, size int, f
 		query.Set("fields", fields)
 	}
 	at.RawQuery = query.Encode()
-	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do sets the context
-	if err != nil {
-		return p, err
-	}
-	req.Header.Set("Accept", "application/json")
-	resp, err := s.client.Do(ctx, req, maxPage)
+	resp, err := s.client.Get(ctx, at.String(), http.Header{"Accept": {"application/json"}}, maxPage)
 	if err != nil {
 		return p, err
 	}

@@ -13,6 +13,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -133,6 +134,16 @@ func (c *Client) Do(ctx context.Context, req *http.Request, limit int64) (*Respo
 		case <-time.After(wait):
 		}
 	}
+}
+
+// Get is Do for a GET request with additional headers.
+func (c *Client) Get(ctx context.Context, address string, header http.Header, limit int64) (*Response, error) {
+	req, err := http.NewRequest(http.MethodGet, address, nil) //nolint:noctx // Do sets the context
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(req.Header, header)
+	return c.Do(ctx, req, limit)
 }
 
 // retryAfter parses a Retry-After header: seconds or a date. Without one the delay is five seconds. A date in the

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"net/url"
 
 	"github.com/footnote/footnote/chat"
@@ -79,11 +78,7 @@ func (a *Asker) Check(ctx context.Context, page *url.URL) error {
 // ask fetches and parses the rules of a server and returns their size in bytes. By RFC 9309 §2.3.1, a client error
 // (4xx) means that all is allowed. A server error (5xx) or an unreachable server means that nothing is allowed.
 func (a *Asker) ask(ctx context.Context, address string) (rules Rules, size int, err error) {
-	req, err := http.NewRequest(http.MethodGet, address, nil) //nolint:noctx // Do sets the context
-	if err != nil {
-		return nil, 0, err
-	}
-	resp, err := a.client.Do(ctx, req, maxSent)
+	resp, err := a.client.Get(ctx, address, nil, maxSent)
 	switch code := chat.CodeOf(err); {
 	case err == nil:
 	case code == chat.CodeInvalid: // endless redirects

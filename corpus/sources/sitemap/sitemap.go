@@ -152,11 +152,7 @@ var errEnough = errors.New("nothing more is wanted")
 // Files are decompressed as a stream, and the limit applies to both sizes, as a small file may decompress to a very
 // large one.
 func (s *site) readFile(ctx context.Context, address *url.URL, do func(*url.URL, bool) error) error {
-	req, err := http.NewRequest(http.MethodGet, address.String(), nil) //nolint:noctx // Do sets the context
-	if err != nil {
-		return err
-	}
-	resp, err := s.client.Do(ctx, req, maxBytes)
+	resp, err := s.client.Get(ctx, address.String(), nil, maxBytes)
 	if err != nil {
 		return err
 	}

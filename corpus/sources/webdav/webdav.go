@@ -186,14 +186,11 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 			Err:     err,
 		}
 	}
-	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do sets the context
-	if err != nil {
-		return sources.Content{}, err
-	}
+	header := http.Header{}
 	if item.Version == "" {
-		askIfChanged(req.Header, known, item.Size)
+		askIfChanged(header, known, item.Size)
 	}
-	resp, err := f.client.Do(ctx, req, maxFile)
+	resp, err := f.client.Get(ctx, at.String(), header, maxFile)
 	if err != nil {
 		return sources.Content{}, err
 	}

@@ -65,14 +65,10 @@ func (r Reader) fetch(ctx context.Context, item sources.Item, known string) (sou
 	if err := r.mayRead(ctx, u); err != nil {
 		return sources.Content{}, err
 	}
-	req, err := http.NewRequest(http.MethodGet, u.String(), nil) //nolint:noctx // Do sets the context
-	if err != nil {
-		return sources.Content{}, err
-	}
-	req.Header.Set("Accept", "text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.8")
+	header := http.Header{"Accept": {"text/html, application/xhtml+xml, text/plain;q=0.9, */*;q=0.8"}}
 	before := parseVersion(known)
-	before.ask(req.Header)
-	resp, err := r.Client.Do(ctx, req, maxFile)
+	before.ask(header)
+	resp, err := r.Client.Get(ctx, u.String(), header, maxFile)
 	if err != nil {
 		return sources.Content{}, err
 	}

@@ -151,12 +151,7 @@ func (l *library) get(ctx context.Context, at *url.URL, limit int64) (*request.R
 		}
 	}
 	l.rest = time.Time{}
-	req, err := http.NewRequest(http.MethodGet, at.String(), nil) //nolint:noctx // Do sets the context
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Zotero-API-Version", "3")
-	resp, err := l.client.Do(ctx, req, limit)
+	resp, err := l.client.Get(ctx, at.String(), http.Header{"Zotero-Api-Version": {"3"}}, limit)
 	if err != nil {
 		return nil, err
 	}
