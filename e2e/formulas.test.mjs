@@ -1,8 +1,9 @@
-// Formulas in answers are drawn, and copied as they were written.
+// Formulas are drawn by the page's script, and copied as they were written.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { audit, fits, inTab, launch, shot } from './browser.mjs'
 import { add, footnote, until } from './footnote.mjs'
+import { over } from './page.mjs'
 import { parrot } from './parrot.mjs'
 
 const answer = String.raw`## The optimum $p^*$
@@ -55,12 +56,13 @@ describe('formulas', () => {
     await until(async () => (await server.json(`/agent/runs/${asked.run_id}`)).status !== 'running', 'the run is over')
     await page.goto(`/c/${asked.session_id}`)
     const turn = page.getByTestId('turn').last()
-    await turn.locator('math').first().waitFor()
+    await turn.locator('math, .tex').first().waitFor()
     return turn
   }
 
   it('are drawn as MathML', tab(async page => {
     const turn = await answered(page)
+    await turn.locator('mtable').last().waitFor()
     const box = selector => turn.locator(selector).first().evaluate(node => {
       const { width, height } = node.getBoundingClientRect()
       return { width, height, top: node.children[0]?.getBoundingClientRect().bottom, bottom: node.children[1]?.getBoundingClientRect().top }
@@ -88,11 +90,12 @@ describe('formulas', () => {
   it('are copied as TeX', tab(async (page, { context }) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const turn = await answered(page)
+    await turn.locator('mtable').last().waitFor()
     await turn.hover()
     await turn.getByRole('button', { name: 'Copy', exact: true }).last().click()
     const all = await page.evaluate(() => navigator.clipboard.readText())
     const html = await page.evaluate(async () => (await (await navigator.clipboard.read())[0].getType('text/html')).text())
-    assert.ok(/The optimum is <math>/.test(html) && !/<button|class="(cite|flag)"/.test(html), html)
+    assert.ok(/The optimum is <span class="math"><math>/.test(html) && !/<button|class="(cite|flag)"/.test(html), html)
     assert.ok(all.includes(String.raw`The optimum is \(p^* = \frac{a}{b}\), it costs $5 and $10`), all)
     assert.ok(all.includes(String.raw`\[ x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a} \]`), all)
     // from within one formula to within the next
@@ -105,9 +108,52 @@ describe('formulas', () => {
     assert.ok(part.startsWith(String.raw`\(p^* = \frac{a}{b}\), it costs`) && part.endsWith(String.raw`{2a} \]`), part)
   }))
 
-  it('are there without JavaScript', tab(async page => {
+  it('are drawn while an answer arrives, as part of a sentence', tab(async page => {
     const turn = await answered(page)
-    assert.equal(await turn.locator('math').count(), 8)
+    says.text = String.raw`The optimum is \( p^* = \frac{a}{b} \), for all of us. ${'It stays so. '.repeat(60)}`
+    await turn.getByRole('button', { name: 'Regenerate' }).click()
+    await page.getByText('It stays so.').first().waitFor()
+    await over(turn)
+    const line = turn.locator('.answer .math')
+    assert.equal(await line.count(), 1)
+    const level = await line.evaluate(math => {
+      const text = document.createRange()
+      text.selectNodeContents(math.previousSibling)
+      const [words, formula] = [text.getBoundingClientRect(), math.getBoundingClientRect()]
+      return Math.abs((words.top + words.bottom) / 2 - (formula.top + formula.bottom) / 2)
+    })
+    assert.ok(level < 6, `the formula stands ${level} px beside its line`)
+    says.text = answer
+  }))
+
+  it('that are hostile stay TeX, and the page works', tab(async page => {
+    says.text = [
+      String.raw`\(${String.raw`\mathllap{`.repeat(40)}x${'}'.repeat(40)}\)`, // Temml does not end
+      String.raw`\(\begin{matrix}${'&'.repeat(1500)}${String.raw`\\`.repeat(1000)}\end{matrix}\)`,
+      String.raw`\(\def\a{\a\a}\a\)`, String.raw`\(\href{javascript:alert(1)}{x}\)`, String.raw`\(\includegraphics{http://a.b/c.png}\)`,
+      String.raw`\(${'{'.repeat(1900)}\)`, String.raw`\(\style{color:red}{x}\)`, `\\(${'x'.repeat(4001)}\\)`,
+      String.raw`\(\label{menu} \rule{900em}{900em} \rlap{z} \hspace{-90em} \text{<img src=x onerror=alert(1)> "> onload="x"} \color{red} y\)`,
+    ].join('\n\n')
+    const turn = await answered(page)
+    await turn.locator('math').first().waitFor()
+    assert.equal(await turn.locator('.tex').count(), 8)
+    assert.equal(await turn.locator('math').count(), 1)
+    assert.equal(await turn.locator('.math :is([style], [id], [href], img)').count(), 0)
+    const { width, height } = await turn.locator('.math').boundingBox()
+    assert.ok(width < 700 && height < 250, `a formula of ${width} × ${height}`)
+    await page.getByRole('button', { name: 'Copy', exact: true }).last().hover()
+    says.text = answer
+  }))
+
+  it('are legible without JavaScript', tab(async page => {
+    const turn = await answered(page)
+    assert.equal(await turn.locator('.tex').count(), 9)
+    assert.match(await turn.innerText(), /The optimum is \\\( p\^\* = \\frac\{a\}\{b\} \\\), it costs/)
+    await fits(page)
+    await shot(page, 'formulas-plain')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await fits(page)
+    await shot(page, 'formulas-plain')
   }, { javaScriptEnabled: false }))
 })
 

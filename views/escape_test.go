@@ -16,7 +16,6 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/views/mathml"
 )
 
 // readable returns the text that a rendered answer shows, with normalised white space and without the hosts beside
@@ -30,9 +29,6 @@ func readable(t testing.TB, md *Markdown, src string) string {
 			t.Fatal(err)
 		}
 		for n := range root.Descendants() {
-			if n.Type == html.TextNode && inMath(n) && n.Parent.Data != "annotation" {
-				continue
-			}
 			if n.Type == html.TextNode && (n.Parent.Data != "bdi" || attribute(n.Parent, "class") != "host") {
 				b.WriteString(n.Data)
 			}
@@ -40,32 +36,6 @@ func readable(t testing.TB, md *Markdown, src string) string {
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
 }
-
-// inMath reports whether a node is part of a formula. A formula's source is in its annotation.
-func inMath(n *html.Node) bool {
-	for ; n != nil; n = n.Parent {
-		if n.Data == "math" && n.Type == html.ElementNode {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutDelimiters returns a text with its formulas as in their annotations.
-func withoutDelimiters(s string) string {
-	var b strings.Builder
-	done := 0
-	for _, f := range text.Formulas(s, nil) {
-		if _, _, err := mathml.Draw(f.TeX, f.Display); err == nil && !strings.Contains(lastWord(s[:f.Start]), "://") &&
-			!strings.Contains(lastWord(s[:f.Start]), "www.") {
-			b.WriteString(s[done:f.Start] + strings.TrimSpace(f.TeX))
-			done = f.End
-		}
-	}
-	return b.String() + s[done:]
-}
-
-func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
 func attribute(n *html.Node, name string) string {
 	for _, a := range n.Attr {
@@ -79,7 +49,7 @@ func attribute(n *html.Node, name string) string {
 // shows checks that a text is rendered unchanged: alone, in a list, after other words, and next to itself.
 func shows(t testing.TB, md *Markdown, s string) {
 	t.Helper()
-	want := withoutDelimiters(strings.Join(strings.Fields(s), " "))
+	want := strings.Join(strings.Fields(s), " ")
 	if want == "" {
 		return
 	}
@@ -166,7 +136,6 @@ func quotable(t testing.TB, md *Markdown, src string) string {
 		number := 0
 		for n := range root.Descendants() {
 			switch {
-			case n.Type == html.TextNode && inMath(n) && n.Parent.Data != "annotation":
 			case n.Type == html.TextNode && (n.Parent.Data != "bdi" || attribute(n.Parent, "class") != "host"):
 				b.WriteString(n.Data)
 			case n.Data == "ol":
@@ -207,11 +176,7 @@ func quotes(t testing.TB, md *Markdown, lines []string) {
 	if src == "" {
 		return
 	}
-	var shown []string
-	for _, line := range lines {
-		shown = append(shown, withoutDelimiters(line))
-	}
-	if got, want := quotable(t, md, src+" [7]"), level(strings.Join(shown, "\n")+" [7]"); got != want {
+	if got, want := quotable(t, md, src+" [7]"), level(strings.Join(lines, "\n")+" [7]"); got != want {
 		t.Fatalf("QuoteMarkdown(%q) = %q is drawn as\n%q, want\n%q", lines, src, got, want)
 	}
 }

@@ -28,8 +28,8 @@ import (
 // Markdown renders answers as safe HTML. Raw HTML is dropped, links are limited to http, https and mailto, and
 // images are replaced with their description. It is safe for concurrent use.
 //
-// The order matters. The text is parsed within the budget and rendered with placeholders for footnotes, formulas
-// and marks. Then the HTML is sanitized, and only then are the placeholders replaced.
+// The order matters. The text is parsed within the budget and rendered with placeholders for footnotes and marks. Then
+// the HTML is sanitized, and only then are the placeholders replaced.
 type Markdown struct {
 	md     goldmark.Markdown
 	policy *bluemonday.Policy
@@ -64,7 +64,7 @@ func newMarkdown(away func(address string) string) *Markdown {
 	policy := bluemonday.NewPolicy()
 	policy.AllowElements("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li",
 		"h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td")
-	policy.AllowAttrs("class").Matching(regexp.MustCompile(`^language-[\w+#.-]{1,40}$`)).OnElements("code")
+	policy.AllowAttrs("class").Matching(regexp.MustCompile(`^(language-[\w+#.-]{1,40}|tex|tex tex-line)$`)).OnElements("code")
 	policy.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	policy.AllowAttrs("class").Matching(regexp.MustCompile(`^paren$`)).OnElements("ol")
 	policy.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|center|right)$`)).OnElements("th", "td")
@@ -73,7 +73,7 @@ func newMarkdown(away func(address string) string) *Markdown {
 	policy.RequireParseableURLs(true)
 	policy.AllowRelativeURLs(false)
 	policy.AllowNoAttrs().OnElements("fn-note", "fn-end")
-	policy.AllowAttrs("n").Matching(bluemonday.Integer).OnElements("fn-chip", "fn-math")
+	policy.AllowAttrs("n").Matching(bluemonday.Integer).OnElements("fn-chip")
 	return &Markdown{md: md, policy: policy, away: away, said: context.Background()}
 }
 
@@ -118,13 +118,11 @@ func (m *Markdown) drawMarked(
 		if t.weight += t.open; t.weight > most {
 			return tail{}, false
 		}
-		drawn := formulasOf(node)
 		buf.Reset()
 		if err := m.md.Renderer().Render(&buf, source, node); err != nil {
 			continue // a bytes.Buffer does not fail, and neither do our renderers
 		}
-		html := putFormulas(m.finishHTML(buf.Bytes(), cite), drawn)
-		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: html})
+		t.blocks = append(t.blocks, Block{N: first + len(t.blocks), HTML: m.finishHTML(buf.Bytes(), cite)})
 		if node.NextSibling() == nil && len(t.blocks) > 1 && node.Pos() > 0 {
 			t.settled = lineStart(src, node.Pos())
 		}
@@ -311,7 +309,7 @@ func (chipRenderer) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 		return ast.WalkSkipChildren, nil
 	})
 	r.Register(kindNote, renderNote)
-	r.Register(kindFormula, renderFormula)
+	r.Register(formula.KindNode, renderFormula)
 	r.Register(formula.KindBlock, renderFormulaBlock)
 	r.Register(extast.KindTaskCheckBox, func(
 		w util.BufWriter, _ []byte, node ast.Node, entering bool,

@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/footnote/footnote/corpus/formula"
 )
 
 // Placeholder elements for citations and for the ends of unsupported sentences are used until the model's HTML is
@@ -143,8 +145,8 @@ func leavesOf(doc ast.Node, source []byte) []leaf {
 			}
 		case *chipNode:
 			out = append(out, leaf{n, n.start, n.stop})
-		case *formulaNode:
-			out = append(out, leaf{n, n.start, n.stop})
+		case *formula.Node:
+			out = append(out, leaf{n, n.Start, n.End})
 		}
 		return ast.WalkContinue, nil
 	})

@@ -2022,7 +2022,7 @@ func Cell(p CellPage) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = quotedWords(ctx, cite.Quote).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = quotedWords(cite.Quote).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -125,11 +125,10 @@ var (
 	txtLeaveTo     = locale.T("This link leads to another site:")
 	txtLeaveWhy    = locale.T("Footnote does not know that site. The address was written by a model or " +
 		"stands in a document.")
-	txtLeaveGo         = locale.T("Open this address")
-	txtLeaveStay       = locale.T("Back to Footnote")
-	txtFormulaTooLarge = locale.T("This formula is too large to draw. It is shown as it was written.")
-	txtTooLarge        = locale.T("This text is too large to draw. It is shown as it was written.")
-	txtPageUnplaced    = locale.T("A model read this page, and does not say where its words stand. Its text " +
+	txtLeaveGo      = locale.T("Open this address")
+	txtLeaveStay    = locale.T("Back to Footnote")
+	txtTooLarge     = locale.T("This text is too large to draw. It is shown as it was written.")
+	txtPageUnplaced = locale.T("A model read this page, and does not say where its words stand. Its text " +
 		"is shown below.")
 	txtPageTooLarge = locale.T("This page has too many words to draw over its picture. Its text is shown below.")
 	txtNoPicture    = locale.T("The picture of this page did not arrive. Load it again to see it, or " +

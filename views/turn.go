@@ -345,9 +345,6 @@ type account struct {
 
 var accountKey = parser.NewContextKey()
 
-// saidKey is the key of the locale's context in the parser's context.
-var saidKey = parser.NewContextKey()
-
 // spendWork counts work against the budget of one text. Once over budget, it always returns false.
 func (a *account) spendWork(n int) (ok bool) {
 	a.work += n
@@ -366,7 +363,6 @@ func (m *Markdown) parseTree(source []byte) (doc ast.Node, unfinished int, ok bo
 	a := &account{}
 	pc := parser.NewContext()
 	pc.Set(accountKey, a)
-	pc.Set(saidKey, m.said)
 	doc = m.md.Parser().Parse(text.NewReader(source), parser.WithContext(pc))
 	unfinished = -1
 	if at, open := formula.Open(pc); open {
@@ -381,7 +377,7 @@ func (m *Markdown) parseTree(source []byte) (doc ast.Node, unfinished int, ok bo
 func newParser() parser.Parser {
 	inline := append(parser.DefaultInlineParsers(),
 		util.Prioritized(meteredMarks{}, 0),
-		util.Prioritized(formulaParser{}, 140),
+		util.Prioritized(formula.Inline{}, 140),
 		util.Prioritized(chipParser{}, 150)) // before links (200), so that [1] is a chip
 	blocks := []util.PrioritizedValue{
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -526,8 +522,8 @@ func blockWeight(block ast.Node, most int) int {
 		if link, ok := node.(*ast.Link); ok {
 			n += (len(link.Destination) + len(link.Title)) / 100
 		}
-		if f, ok := node.(*formulaNode); ok {
-			n += f.weight
+		if f, ok := node.(*formula.Node); ok {
+			n += formulaNodes(f.End - f.Start)
 		}
 		if n > most {
 			return ast.WalkStop, nil

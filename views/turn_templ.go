@@ -1917,7 +1917,7 @@ func sourceRow(t *Turn, c chat.Citation, doubted bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = quotedWords(ctx, c.Quote).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = quotedWords(c.Quote).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

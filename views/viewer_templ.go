@@ -1839,7 +1839,7 @@ func listItems(v *Viewer, g group) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = v.inline(ctx, b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = v.inline(b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -1887,7 +1887,7 @@ func listItems(v *Viewer, g group) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = v.inline(ctx, b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = v.inline(b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2020,7 +2020,7 @@ func blockBody(v *Viewer, b numberedBlock) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = v.inline(ctx, b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.inline(b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2037,7 +2037,7 @@ func blockBody(v *Viewer, b numberedBlock) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = v.inline(ctx, b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.inline(b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2054,7 +2054,7 @@ func blockBody(v *Viewer, b numberedBlock) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = v.inline(ctx, b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.inline(b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2071,7 +2071,7 @@ func blockBody(v *Viewer, b numberedBlock) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = v.inline(ctx, b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.inline(b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2103,7 +2103,7 @@ func blockBody(v *Viewer, b numberedBlock) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = v.inline(ctx, b.Marks, f.Start, f.End).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = v.inline(b.Marks, f.Start, f.End).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -2147,7 +2147,7 @@ func blockBody(v *Viewer, b numberedBlock) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = v.inline(ctx, b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = v.inline(b.Marks, b.Start, b.End).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -2279,7 +2279,7 @@ func tableBody(v *Viewer, b numberedBlock) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = v.inline(ctx, b.Marks, cell[0], cell[1]).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = v.inline(b.Marks, cell[0], cell[1]).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -2296,7 +2296,7 @@ func tableBody(v *Viewer, b numberedBlock) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = v.inline(ctx, b.Marks, cell[0], cell[1]).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = v.inline(b.Marks, cell[0], cell[1]).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -12,7 +12,6 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/footnote/footnote/corpus"
-	"github.com/footnote/footnote/views/mathml"
 )
 
 // tone is the mark of a text segment.
@@ -51,7 +50,7 @@ func isWithin(marks []corpus.Mark, at int) bool {
 // whole.
 //
 // Offsets are in runes. Formatting that crosses the boundary of a marked range is rendered as two elements.
-func (v *Viewer) inline(ctx context.Context, marks []corpus.Mark, start, end int) templ.Component {
+func (v *Viewer) inline(marks []corpus.Mark, start, end int) templ.Component {
 	var formulas []corpus.Mark
 	for _, m := range marks {
 		if m.Kind == markFormula {
@@ -83,7 +82,7 @@ func (v *Viewer) inline(ctx context.Context, marks []corpus.Mark, start, end int
 			v.openTone(&b, now, cuts[i], cuts[i+1])
 			open = now
 		}
-		writeFormatted(ctx, &b, marks, cuts[i], v.textRange(cuts[i], cuts[i+1]))
+		writeFormatted(&b, marks, cuts[i], v.textRange(cuts[i], cuts[i+1]))
 	}
 	closeTone(&b, open)
 	return templ.Raw(b.String())
@@ -128,7 +127,7 @@ func (v *Viewer) anchorAt() int {
 }
 
 // writeFormatted writes a text at an offset inside the elements of the marks that cover the offset.
-func writeFormatted(ctx context.Context, b *strings.Builder, marks []corpus.Mark, at int, text string) {
+func writeFormatted(b *strings.Builder, marks []corpus.Mark, at int, text string) {
 	var closing []string
 	linked, isFormula := false, false
 	opened := map[string]bool{} // nested bold text is one element
@@ -158,7 +157,7 @@ func writeFormatted(ctx context.Context, b *strings.Builder, marks []corpus.Mark
 		}
 	}
 	if isFormula {
-		b.WriteString(documentFormula(ctx, text))
+		b.WriteString(documentFormula(text))
 	} else {
 		b.WriteString(html.EscapeString(text))
 	}
@@ -241,7 +240,7 @@ func (v *Viewer) code(b numberedBlock) templ.Component {
 		if _, err := io.WriteString(w, lines+`<pre class="doc-code" tabindex="0"><code>`); err != nil {
 			return err
 		}
-		if err := templ.Join(v.inline(ctx, nil, b.Start, b.End), v.gap(b.End, b.next)).Render(ctx, w); err != nil {
+		if err := templ.Join(v.inline(nil, b.Start, b.End), v.gap(b.End, b.next)).Render(ctx, w); err != nil {
 			return err
 		}
 		_, err := io.WriteString(w, `</code></pre>`)
@@ -251,7 +250,7 @@ func (v *Viewer) code(b numberedBlock) templ.Component {
 
 // plain renders the text of a block that is too large to be formatted. A table's rows are lines of its text.
 func (v *Viewer) plain(ctx context.Context, b numberedBlock) templ.Component {
-	return plainText(txtTooLarge.In(ctx), v.inline(ctx, nil, b.Start, b.End), v.gap(b.End, b.next))
+	return plainText(txtTooLarge.In(ctx), v.inline(nil, b.Start, b.End), v.gap(b.End, b.next))
 }
 
 // plainPage renders a page's text that exceeds the text layer's budget or has no known positions.
@@ -260,7 +259,7 @@ func (v *Viewer) plainPage(ctx context.Context, s Sheet) templ.Component {
 	if s.unplaced() {
 		notice = txtPageUnplaced
 	}
-	return plainText(notice.In(ctx), v.inline(ctx, nil, s.Text.Start, s.Text.End))
+	return plainText(notice.In(ctx), v.inline(nil, s.Text.Start, s.Text.End))
 }
 
 // plainText renders unformatted text under a notice with the reason.
@@ -309,12 +308,12 @@ func BlockNodes(b corpus.Block) int {
 func tooLarge(b corpus.Block) bool { return formattedNodes(b) > MaxBlockNodes }
 
 // formattedNodes counts the nodes of a formatted block. A cell is an element and its text. A mark splits the text
-// into up to two more segments, each an element and its text. A formula has about two nodes per character.
+// into up to two more segments, each an element and its text.
 func formattedNodes(b corpus.Block) int {
 	n := 2 + 4*len(b.Marks)
 	for _, m := range b.Marks {
 		if m.Kind == markFormula {
-			n += min(2*(m.End-m.Start), mathml.MaxNodes)
+			n += formulaNodes(m.End - m.Start)
 		}
 	}
 	for _, row := range b.Cells {

@@ -233,7 +233,7 @@ func embeddedParts(root string) ([]part, error) {
 		return nil, fmt.Errorf("read package-lock.json: %w", err)
 	}
 	var parts []part
-	for _, name := range []string{"@fontsource/noto-sans-math", "htmx.org"} {
+	for _, name := range []string{"@fontsource/noto-sans-math", "htmx.org", "temml"} {
 		dir := "node_modules/" + name
 		if lock.Packages[dir].Version == "" {
 			return nil, fmt.Errorf("package-lock.json does not name %s", name)

@@ -1,5 +1,63 @@
-// What is copied holds formulas as TeX: their annotation says how they were written.
+// Formulas come as TeX. Temml draws them once there are any, and what is copied holds TeX again: their annotation says how they were written.
 import { $$ } from './page.js'
+
+const drawn = new Map() // class and TeX of a formula: its element, or null when it stays as it was written
+const undrawn = document.getElementsByClassName('tex')
+let asked = [] // what the worker has yet to draw
+let worker = null
+let timer = 0
+let ended = 0 // workers that took too long
+const key = code => `${code.className}\n${code.textContent}`
+
+/** Draws the formulas of a part of the page that were drawn before. */
+export function drawFormulas(at) {
+  for (const code of $$('.tex', at)) {
+    const math = drawn.get(key(code))
+    if (math) code.replaceWith(math.cloneNode(true))
+  }
+}
+
+function elementOf(key, mathml) {
+  const math = Object.assign(document.createElement('span'), { className: 'math', innerHTML: mathml })
+  if (key.startsWith('tex tex-line')) Object.assign(math, { className: 'math math-line', tabIndex: 0 })
+  return mathml && $$('*', math).every(node => node.namespaceURI.endsWith('MathML')) ? math : null
+}
+
+// Formulas that are new are drawn by a worker, which has two seconds for each.
+function redraw() {
+  if (!undrawn.length) return
+  drawFormulas(document)
+  if (asked.length || ended > 4) return
+  asked = [...new Set(Array.from(undrawn, key))].filter(one => !drawn.has(one)).slice(0, 100)
+  if (!asked.length) return
+  worker ??= start()
+  worker.postMessage(asked)
+}
+
+function start() {
+  const style = new URL('../vendor/temml.css', import.meta.url)
+  if (!ended) document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: style }))
+  const worker = new Worker(new URL('later/tex.js', import.meta.url), { type: 'module' })
+  worker.onmessage = ({ data: [key, mathml] }) => {
+    if (key) drawn.set(key, elementOf(key, mathml)) // the first message says only that it is there
+    asked = asked.filter(one => one !== key)
+    clearTimeout(timer)
+    if (asked.length) timer = setTimeout(giveUp, 2000)
+    else redraw()
+  }
+  return worker
+}
+
+function giveUp() {
+  worker.terminate()
+  worker = null
+  ended++
+  drawn.set(asked[0], null)
+  asked = []
+  redraw()
+}
+new MutationObserver(redraw).observe(document.body, { childList: true, subtree: true })
+redraw()
 
 /** The text of nodes as the page shows it, with TeX for each formula. The page's styles say where lines end. */
 function textOf(nodes) {

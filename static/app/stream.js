@@ -1,6 +1,7 @@
 // The live stream. Each event brings a fragment under the event's name; its elements have ids, so it is morphed in place
 // or appended where its data-in says, and a replay changes nothing.
 import { $, $$, piece, say, word } from './page.js'
+import { drawFormulas } from './formulas.js'
 import { openSource } from './source.js'
 
 const kinds = new Set(['run_started', 'reasoning_step', 'answer_delta', 'answer_reset', 'citation', 'answer', 'reset', 'run_done'])
@@ -33,6 +34,7 @@ export function toEnd(turn) {
 function apply(html) {
   const template = document.createElement('template')
   template.innerHTML = html
+  drawFormulas(template.content)
   const open = new Set()
   let focus = null
   for (const node of [...template.content.children]) {
