@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/footnote/footnote/chat"
-	v1 "github.com/footnote/footnote/server/v1"
+	"github.com/footnote/footnote/server/relay"
 )
 
 // pageWords is a phrase about actions on a page, which responses to programs must not contain.
@@ -37,7 +37,7 @@ func TestWhatIsNotThereUnderV1IsToldInOpenAIsForm(t *testing.T) {
 		}
 		for _, accept := range []string{"", "*/*", "application/json", "text/html", "text/event-stream"} {
 			got := b.send(tt.method, tt.path, "", "Accept", accept)
-			var body v1.Failed
+			var body relay.V1Failed
 			got.decode(t, &body)
 			if got.status != tt.status || body.Error.Code != tt.code || body.Error.Type != "invalid_request_error" ||
 				got.header.Get("Content-Type") != "application/json" || strings.Contains(got.body, pageWords) {

@@ -16,11 +16,11 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
-	"github.com/footnote/footnote/server/agui"
 	"github.com/footnote/footnote/server/api"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/httpio/ssetest"
 	"github.com/footnote/footnote/server/openapi"
+	"github.com/footnote/footnote/server/relay"
 )
 
 // described is the description as decoded by a program.
@@ -401,7 +401,7 @@ func aguiEvents(t *testing.T, got reply) (list []string, state map[string]any) {
 		if !ok {
 			continue
 		}
-		var e agui.Event
+		var e relay.AgUiEvent
 		if err := json.Unmarshal([]byte(data), &e); err != nil {
 			t.Fatalf("%v in %q, want no error", err, data)
 		}

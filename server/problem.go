@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/footnote/footnote/server/httpio"
-	v1 "github.com/footnote/footnote/server/v1"
+	"github.com/footnote/footnote/server/relay"
 )
 
 // sendProblem encodes a failed request's response in the form its client reads: OpenAI's under /v1; the plain
@@ -25,7 +25,7 @@ func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	}
 	switch {
 	case openAI:
-		return c.JSON(p.Status, v1.NewFailed(p.Status, p.Code, p.Detail))
+		return c.JSON(p.Status, relay.NewV1Failed(p.Status, p.Code, p.Detail))
 	case bare:
 		return c.String(p.Status, p.Detail)
 	case httpio.ByHTMX(c) && httpio.WantsStream(c): // its body would be swapped into the page

@@ -1,7 +1,6 @@
-// Package server is the HTTP server. It wires the rooms and has every route: page serves browsers, api programs, v1
-// clients made for OpenAI, aisdk and agui clients of these protocols, mcpserver other models, and openapi the API's
-// description. The rooms do not import each other. Shared code is in ask, find, runlog and httpio; only httpio
-// imports Echo.
+// Package server is the HTTP server. It wires the rooms and has every route: page serves browsers, api programs, relay
+// clients of OpenAI, the AI SDK and AG-UI, mcpserver other models, and openapi the API's description. The rooms do
+// not import each other. Shared code is in ask, find, runlog and httpio; only httpio imports Echo.
 //
 // A request passes through Wrap (headers, deadlines), then the router's middleware and one handler of a room.
 // sendProblem answers all errors that handlers return. The files: server.go wires the rooms, routes.go has the
@@ -30,8 +29,6 @@ import (
 	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/addpage"
 	"github.com/footnote/footnote/corpus/sources/follow"
-	"github.com/footnote/footnote/server/agui"
-	"github.com/footnote/footnote/server/aisdk"
 	"github.com/footnote/footnote/server/api"
 	"github.com/footnote/footnote/server/ask"
 	"github.com/footnote/footnote/server/find"
@@ -41,10 +38,9 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 	"github.com/footnote/footnote/server/oauth"
 	"github.com/footnote/footnote/server/page"
+	"github.com/footnote/footnote/server/relay"
 	"github.com/footnote/footnote/server/runlog"
 	"github.com/footnote/footnote/server/shares"
-
-	v1 "github.com/footnote/footnote/server/v1"
 )
 
 // Runs starts and controls runs; agent.Runs implements it.
@@ -103,9 +99,7 @@ type Config struct {
 // Server is an HTTP handler. It is safe for concurrent use.
 type Server struct {
 	api   *api.Handlers
-	v1    *v1.Handlers
-	aisdk *aisdk.Handlers
-	agui  *agui.Handlers
+	relay *relay.Handlers
 	mcp   *mcpserver.Handlers
 	oauth *oauth.Handlers
 	page  *page.Handlers
@@ -179,14 +173,12 @@ func (s *Server) makeRooms(cfg Config) error {
 	}
 	searches := &find.Searcher{Store: cfg.Store}
 	links := &shares.Desk{Store: cfg.Store, Logs: logs, Gone: s.guard.Gone}
-	s.v1 = &v1.Handlers{
-		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies, Streams: s.streams,
+	s.relay = &relay.Handlers{
+		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies,
+		// Clients of these protocols send the whole conversation each time, with the outputs of its tools. The factor
+		// is an estimate.
+		Threads: httpio.Bodies{Max: 8 * s.limits.JSONBody},
 	}
-	// Clients of these protocols send the whole conversation each time, with the outputs of its tools. The factor is
-	// an estimate.
-	threads := httpio.Bodies{Max: 8 * s.limits.JSONBody}
-	s.aisdk = &aisdk.Handlers{Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: threads}
-	s.agui = &agui.Handlers{Logs: logs, Questions: asking, Bodies: threads}
 	s.mcp = &mcpserver.Handlers{
 		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log,
 		Version: cfg.Version, Cancel: cfg.Runs.Cancel,

@@ -32,9 +32,9 @@ import (
 	"github.com/footnote/footnote/corpus/sources/follow"
 	"github.com/footnote/footnote/corpus/sources/placestore"
 	"github.com/footnote/footnote/corpus/sources/registry"
-	"github.com/footnote/footnote/server/aisdk"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/httpio/ssetest"
+	"github.com/footnote/footnote/server/relay"
 	"github.com/footnote/footnote/sql/librarytest"
 	"github.com/footnote/footnote/sql/sqlite"
 )
@@ -370,7 +370,7 @@ const sdkBody = `{"id":"chat-1","trigger":"submit-message","messages":[{"id":"m1
 	`"parts":[{"type":"text","text":"Why?"}]}]}`
 
 // chunks decodes a stream for the AI SDK.
-func chunks(t *testing.T, got reply) []aisdk.Chunk {
+func chunks(t *testing.T, got reply) []relay.AiChunk {
 	t.Helper()
 	if got.status != 200 || got.header.Get("X-Vercel-AI-UI-Message-Stream") != "v1" {
 		t.Fatalf("got %d %v %s, want 200 and the stream's header", got.status, got.header, got.body)
@@ -378,13 +378,13 @@ func chunks(t *testing.T, got reply) []aisdk.Chunk {
 	if !strings.HasSuffix(got.body, "data: [DONE]\n\n") {
 		t.Errorf("the stream ends in %q, want [DONE]", got.body[max(0, len(got.body)-40):])
 	}
-	var list []aisdk.Chunk
+	var list []relay.AiChunk
 	for line := range strings.SplitSeq(got.body, "\n") {
 		data, ok := strings.CutPrefix(line, "data: {")
 		if !ok {
 			continue
 		}
-		var chunk aisdk.Chunk
+		var chunk relay.AiChunk
 		if err := json.Unmarshal([]byte("{"+data), &chunk); err != nil {
 			t.Fatalf("%v in %q, want no error", err, data)
 		}
@@ -394,7 +394,7 @@ func chunks(t *testing.T, got reply) []aisdk.Chunk {
 }
 
 // inShort formats a chunk.
-func inShort(c aisdk.Chunk) string {
+func inShort(c relay.AiChunk) string {
 	waits := ""
 	if c.ToolMetadata != nil && c.ToolMetadata.Status == chat.StatusPending {
 		waits = "waits"

@@ -24,7 +24,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/api"
 	"github.com/footnote/footnote/server/httpio/ssetest"
-	v1 "github.com/footnote/footnote/server/v1"
+	"github.com/footnote/footnote/server/relay"
 )
 
 // searched returns the events of a run that searches, reads and answers.
@@ -66,7 +66,7 @@ func searched() []chat.Payload {
 
 func asked(question string) responses.ResponseNewParams {
 	return responses.ResponseNewParams{
-		Model: v1.ModelName, Instructions: openai.String("Answer like a pirate."),
+		Model: relay.ModelName, Instructions: openai.String("Answer like a pirate."),
 		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String(question)},
 	}
 }
@@ -75,7 +75,7 @@ func asked(question string) responses.ResponseNewParams {
 func checkResponse(t *testing.T, b *bench, got *responses.Response) {
 	t.Helper()
 	if got.OutputText() != "It is sound [1]." || got.Status != "completed" || got.Usage.TotalTokens != 15 ||
-		got.Model != v1.ModelName || got.CreatedAt == 0 || got.Error.Message != "" {
+		got.Model != relay.ModelName || got.CreatedAt == 0 || got.Error.Message != "" {
 		t.Fatalf("got %s", got.RawJSON())
 	}
 	var kinds []string
@@ -329,7 +329,7 @@ func TestWhatCannotBeAskedOfResponses(t *testing.T) {
 		`{"model":"gpt-4o","input":"Why?"}`:                                                 "footnote",
 	} {
 		got := b.send("POST", "/v1/responses", body)
-		var failure v1.Failed
+		var failure relay.V1Failed
 		if got.decode(t, &failure); got.status/100 != 4 || !strings.Contains(failure.Error.Message, named) ||
 			failure.Error.Type != "invalid_request_error" {
 			t.Errorf("%.200s: %d %s, want %q in it", body, got.status, got.body, named)
@@ -355,7 +355,7 @@ func TestWhatCannotBeAskedOfResponses(t *testing.T) {
 		`{"type":"reasoning","id":"rs_1","summary":[]},{"type":"message","role":"assistant","id":"msg_1",` +
 		`"status":"completed","content":[{"type":"output_text","text":"b [1].","annotations":[]}]},` +
 		`{"role":"user","content":[{"type":"input_text","text":"Why?"}]}]}`
-	var got v1.Response
+	var got relay.V1Response
 	b.send("POST", "/v1/responses", said).decode(t, &got)
 	run, err := b.store.Run(t.Context(), chat.Local, strings.TrimPrefix(got.ID, "resp_"))
 	if err != nil || run.Request.Message != "Why?" || run.Request.Instructions != "Be brief." ||

@@ -19,7 +19,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/footnote/footnote/chat"
-	v1 "github.com/footnote/footnote/server/v1"
+	"github.com/footnote/footnote/server/relay"
 )
 
 func (b *bench) sdk() openai.Client {
@@ -27,7 +27,7 @@ func (b *bench) sdk() openai.Client {
 }
 
 func completion(question string) openai.ChatCompletionNewParams {
-	return openai.ChatCompletionNewParams{Model: v1.ModelName, Messages: []openai.ChatCompletionMessageParamUnion{
+	return openai.ChatCompletionNewParams{Model: relay.ModelName, Messages: []openai.ChatCompletionMessageParamUnion{
 		openai.SystemMessage("Answer like a pirate."), openai.UserMessage("Hello?"),
 		openai.AssistantMessage("Hello [1]."), openai.UserMessage(question),
 	}}
@@ -49,7 +49,7 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	choice := got.Choices[0]
-	if choice.Message.Content != "It is sound [1]." || choice.FinishReason != "stop" || got.Model != v1.ModelName ||
+	if choice.Message.Content != "It is sound [1]." || choice.FinishReason != "stop" || got.Model != relay.ModelName ||
 		got.Created == 0 || got.Usage.TotalTokens != 15 {
 		t.Errorf("got %s", got.RawJSON())
 	}
@@ -136,7 +136,7 @@ func TestAnswerCutAtTokenLimit(t *testing.T) {
 		t.Errorf("finish reasons %q and %q, want length", whole, last)
 	}
 	response, err := client.Responses.New(t.Context(), responses.ResponseNewParams{
-		Model: v1.ModelName,
+		Model: relay.ModelName,
 		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Is the roof sound?")},
 	})
 	if err != nil {
@@ -152,11 +152,11 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 	b := newBench(t)
 	client := b.sdk()
 	list, err := client.Models.List(t.Context())
-	if err != nil || len(list.Data) != 1 || list.Data[0].ID != v1.ModelName {
-		t.Fatalf("models: %+v, %v; want 1 and Data[0].ID %v", list, err, v1.ModelName)
+	if err != nil || len(list.Data) != 1 || list.Data[0].ID != relay.ModelName {
+		t.Fatalf("models: %+v, %v; want 1 and Data[0].ID %v", list, err, relay.ModelName)
 	}
-	if model, err := client.Models.Get(t.Context(), v1.ModelName); err != nil || model.ID != v1.ModelName {
-		t.Errorf("model: %+v, %v; want ID %v", model, err, v1.ModelName)
+	if model, err := client.Models.Get(t.Context(), relay.ModelName); err != nil || model.ID != relay.ModelName {
+		t.Errorf("model: %+v, %v; want ID %v", model, err, relay.ModelName)
 	}
 	params := completion("Why?")
 	params.Model = "gpt-4o"
@@ -169,7 +169,7 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 }
 
 // pieces parses a raw stream: its content, annotations, last frame, and error.
-func pieces(t *testing.T, body string) (content []string, cites []v1.Annotation, failed *v1.Error, end string) {
+func pieces(t *testing.T, body string) (content []string, cites []relay.V1Annotation, failed *relay.V1Error, end string) {
 	t.Helper()
 	for frame := range strings.SplitSeq(body, "\n\n") {
 		data, ok := strings.CutPrefix(frame, "data: ")
@@ -180,8 +180,8 @@ func pieces(t *testing.T, body string) (content []string, cites []v1.Annotation,
 			continue
 		}
 		var chunk struct {
-			v1.Chunk
-			Error *v1.Error `json:"error"`
+			relay.V1Chunk
+			Error *relay.V1Error `json:"error"`
 		}
 		if err := json.Unmarshal([]byte(data), &chunk); err != nil {
 			t.Fatalf("%v in %q, want no error", err, data)
@@ -346,7 +346,7 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 			b := newBench(t)
 			b.stage.play = tt.play
 			got := b.send("POST", "/v1/chat/completions", tt.body)
-			var body v1.Failed
+			var body relay.V1Failed
 			got.decode(t, &body)
 			if got.status != tt.status || body.Error.Type != tt.kind || body.Error.Code != tt.code ||
 				(body.Error.Message == "") != (tt.status == 200) {
@@ -373,7 +373,7 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 	b := newBench(t)
 	for path, want := range map[string]int{"/v1/nothing": 404, "/v1/models/gpt-4o": 404, "/v1/chat/completions": 405} {
 		got := b.send("GET", path, "", "Accept", "text/html")
-		var body v1.Failed
+		var body relay.V1Failed
 		got.decode(t, &body)
 		if got.status != want || body.Error.Message == "" {
 			t.Errorf("%s: %d %s, want %d", path, got.status, got.body, want)
@@ -413,7 +413,7 @@ func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var sent v1.Question
+			var sent relay.V1Question
 			if err := json.Unmarshal(raw, &sent); err != nil {
 				t.Fatal(err)
 			}
@@ -431,7 +431,7 @@ func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
 					t.Fatalf("%d %s, want 200", got.status, got.body)
 				}
 				if !sent.Stream {
-					var answer v1.Completion
+					var answer relay.V1Completion
 					if got.decode(t, &answer); answer.Choices[0].Message.Content != "It is sound [1]." {
 						t.Errorf("got %s", got.body)
 					}
@@ -503,7 +503,7 @@ func TestWishesThatCannotBeMetAreRefusedByName(t *testing.T) {
 	} {
 		for _, body := range []string{body, strings.Replace(body, `{`, `{"stream":true,`, 1)} {
 			got := b.send("POST", "/v1/chat/completions", body)
-			var failed v1.Failed
+			var failed relay.V1Failed
 			if got.decode(t, &failed); got.status != 400 || !strings.Contains(failed.Error.Message, named) {
 				t.Errorf("%s: %d %s, want 400 and %s", body, got.status, got.body, named)
 			}
@@ -534,7 +534,7 @@ func TestEveryFieldOfTheOfficialClientIsDescribed(t *testing.T) {
 	if err := json.Unmarshal(whole, &tried); err != nil {
 		t.Fatal(err)
 	}
-	ours := reflect.TypeFor[v1.Question]()
+	ours := reflect.TypeFor[relay.V1Question]()
 	unused := map[string]bool{}
 	for i := range ours.NumField() {
 		name, _, _ := strings.Cut(ours.Field(i).Tag.Get("json"), ",")
@@ -574,9 +574,9 @@ func TestClientsFindTheModel(t *testing.T) {
 			"text/plain, */*"},
 	} {
 		got := b.send("GET", path, "", headers...)
-		var list v1.ModelList
-		if got.decode(t, &list); got.status != 200 || len(list.Data) != 1 || list.Data[0].ID != v1.ModelName {
-			t.Errorf("%s: %d %s, want the model %s", path, got.status, got.body, v1.ModelName)
+		var list relay.V1ModelList
+		if got.decode(t, &list); got.status != 200 || len(list.Data) != 1 || list.Data[0].ID != relay.ModelName {
+			t.Errorf("%s: %d %s, want the model %s", path, got.status, got.body, relay.ModelName)
 		}
 	}
 }

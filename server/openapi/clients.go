@@ -2,8 +2,7 @@ package openapi
 
 import (
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/server/agui"
-	"github.com/footnote/footnote/server/aisdk"
+	"github.com/footnote/footnote/server/relay"
 )
 
 // Their protocols are specified elsewhere: the AI SDK's UI message stream, and AG-UI's events. Only the server's use
@@ -17,7 +16,7 @@ func clientRoutes() []Operation {
 			as source-url with that number, thoughts as reasoning. The message's id is the run's. The run goes on when
 			the reader leaves. With trigger regenerate-message, or a messageId, the question takes the place that it
 			has in the messages. Fields that are not described are let in and have no effect.`).
-			takesOpen(aisdk.Question{}, `{"id": "chat-1", "messages": [{
+			takesOpen(relay.AiQuestion{}, `{"id": "chat-1", "messages": [{
 				"id": "m1", "role": "user", "parts": [{"type": "text", "text": "When was the roof last repaired?"}]
 			}]}`).
 			with(onceParam, seenParam).
@@ -44,7 +43,7 @@ func clientRoutes() []Operation {
 			question give it again. A question that follows another answer than the conversation's last one takes the
 			place behind that. Fields that are not described are let in and have no effect; nor have tools of the
 			client.`).
-			takesOpen(agui.Input{}, `{
+			takesOpen(relay.AgUiInput{}, `{
 				"threadId": "thread-1", "runId": "run-1", "tools": [], "context": [],
 				"messages": [{"id": "m1", "role": "user", "content": "When was the roof last repaired?"}]
 			}`).

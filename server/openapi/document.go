@@ -21,10 +21,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/server/agui"
-	"github.com/footnote/footnote/server/aisdk"
 	"github.com/footnote/footnote/server/httpio"
-	v1 "github.com/footnote/footnote/server/v1"
+	"github.com/footnote/footnote/server/relay"
 )
 
 // alwaysFails are the error codes of every route.
@@ -115,7 +113,8 @@ const apiAbout = "Ask questions about your documents and get answers with footno
 
 // responseParts are the types in the events and the output of a response.
 var responseParts = []any{
-	v1.ResponseEvent{}, v1.MessageItem{}, v1.FileSearchItem{}, v1.WebSearchItem{}, v1.ReasoningItem{},
+	relay.V1ResponseEvent{}, relay.V1MessageItem{}, relay.V1FileSearchItem{}, relay.V1WebSearchItem{},
+	relay.V1ReasoningItem{},
 }
 
 // Describe generates the description of the whole API.
@@ -159,13 +158,13 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	for _, kind := range chat.Kinds {
 		types.addEvent(kind)
 	}
-	types.responseSchema(v1.Chunk{})
+	types.responseSchema(relay.V1Chunk{})
 	for _, part := range responseParts {
 		types.responseSchema(part)
 	}
-	types.responseSchema(aisdk.Chunk{})
-	types.responseSchema(agui.Event{})
-	types.responseSchema(agui.State{})
+	types.responseSchema(relay.AiChunk{})
+	types.responseSchema(relay.AgUiEvent{})
+	types.responseSchema(relay.AgUiState{})
 	// All routes and events were visited, so all components exist.
 	doc.Components.Schemas, doc.asked = types.made, types.asked
 	return doc, types
@@ -214,7 +213,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 func (op Operation) failureContent(types *schemas) map[string]apiContent {
 	switch {
 	case strings.HasPrefix(op.Path, "/v1/"):
-		return map[string]apiContent{httpio.TypeJSON: {Schema: types.responseSchema(v1.Failed{})}}
+		return map[string]apiContent{httpio.TypeJSON: {Schema: types.responseSchema(relay.V1Failed{})}}
 	case op.group == clientGroup:
 		return map[string]apiContent{httpio.TypeText: {Schema: textSchema()}}
 	}

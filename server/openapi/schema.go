@@ -15,10 +15,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/server/ask"
 	"github.com/footnote/footnote/server/find"
 	"github.com/footnote/footnote/server/httpio"
-	v1 "github.com/footnote/footnote/server/v1"
+	"github.com/footnote/footnote/server/relay"
 )
 
 // schemas generates JSON schemas from Go types and their tags. Structs become components with their types' names.
@@ -79,8 +78,8 @@ func (b *schemas) addEvent(kind chat.Kind) {
 	b.made["Event_"+string(kind)] = body
 }
 
-// componentName returns a type's name, prefixed by its package for those of the OpenAI-compatible API and of the
-// Model Context Protocol, whose names are as general as the API's own.
+// componentName returns a type's name, prefixed by its package for those of the Model Context Protocol and of the
+// choice of a model, whose names are as general as the API's own.
 //
 // Two types with one component name must not both be reachable: the first one's schema would apply to both.
 func componentName(t reflect.Type) string {
@@ -88,7 +87,7 @@ func componentName(t reflect.Type) string {
 	return prefixes[path.Base(t.PkgPath())] + string(append([]rune{unicode.ToUpper(name[0])}, name[1:]...))
 }
 
-var prefixes = map[string]string{"v1": "V1", "mcpserver": "Mcp", "aisdk": "Ai", "agui": "AgUi", "modelchoice": "Model"}
+var prefixes = map[string]string{"mcpserver": "Mcp", "modelchoice": "Model"}
 
 // asked distinguishes a request's type from a response's. The types of the first switch encode or decode themselves,
 // so their JSON differs from their Go fields.
@@ -110,16 +109,16 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 		}, {Type: "null"}}}
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}
-	case reflect.TypeFor[ask.Content]():
+	case reflect.TypeFor[relay.Content]():
 		return contentSchema()
-	case reflect.TypeFor[v1.ToolUse]():
+	case reflect.TypeFor[relay.V1ToolUse]():
 		return toolUseSchema()
-	case reflect.TypeFor[v1.ResponseInput]():
+	case reflect.TypeFor[relay.V1ResponseInput]():
 		return inputSchema()
 	// Prompts are not supported: only null is accepted.
-	case reflect.TypeFor[v1.PromptRef]():
+	case reflect.TypeFor[relay.V1PromptRef]():
 		return &jsonschema.Schema{Enum: []any{nil}}
-	case reflect.TypeFor[v1.ConversationRef]():
+	case reflect.TypeFor[relay.V1ConversationRef]():
 		return conversationSchema()
 	}
 	switch t.Kind() {
@@ -182,20 +181,20 @@ func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Sche
 	}
 	// It is registered before its fields are visited, so a type may contain itself.
 	b.made[name], b.asked[name] = s, asked
-	b.addFields(s, t, asked, open)
+	b.addFields(s, name, t, asked, open)
 	return ref
 }
 
 // Fields of embedded structs are inlined, as in encoding/json. A field without a json tag is an error: its name
 // would change with the Go source.
-func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bool) {
+func (b *schemas) addFields(s *jsonschema.Schema, component string, t reflect.Type, asked, open bool) {
 	b.reached[t] = true
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && tag == "":
-			b.addFields(s, f.Type, asked, open)
+			b.addFields(s, component, f.Type, asked, open)
 			continue
 		case !f.IsExported() || tag == "-":
 			continue
@@ -207,7 +206,7 @@ func (b *schemas) addFields(s *jsonschema.Schema, t reflect.Type, asked, open bo
 		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 		// The field's description is also kept for tests, which send values beyond its limits.
 		about, err := readField(t, f, tag)
-		b.fields[componentName(t)+"."+tag], b.err = about, errors.Join(b.err, err)
+		b.fields[component+"."+tag], b.err = about, errors.Join(b.err, err)
 		kind := f.Type
 		if !asked && optional && kind.Kind() == reflect.Pointer { // omitted, never null
 			kind = kind.Elem()
@@ -310,7 +309,7 @@ func mustSchema(text string) *jsonschema.Schema {
 // contentSchema is the schema of a text, or a list of parts. Parts other than text are accepted outside the
 // question.
 //
-// It is the content of a message of OpenAI's APIs, which ask.Content decodes.
+// It is the content of a message of OpenAI's APIs, which relay.Content decodes.
 func contentSchema() *jsonschema.Schema {
 	return mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [
 		{"type": "object", "required": ["type", "text"], "properties": {
@@ -342,7 +341,7 @@ func toolUseSchema() *jsonschema.Schema {
 
 // inputSchema is the schema of a text, or of a list of items that contain messages.
 //
-// It is the field input of OpenAI's Responses API, which v1.ResponseInput decodes.
+// It is the field input of OpenAI's Responses API, which relay.V1ResponseInput decodes.
 func inputSchema() *jsonschema.Schema {
 	s := mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": {"anyOf": [
 		{"type": "object", "required": ["role", "content"], "properties": {
@@ -360,7 +359,7 @@ func inputSchema() *jsonschema.Schema {
 
 // conversationSchema is the schema of a conversation's id, or an object with it.
 //
-// It is the field conversation of the Responses API, which v1.ConversationRef decodes.
+// It is the field conversation of the Responses API, which relay.V1ConversationRef decodes.
 func conversationSchema() *jsonschema.Schema {
 	return mustSchema(`{"anyOf": [
 		{"type": "string", "pattern": "` + maybeForm + `"},

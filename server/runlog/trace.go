@@ -2,8 +2,7 @@
 // streams its log. A Trace has the answer, the format of its footnotes (citation) and its reliability (judged).
 //
 // Input is the log of a run, event by event, from the store or live. Output is a Trace or a stream. follow.go
-// streams the log to clients of our events, a Teller (trace.go) encodes it as messages of other protocols, draft.go
-// selects the safe part of an unfinished answer, and branch.go selects the shown runs of a conversation.
+// streams the log to clients of our events, and branch.go selects the shown runs of a conversation.
 //
 // It must never change a run: connecting or disconnecting neither ends it nor adds to its log. Its output depends on
 // the log only, so that a run looks the same to every authorised reader at any time.
@@ -12,9 +11,7 @@ package runlog
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/footnote/footnote/chat"
@@ -104,6 +101,7 @@ func (t *Trace) Add(ev chat.Event) error {
 		if t.EndedAt == nil {
 			t.EndedAt = &ev.At
 		}
+		t.sumSteps()
 	}
 	return nil
 }
@@ -296,94 +294,4 @@ func (r *Reader) Output(ctx context.Context, scope chat.Scope, runID, callID str
 		return nil, httpio.NotFound("This step has no output, or not yet. Look at the run for the steps it has.")
 	}
 	return step.ToolOutput, nil
-}
-
-// Teller encodes a run as messages of another protocol. Its output depends on the log alone, so that a reconnecting
-// reader gets the same messages under the same numbers.
-//
-// It serves one stream and is called sequentially, so it may keep state between calls.
-type Teller interface {
-	// Tell returns the messages for the run's next event, which t already includes.
-	Tell(t *Trace, p chat.Payload) []any
-	// End returns the last messages. failure is the reason for a missing answer; nil if there is an answer or the
-	// run was stopped.
-	End(t *Trace, failure error) []any
-}
-
-// Retell streams a run to its end in a teller's encoding, each message as an unnamed server-sent event. The last
-// message of a log event has the event's number as its id: a reader resumes after it. A number beyond the end
-// restarts the stream; a reader that has all gets 204. close is data that ends the stream, if not empty. The run is
-// not affected. It fails before anything is sent; later failures are sent in the stream and only logged.
-func (r *Reader) Retell(c httpio.Context, run chat.Run, after int64, teller Teller, close string) error {
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	page, err := r.Feed.Read(ctx, scope, run.ID, after)
-	if err != nil {
-		return err
-	}
-	if page.Over && after == page.Last {
-		return c.NoContent(http.StatusNoContent)
-	}
-	if after > page.Last {
-		after = 0
-	}
-	page.Entries = nil // a waiting reader keeps no entries in memory
-	out, leave, err := r.Streams.Open(c)
-	if out == nil {
-		return err // or the reader has disconnected
-	}
-	defer leave()
-	t := NewTrace(run)
-	t.Status, t.Tokens = chat.RunRunning, chat.Tokens{} // until events replace them
-	err = r.Listen(ctx, scope, run.ID, func(ev chat.Event) error {
-		if err := t.Add(ev); err != nil {
-			return err
-		}
-		p, err := ev.Payload()
-		if err != nil {
-			return err
-		}
-		told := teller.Tell(t, p)
-		if _, over := p.(chat.RunDone); over {
-			t.sumSteps()
-			told = append(told, teller.End(t, t.Failure())...)
-		}
-		if ev.Seq <= after {
-			return nil
-		}
-		return r.sendMessages(out, ev.Seq, told)
-	}, func() error { return out.Comment("still here") })
-	if ctx.Err() != nil {
-		return nil
-	}
-	if err != nil {
-		if r.Streams.IsDraining() {
-			_ = out.Retry(httpio.RetryAfterDrain) // best effort: the failure follows
-		}
-		return errors.Join(err, r.sendMessages(out, 0, teller.End(t, err)))
-	}
-	if close == "" {
-		return nil
-	}
-	return out.Send(httpio.AppendFrame(nil, 0, "", []byte(close)))
-}
-
-// sendMessages sends messages as JSON; the last one has the number as its id.
-func (r *Reader) sendMessages(out *httpio.EventStream, seq int64, messages []any) error {
-	if len(messages) == 0 {
-		return nil
-	}
-	buffer := r.frames.Get()
-	defer r.frames.Put(buffer)
-	for i, m := range messages {
-		data, err := json.Marshal(m)
-		if err != nil {
-			return err
-		}
-		id := int64(0)
-		if i == len(messages)-1 {
-			id = seq
-		}
-		buffer.B = httpio.AppendFrame(buffer.B, id, "", data)
-	}
-	return out.Send(buffer.B)
 }

@@ -124,7 +124,7 @@ var speaking = regexp.MustCompile(`^(agent|chat|corpus|server|sql)/|` +
 
 // silent matches files without displayed sentences: descriptions and responses of APIs, test suites, other
 // protocols.
-var silent = regexp.MustCompile(`^server/(openapi|mcpserver|agui|aisdk|v1|export)/|` +
+var silent = regexp.MustCompile(`^server/(openapi|mcpserver|relay|export)/|` +
 	`^agent/(grid|mcp|schema|web)/|^chat/grants/|` +
 	`^sql/dbcopy/|^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
 	`test/|^agent/llm/offline/([^t]|t[^o]|top)|_templ\.go$|` +

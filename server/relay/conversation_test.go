@@ -1,4 +1,4 @@
-package ask
+package relay
 
 import (
 	"testing"
@@ -7,25 +7,28 @@ import (
 )
 
 func TestAConversationBecomesTurns(t *testing.T) {
-	message := func(role, text string) Said { return Said{Role: role, Text: text} }
+	message := func(role, text string) said { return said{role: role, text: text} }
 	for _, tt := range []struct {
 		name string
-		in   []Said
+		in   []said
 		want [][2]string
 	}{
 		{"nothing", nil, nil},
 		{"rules and results of tools are no turns",
-			[]Said{
+			[]said{
 				message("system", "x"), message("user", "a"), message("tool", "y"), message("assistant", "b [2]."),
 			}, [][2]string{{"a", "b."}}},
 		{"a question without an answer stays",
-			[]Said{message("user", "a"), message("user", "b"), message("assistant", "c")},
+			[]said{message("user", "a"), message("user", "b"), message("assistant", "c")},
 			[][2]string{{"a", unanswered}, {"b", "c"}}},
 		{"two answers are one",
-			[]Said{
+			[]said{
 				message("user", "a"), message("assistant", "b"), message("assistant", ""), message("assistant", "c"),
 			}, [][2]string{{"a", "b\n\nc"}}},
-		{"a greeting answers nothing", []Said{message("assistant", "Hi!"), message("user", "a")},
+		{"a picture is noted, in a question alone",
+			[]said{{role: "user", text: "a", other: true}, {role: "assistant", text: "b", other: true}},
+			[][2]string{{"a\n\n" + unread, "b"}}},
+		{"a greeting answers nothing", []said{message("assistant", "Hi!"), message("user", "a")},
 			[][2]string{{"a", unanswered}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
