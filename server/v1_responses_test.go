@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -232,68 +231,6 @@ func TestAResponseInTheBackgroundIsStopped(t *testing.T) {
 			stopped.Output[0].Status != "incomplete" {
 			t.Fatalf("got %v, %v; want a stopped one with what there was", stopped, err)
 		}
-	}
-}
-
-func TestResponsesThatFail(t *testing.T) {
-	b := newBench(t)
-	client := b.sdk()
-	for _, tt := range []struct {
-		done      chat.RunDone
-		status    int
-		code, say string
-	}{
-		{chat.RunDone{Status: chat.RunFailed, Error: &chat.StepError{
-			Code: chat.CodeModelFailed, Message: "The model is gone.",
-		}}, 500, "server_error", "The model is gone."},
-		{chat.RunDone{Status: chat.RunGuardrailTriggered}, 422, "invalid_prompt", "outside of what can be answered"},
-	} {
-		b.stage.play = []chat.Payload{chat.Citation{Number: 1}, chat.AnswerDelta{Text: "Maybe [1]"}, tt.done}
-		_, err := client.Responses.New(t.Context(), asked("Why?"))
-		if e, ok := errors.AsType[*openai.Error](err); !ok || e.StatusCode != tt.status ||
-			!strings.Contains(e.Message, tt.say) {
-			t.Errorf("err = %v, want %d", err, tt.status)
-		}
-		stream := client.Responses.NewStreaming(t.Context(), asked("Why?"))
-		var last responses.ResponseStreamEventUnion
-		for stream.Next() {
-			last = stream.Current()
-		}
-		got := last.AsResponseFailed().Response
-		if last.Type != "response.failed" || string(got.Error.Code) != tt.code || len(got.Output) != 0 ||
-			!strings.Contains(got.Error.Message, tt.say) || got.Status != "failed" {
-			t.Errorf("the last event is %s, %v", last.RawJSON(), stream.Err())
-		}
-		if kept, err := client.Responses.Get(t.Context(), got.ID, responses.ResponseGetParams{}); err != nil ||
-			kept.RawJSON() != got.RawJSON() {
-			t.Errorf("got %v, %v; want the same: %s", kept, err, got.RawJSON())
-		}
-	}
-}
-
-func TestTextThatIsWithdrawnIsNoOutput(t *testing.T) {
-	b := newBench(t)
-	cite := chat.Citation{Number: 1, Title: "A", URL: "/d/a"}
-	b.stage.play = []chat.Payload{
-		cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "c"}, cite,
-		chat.AnswerDelta{Text: "Yes [1]."},
-		chat.Answer{Markdown: "Yes [1].", Citations: []chat.Citation{cite}}, chat.RunDone{Status: chat.RunCompleted},
-	}
-	client := b.sdk()
-	stream := client.Responses.NewStreaming(t.Context(), asked("Why?"))
-	var done []string
-	for stream.Next() {
-		switch e := stream.Current().AsAny().(type) {
-		case responses.ResponseOutputItemDoneEvent:
-			done = append(done, e.Item.Status+" "+e.Item.Content[0].Text)
-		case responses.ResponseCompletedEvent:
-			if got := e.Response.OutputText(); got != "Yes [1]." {
-				t.Errorf("output = %q, want the answer", got)
-			}
-		}
-	}
-	if diff := cmp.Diff([]string{"incomplete See [1]", "completed Yes [1]."}, done); diff != "" || stream.Err() != nil {
-		t.Error(diff, stream.Err())
 	}
 }
 

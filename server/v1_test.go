@@ -16,7 +16,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/relay"
@@ -109,45 +108,6 @@ func TestTheOfficialClientStreamsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestAnswerCutAtTokenLimit(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
-	for i, p := range b.stage.play {
-		if answer, ok := p.(chat.Answer); ok {
-			answer.StopReason = chat.StopLength
-			b.stage.play[i] = answer
-		}
-	}
-	client := b.sdk()
-	got, err := client.Chat.Completions.New(t.Context(), completion("Is the roof sound?"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stream, last := client.Chat.Completions.NewStreaming(t.Context(), completion("Is the roof sound?")), ""
-	for stream.Next() {
-		for _, choice := range stream.Current().Choices {
-			last = choice.FinishReason
-		}
-	}
-	if err := stream.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if whole := got.Choices[0].FinishReason; whole != "length" || last != "length" {
-		t.Errorf("finish reasons %q and %q, want length", whole, last)
-	}
-	response, err := client.Responses.New(t.Context(), responses.ResponseNewParams{
-		Model: relay.ModelName,
-		Input: responses.ResponseNewParamsInputUnion{OfString: openai.String("Is the roof sound?")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if response.Status != "incomplete" || response.IncompleteDetails.Reason != "max_output_tokens" {
-		t.Errorf("response %s with details %q, want it incomplete for its tokens", response.Status,
-			response.IncompleteDetails.Reason)
-	}
-}
-
 func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 	b := newBench(t)
 	client := b.sdk()
@@ -197,64 +157,6 @@ func pieces(t *testing.T, body string) (content []string, cites []relay.V1Annota
 		}
 	}
 	return content, cites, failed, end
-}
-
-func TestAStreamNeverTakesTextBack(t *testing.T) {
-	cite := chat.Citation{Number: 1, Title: "A", URL: "/d/a"}
-	answer := func(text string) []chat.Payload {
-		return []chat.Payload{
-			chat.Answer{Markdown: text, Citations: []chat.Citation{cite}}, chat.RunDone{Status: chat.RunCompleted},
-		}
-	}
-	for _, tt := range []struct {
-		name  string
-		play  []chat.Payload
-		want  []string
-		marks [][2]int
-	}{
-		{"a thought before a tool call is never sent",
-			append([]chat.Payload{chat.AnswerDelta{Text: "Let me look."}, chat.AnswerReset{CallID: "c"},
-				chat.AnswerDelta{Text: "É: "}, cite, chat.AnswerDelta{Text: "yes [1]"},
-				chat.AnswerDelta{Text: ", so."}},
-				answer("É: yes [1], so.")...),
-			[]string{"É: ", "yes [1]", ", so."}, [][2]int{{7, 10}}},
-		{"a thought with a footnote stays as a paragraph of its own",
-			append([]chat.Payload{cite, chat.AnswerDelta{Text: "See [1]"}, chat.AnswerReset{CallID: "c"}},
-				answer("Yes [1].")...), []string{"See [1]", "\n\n", "Yes [1]."}, [][2]int{{13, 16}}},
-		{"an answer that was cut at its end is not sent twice",
-			append([]chat.Payload{cite, chat.AnswerDelta{Text: "Yes [1]. \n"}}, answer("Yes [1].")...),
-			[]string{"Yes [1]. \n"}, [][2]int{{4, 7}}},
-		{"an answer that was written anew follows what was sent",
-			append([]chat.Payload{cite, chat.AnswerDelta{Text: "Maybe [1]"}}, answer("No [1].")...),
-			[]string{"Maybe [1]", "\n\n", "No [1]."}, [][2]int{{14, 17}}},
-		{"an answer without footnotes comes at its end",
-			append([]chat.Payload{chat.AnswerDelta{Text: "4"}}, answer("42")...), []string{"42"}, nil},
-		{"a stopped run hands over what there is",
-			[]chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}},
-			[]string{"So far"}, nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t)
-			b.stage.play = tt.play
-			got := b.send("POST", "/v1/chat/completions",
-				`{"model":"footnote","stream":true,"messages":[{"role":"user","content":"Why?"}]}`)
-			content, cites, failed, end := pieces(t, got.body)
-			if diff := cmp.Diff(tt.want, content); diff != "" || failed != nil || end != "[DONE]" {
-				t.Errorf("content %s; error %v; end %q; want nothing and %q", diff, failed, end, "[DONE]")
-			}
-			var marks [][2]int
-			for _, mark := range cites {
-				marks = append(marks, [2]int{mark.URLCitation.StartIndex, mark.URLCitation.EndIndex})
-			}
-			if diff := cmp.Diff(tt.marks, marks); diff != "" {
-				t.Errorf("footnotes: %s, want nothing", diff)
-			}
-			if got.header.Get("Content-Encoding") != "" ||
-				!strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream") {
-				t.Errorf("headers: %v; want nothing and %q at its beginning", got.header, "text/event-stream")
-			}
-		})
-	}
 }
 
 func TestChunksArriveWhileTheRunIsUnderWay(t *testing.T) {

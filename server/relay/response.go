@@ -1,10 +1,6 @@
 package relay
 
-import (
-	"encoding/json"
-
-	"github.com/footnote/footnote/server/runlog"
-)
+import "github.com/footnote/footnote/server/runlog"
 
 // V1Response is a run in the schema of OpenAI's Responses API. Its id is "resp_" and the run's id.
 type V1Response struct {
@@ -194,5 +190,5 @@ type V1ResponseEvent struct {
 	Annotation      *V1ResponseAnnotation `json:"annotation,omitempty"`       // A footnote of the text.
 	Delta           *string               `json:"delta,omitempty"`
 	Text            *string               `json:"text,omitempty"`
-	Logprobs        json.RawMessage       `json:"logprobs,omitempty"` // Of text: always empty.
+	Logprobs        *[]any                `json:"logprobs,omitempty"` // Of text: always empty.
 }

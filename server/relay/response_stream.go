@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -51,9 +50,6 @@ func (w *responseEncoder) begin(s *story) {
 	w.sendEvent("in_progress", V1ResponseEvent{Response: &w.response})
 }
 
-// noLogprobs is the empty list of log-probabilities.
-var noLogprobs = json.RawMessage("[]")
-
 // part returns an event about the part of the open message.
 func (w *responseEncoder) part() V1ResponseEvent {
 	return V1ResponseEvent{OutputIndex: &w.at, ItemID: w.message.ID, ContentIndex: new(int)}
@@ -77,7 +73,7 @@ func (w *responseEncoder) openText() {
 func (w *responseEncoder) addText(text string) {
 	w.message.Content[0].Text = w.draft[:w.sent]
 	delta := w.part()
-	delta.Delta, delta.Logprobs = &text, noLogprobs
+	delta.Delta, delta.Logprobs = &text, new([]any{})
 	w.sendEvent("output_text.delta", delta)
 }
 
@@ -95,7 +91,7 @@ func (w *responseEncoder) closeText(whole, status string, citations []chat.Citat
 		w.sendEvent("output_text.annotation.added", added)
 	}
 	done, over := w.part(), w.part()
-	done.Text, done.Logprobs, over.Part = &whole, noLogprobs, text
+	done.Text, done.Logprobs, over.Part = &whole, new([]any{}), text
 	w.sendEvent("output_text.done", done)
 	w.sendEvent("content_part.done", over)
 	w.sendEvent("output_item.done", V1ResponseEvent{OutputIndex: &w.at, Item: w.message})
