@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/e2e/scripted"
@@ -34,7 +33,7 @@ func TestBookContentIsText(t *testing.T) {
 	}
 	var out struct {
 		Text    string
-		Results []tools.DocumentationChunk
+		Results []any
 	}
 	if err := json.Unmarshal(got.step("retrieve_book_content").ToolOutput, &out); err != nil || out.Text == "" ||
 		len(out.Results) == 0 {

@@ -17,7 +17,6 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/run"
-	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/embed/embedtest"
@@ -518,9 +517,19 @@ const (
 		"the cellar, the shed and the summer house behind the pond for us to look around.\n"
 )
 
+// foundPassages is the output of a search for passages.
+type foundPassages struct {
+	Results []struct {
+		N        int
+		ChunkID  string `json:"chunk_id"`
+		Filename string
+		Score    float64
+	}
+}
+
 func firstFile(t *testing.T, s chat.Step) (file string, found int) {
 	t.Helper()
-	var out tools.FoundPassages
+	var out foundPassages
 	if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Results) == 0 {
 		t.Fatalf("output = %s, %v", s.ToolOutput, err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/footnote/footnote/agent/llm"
-	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/e2e/scripted"
@@ -432,7 +431,7 @@ func TestRetrieveMoreGoesOnWhereTheSearchEnded(t *testing.T) {
 	got := h.answer(react("What about the roof, holiday and sickness?"))
 	seen := map[string]bool{}
 	for i, s := range got.ended()[1:5] {
-		var out tools.FoundPassages
+		var out foundPassages
 		if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Results) != 1 {
 			if i == 3 && len(out.Results) == 0 && s.Status == chat.StatusComplete {
 				continue // all three were shown

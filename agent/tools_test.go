@@ -185,38 +185,17 @@ func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
 		t.Errorf("whole output has %d bytes, said %d, %v; want %d and more than %d",
 			len(whole), s.OutputSize, err, s.OutputSize, tools.MaxOutput)
 	}
-	var out tools.ReadDocumentOutput
+	var out struct {
+		Content  string
+		Pages    int
+		Passages []struct {
+			ChunkID string `json:"chunk_id"`
+		}
+	}
 	if err := json.Unmarshal(s.ToolOutput, &out); err != nil || len(out.Passages) < 5 ||
 		out.Passages[0].ChunkID == "" || out.Content == "" || out.Pages < 2 {
 		t.Errorf("cut output = %+v, %v; want at least 5 passages, something, something, Pages at least 2", out, err)
 	}
-}
-
-func TestClipHoldsTheLimitForAnything(t *testing.T) {
-	t.Parallel()
-	for name, v := range map[string]any{
-		"a long text":    map[string]any{"a": strings.Repeat("x\"", 50_000)},
-		"a long list":    map[string]any{"a": make([]string, 50_000)},
-		"many names":     manyNames(5000),
-		"many documents": tools.ReadMultipleDocumentsOutput{Documents: make([]tools.ReadDocumentOutput, 400)},
-	} {
-		whole, err := tools.Encode(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		short, err := tools.Clip(v, whole)
-		if err != nil || utf8.RuneCount(short) > tools.MaxOutput || !json.Valid(short) || short[0] != '{' {
-			t.Errorf("%s: %d characters, %v; want at most %d", name, utf8.RuneCount(short), err, tools.MaxOutput)
-		}
-	}
-}
-
-func manyNames(n int) map[string]any {
-	out := map[string]any{}
-	for i := range n {
-		out[fmt.Sprintf("name%d", i)] = i
-	}
-	return out
 }
 
 // faulty is a library with a custom search function.

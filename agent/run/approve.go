@@ -132,9 +132,6 @@ func (a *toolCall) withNote(output any) any {
 	if !a.edited {
 		return output
 	}
-	if m, ok := output.(tools.ModelView); ok {
-		output = m.ForModel()
-	}
 	return map[string]any{
 		"note": fmt.Sprintf("The user changed the input of this call to %s", a.args), "result": output,
 	}

@@ -129,53 +129,35 @@ func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	return m.log.emitEvents(ctx, step)
 }
 
-// giveTextToFallback adds the given text to the history as the result of a read, since the fallback knows only
-// documents. The text is split at blank lines, so that a quote is a paragraph at most.
+// giveTextToFallback adds the given text, or the request's added context, to the history as the result of a read,
+// since the fallback knows only documents. The given text is split at blank lines, so that a quote is a paragraph at
+// most, and its paragraphs have numbers.
 func (m *modelCaller) giveTextToFallback() error {
-	if !m.givenText() {
-		return m.giveContextToFallback()
+	id, paragraphs := llm.AddedDocument, m.evidence.Added
+	if m.givenText() {
+		id, paragraphs = llm.GivenDocument, strings.Split(m.run.Request.ContextText, "\n\n")
 	}
-	out := tools.ReadDocumentOutput{
-		DocID: llm.GivenDocument, Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
-	}
-	for _, part := range strings.Split(m.run.Request.ContextText, "\n\n") {
-		if part = strings.TrimSpace(part); part != "" {
-			out.Passages = append(out.Passages, tools.ShownPassage{N: len(out.Passages) + 1, Text: part})
+	passages := []map[string]any{}
+	for _, p := range paragraphs {
+		if p = strings.TrimSpace(p); p != "" {
+			n := 0
+			if m.givenText() {
+				n = len(passages) + 1
+			}
+			passages = append(passages, map[string]any{"n": n, "block_id": "", "text": p})
 		}
 	}
-	result, err := toolMessage(m.nonce, llm.GivenDocument, out)
-	if err != nil {
-		return err
-	}
-	call := llm.Call{
-		ID: llm.GivenDocument, Name: "read_document",
-		Arguments: json.RawMessage(`{"doc_id":"` + llm.GivenDocument + `"}`),
-	}
-	m.messages.list = append(m.messages.list, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, result)
-	return nil
-}
-
-// giveContextToFallback adds the request's added context to the history as a tool result, since the rule-based model
-// reads only those.
-func (m *modelCaller) giveContextToFallback() error {
-	paragraphs := m.evidence.Added
-	if m.givenText() || len(paragraphs) == 0 {
+	if len(passages) == 0 && !m.givenText() {
 		return nil
 	}
-	out := tools.ReadDocumentOutput{
-		DocID: llm.AddedDocument, Filename: "the given text", Title: "The given text", Page: 1, Pages: 1,
-	}
-	for _, p := range paragraphs {
-		out.Passages = append(out.Passages, tools.ShownPassage{Text: p})
-	}
-	result, err := toolMessage(m.nonce, llm.AddedDocument, out)
+	result, err := toolMessage(m.nonce, id, map[string]any{
+		"doc_id": id, "filename": "the given text", "title": "The given text", "page": 1, "pages": 1,
+		"passages": passages,
+	})
 	if err != nil {
 		return err
 	}
-	call := llm.Call{
-		ID: llm.AddedDocument, Name: "read_document",
-		Arguments: json.RawMessage(`{"doc_id":"` + llm.AddedDocument + `"}`),
-	}
+	call := llm.Call{ID: id, Name: "read_document", Arguments: json.RawMessage(`{"doc_id":"` + id + `"}`)}
 	m.messages.list = append(m.messages.list, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, result)
 	return nil
 }

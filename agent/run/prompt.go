@@ -127,12 +127,8 @@ func addedContextPrompt(nonce string, req chat.RunRequest) string {
 		)
 }
 
-// toolMessage returns a tool's result as a message for the model. It omits fields that are only for the page (chunk
-// ids, boxes, similarity scores): see tools.ModelView.
+// toolMessage returns a tool's result as a message for the model.
 func toolMessage(nonce, callID string, output any) (llm.Message, error) {
-	if m, ok := output.(tools.ModelView); ok {
-		output = m.ForModel()
-	}
 	if text, ok := output.(string); ok {
 		return llm.Message{Role: llm.RoleTool, CallID: callID, Text: fenceData(nonce, text)}, nil
 	}

@@ -201,15 +201,10 @@ func (k *knowledge) outputOf(ctx context.Context, s chat.Step) (any, error) {
 	if s.Status == chat.StatusRunning || len(raw) == 0 {
 		return map[string]any{"error": unknownSideEffect}, nil
 	}
-	var told any = raw
-	var err error
 	if t := k.set.Find(s.ToolName); t != nil && s.Status == chat.StatusComplete {
-		told, err = t.ModelOutput(raw)
+		return t.ForModel(raw), nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read output of step %s: %w", s.CallID, err)
-	}
-	return told, nil
+	return raw, nil
 }
 
 // recountCall charges a call of the log as toolCaller.countCall did when it was made. A call that was unfit was
@@ -369,10 +364,8 @@ func (e *Engine) BranchRequest(
 	if err != nil {
 		return req, chat.Invalid("%s does not take this input: %s", t.Name, text.Shorten(err.Error(), 400)+".")
 	}
-	if t.WhyImpossible != nil {
-		if err := t.WhyImpossible(args); err != nil {
-			return req, chat.Invalid("%s", err.Error())
-		}
+	if err := t.WhyImpossible(args); err != nil {
+		return req, chat.Invalid("%s", err.Error())
 	}
 	req = old.Request
 	// the settings may have changed since the run

@@ -376,6 +376,9 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	if a.tool != nil && a.tool.NeedsNoFootnote(step.Status) {
 		c.evidence.Results.Keep(a.tool.Returned(a.args, whole, step.Message))
 	}
+	if step.Status == chat.StatusComplete {
+		output = a.tool.ForModel(whole)
+	}
 	message, err := toolMessage(c.nonce, a.call.ID, a.withNote(output))
 	return step, message, err
 }

@@ -25,7 +25,7 @@ func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 		return args
 	}
 	// An alias of query is used only if the schema has no field of that name and query itself is missing.
-	fields := t.Schema.Schema().Properties
+	fields := t.schema.Schema().Properties
 	if _, there := in["query"]; !there && fields["query"] != nil {
 		for _, name := range queryNames {
 			if _, given := in[name]; given && fields[name] == nil && t.aliases[name] == "" {

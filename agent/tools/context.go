@@ -2,6 +2,9 @@ package tools
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,24 +87,39 @@ func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, str
 	return doc, "", nil
 }
 
-// resolveAll resolves several references and deduplicates the documents, in order. refused has a sentence for each
-// failure.
-func (d *Context) resolveAll(ctx context.Context, refs []string) (docs []corpus.Document, refused []string, err error) {
+// find is Resolve with the refusal as an error.
+func (d *Context) find(ctx context.Context, ref string) (corpus.Document, error) {
+	doc, why, err := d.Resolve(ctx, ref)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("find document: %w", err)
+	case why != "":
+		err = refusal(why)
+	}
+	return doc, err
+}
+
+// findAll resolves several references and deduplicates the documents, in order. notes has a sentence for each that is
+// not found; if none is found, these are the refusal.
+func (d *Context) findAll(ctx context.Context, refs []string) (docs []corpus.Document, notes []string, err error) {
 	seen := map[string]bool{}
 	for _, ref := range refs {
-		doc, why, err := d.Resolve(ctx, ref)
-		if err != nil {
-			return nil, nil, err
-		}
+		doc, err := d.find(ctx, ref)
+		why, refused := errors.AsType[refusal](err)
 		switch {
-		case why != "":
-			refused = append(refused, why)
+		case refused:
+			notes = append(notes, string(why))
+		case err != nil:
+			return nil, nil, err
 		case !seen[doc.ID]:
 			seen[doc.ID] = true
 			docs = append(docs, doc)
 		}
 	}
-	return docs, refused, nil
+	if len(docs) == 0 {
+		err = refusal(strings.Join(notes, " "))
+	}
+	return docs, notes, err
 }
 
 // InReach reports whether the question may be answered from a document: one that the question is limited to, or a
@@ -139,4 +157,28 @@ func (d *Context) CacheKey(tool, args string, version int64) string {
 		strconv.FormatInt(version, 10),
 		strconv.Itoa(d.TopK), strconv.FormatBool(d.Rerank),
 	}, "\x00")
+}
+
+// titlesTried is the maximum number of candidate documents whose titles are compared.
+const titlesTried = 20
+
+// FindByTitle returns the newest document in reach whose title, or file name with or without its extension, equals
+// name. The store returns documents that contain the name; they are then compared exactly, without case and accents
+// (text.Fold). ok is false if no document matches.
+func (d *Context) FindByTitle(ctx context.Context, name string) (corpus.Document, bool, error) {
+	docs, _, err := d.Library.List(ctx, d.Scope, corpus.Filter{Text: name, IDs: d.DocumentIDs, Limit: titlesTried})
+	if err != nil {
+		return corpus.Document{}, false, fmt.Errorf("look for a title: %w", err)
+	}
+	name = text.Fold(name)
+	for _, doc := range docs {
+		for _, known := range []string{
+			doc.Title, doc.Filename, strings.TrimSuffix(doc.Filename, path.Ext(doc.Filename)),
+		} {
+			if text.Fold(known) == name {
+				return doc, true, nil
+			}
+		}
+	}
+	return corpus.Document{}, false, nil
 }

@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -84,17 +83,17 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 	name := t.Server + ": " + t.Remote
 	return &Tool{
-		Name: t.Name, Action: chat.ActionExploring, WithoutPassages: true, HasSideEffects: true, Verbatim: true,
-		Approve: t.Approve, Timeout: t.Timeout, Schema: resolveSchema(t.Schema),
+		Name: t.Name, Action: chat.ActionExploring, withoutPassages: true, HasSideEffects: true, Verbatim: true,
+		Approve: t.Approve, Timeout: t.Timeout, schema: resolveSchema(t.Schema),
 		Spec:     llm.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema},
-		Describe: func(*Context, json.RawMessage) string { return "Calling " + text.Shorten(name, 120) },
-		Run: func(ctx context.Context, _ *Context, args json.RawMessage) (Result, error) {
-			got, err := client.Call(ctx, t, args)
+		describe: func(*Context, args) string { return "Calling " + text.Shorten(name, 120) },
+		run: func(ctx context.Context, _ *Context, in args) (Result, error) {
+			got, err := client.Call(ctx, t, in.raw)
 			if err != nil {
 				return Result{}, err
 			}
 			if got.Failed {
-				return refusedResult("%s failed: %s", name, CutText(got.Text, 4000))
+				return Result{}, refuse("%s failed: %s", name, CutText(got.Text, 4000))
 			}
 			out := mcpOutput{Server: t.Server, Tool: t.Remote, Text: got.Text, Data: got.Data, Truncated: got.Cut}
 			return Result{
@@ -109,14 +108,12 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 // resolveSchema resolves an MCP tool's schema for validation. A schema that can't be parsed is replaced by one that
 // accepts every object, since the server validates as well.
 func resolveSchema(raw json.RawMessage) *jsonschema.Resolved {
-	for _, text := range []json.RawMessage{raw, json.RawMessage(`{"type":"object"}`)} {
-		var schema jsonschema.Schema
-		if json.Unmarshal(text, &schema) != nil {
-			continue
-		}
-		if r, err := schema.Resolve(nil); err == nil {
+	var s jsonschema.Schema
+	if json.Unmarshal(raw, &s) == nil {
+		if r, err := s.Resolve(nil); err == nil {
 			return r
 		}
 	}
-	panic(fmt.Sprintf("tools: the empty schema does not resolve beside %s", raw))
+	r, _ := (&jsonschema.Schema{Type: "object"}).Resolve(nil) // it is valid
+	return r
 }

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,117 +16,83 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-//go:embed query_table.md
-var queryTableDoc string
-
-// queryTableSchema is a query in fixed fields. Its limits (20 conditions, 10 functions, 5 groups) were not measured.
+// queryTableParams is a query in fixed fields. Its limits (20 conditions, 10 functions, 5 groups) were not measured.
 //
 // A query language such as SQL would have to be parsed, limited and explained to every model. The schema validates
 // fixed fields, and a validation error names the field.
-const queryTableSchema = `{
-	"type": "object", "additionalProperties": false, "required": ["document"],
-	"properties": {
-		"document": {"type": "string", "minLength": 1, "maxLength": 500,
-			"description": "The document's id, title or file name"},
-		"sheet": {"type": "string", "maxLength": 200,
-			"description": "Name or number of the sheet or table; may be left out if only one has the columns"},
-		"where": {"type": "array", "maxItems": 20, "description": "Conditions, all of which a row must fulfil",
-			"items": {"type": "object", "additionalProperties": false, "required": ["column", "op"], "properties": {
-				"column": {"type": "string", "minLength": 1, "maxLength": 300},
-				"op": {"type": "string", "enum": ["=", "≠", "!=", "<", "≤", "<=", ">", "≥", ">=", "contains", "in",
-					"between", "empty", "not empty"]},
-				"value": {"type": ["string", "number", "boolean", "array"], "maxLength": 1000, "maxItems": 100,
-					"items": {"type": ["string", "number", "boolean"], "maxLength": 1000},
-					"description": "A list for in; two for between; dates like 2026-03-12, 2026-03 or 2026"}}}},
-		"group_by": {"type": "array", "maxItems": 5, "items": {"type": "string", "minLength": 1, "maxLength": 300}},
-		"compute": {"type": "array", "maxItems": 10,
-			"items": {"type": "object", "additionalProperties": false, "required": ["function"], "properties": {
-				"function": {"type": "string", "enum": ["count", "sum", "mean", "min", "max", "distinct"]},
-				"column": {"type": "string", "maxLength": 300, "description": "May be left out for count"}}}},
-		"order_by": {"type": "array", "maxItems": 5,
-			"items": {"type": "object", "additionalProperties": false, "required": ["column"], "properties": {
-				"column": {"type": "string", "minLength": 1, "maxLength": 300,
-					"description": "A column; of groups also what is computed, like sum of Amount"},
-				"descending": {"type": "boolean"}}}},
-		"limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20,
-			"description": "How many rows or groups to show"}
-	}
-}`
+var queryTableParams = []param{
+	docID("document!").also("doc_id").as("doc_id"),
+	said("sheet", 200, "Name or number of the sheet or table; may be left out if only one has the columns").
+		also("table"),
+	property("where", `{"type": "array", "maxItems": 20, "description": "Conditions, all of which a row must fulfil",
+		"items": {"type": "object", "additionalProperties": false, "required": ["column", "op"], "properties": {
+			"column": {"type": "string", "minLength": 1, "maxLength": 300},
+			"op": {"type": "string", "enum": ["=", "≠", "!=", "<", "≤", "<=", ">", "≥", ">=", "contains", "in",
+				"between", "empty", "not empty"]},
+			"value": {"type": ["string", "number", "boolean", "array"], "maxLength": 1000, "maxItems": 100,
+				"items": {"type": ["string", "number", "boolean"], "maxLength": 1000},
+				"description": "A list for in; two for between; dates like 2026-03-12, 2026-03 or 2026"}}}}`),
+	property("group_by", `{"type": "array", "maxItems": 5,
+		"items": {"type": "string", "minLength": 1, "maxLength": 300}}`),
+	property("compute", `{"type": "array", "maxItems": 10,
+		"items": {"type": "object", "additionalProperties": false, "required": ["function"], "properties": {
+			"function": {"type": "string", "enum": ["count", "sum", "mean", "min", "max", "distinct"]},
+			"column": {"type": "string", "maxLength": 300, "description": "May be left out for count"}}}}`),
+	property("order_by", `{"type": "array", "maxItems": 5,
+		"items": {"type": "object", "additionalProperties": false, "required": ["column"], "properties": {
+			"column": {"type": "string", "minLength": 1, "maxLength": 300,
+				"description": "A column; of groups also what is computed, like sum of Amount"},
+			"descending": {"type": "boolean"}}}}`),
+	count("limit", 100, 20, "How many rows or groups to show"),
+}
 
 // tableTime is the timeout of a table query. A query that exceeds it is refused, so that the model sends a smaller
 // one. The value was not measured.
 const tableTime = 5 * time.Second
 
-// queryTableInput holds the arguments of query_table.
+// tableArgs holds the arguments of query_table.
 //
 // Columns are identified by their heads or by letters, as in a spreadsheet. An empty Sheet is any table that has the
 // columns. The default of Limit is 20.
-type queryTableInput struct {
-	Document string `json:"document"`
-	Sheet    string `json:"sheet"`
-	Where    []struct {
+type tableArgs struct {
+	Sheet string `json:"sheet"`
+	Where []struct {
 		Column string     `json:"column"`
 		Op     string     `json:"op"`
 		Value  cellValues `json:"value"`
 	} `json:"where"`
-	GroupBy []string `json:"group_by"`
-	Compute []struct {
-		Function table.Function `json:"function"`
-		Column   string         `json:"column"`
-	} `json:"compute"`
-	OrderBy []table.Order `json:"order_by"`
-	Limit   int           `json:"limit"`
+	GroupBy []string          `json:"group_by"`
+	Compute []table.Aggregate `json:"compute"`
+	OrderBy []table.Order     `json:"order_by"`
+	Limit   int               `json:"limit"`
 }
 
-// queryTable returns the tool that queries tables: filters, counts and sums over all rows of one table. An invalid
-// query is refused with the columns or tables that exist. Its rows are parts of passages, so that answers cite them.
-// Computed values are accepted in answers as the result of a calculation is. The steps: find the document, parse its
-// tables, choose the table with the columns, run the query, fetch the passages of the shown rows. A table.Refusal is
-// a message for the model; any other error is internal.
-func queryTable() (*Tool, error) {
-	return definition[queryTableInput]{
-		name: "query_table", action: chat.ActionCalculating, capability: chat.CapabilityQuery, unique: true,
-		modelView: viewOf[queryTableOutput], retrieval: true, cached: true,
-		doc: queryTableDoc, schema: queryTableSchema,
-		aliases:    map[string]string{"doc_id": "document", "document_id": "document", "table": "sheet"},
-		computed:   computedOf,
-		vocabulary: queryTableInput.words,
-		label: chat.Label{
-			Doing: "Asking the table", Done: "Asked the table", Noun: "table question", Argument: "document",
-			Form: chat.LabelTitle,
+// queryTable queries tables: filters, counts and sums over all rows of one table. An invalid query is refused with the
+// columns or tables that exist. Its rows are parts of passages, so that answers cite them. The steps: find the
+// document, parse its tables, choose the table with the columns, run the query, fetch the passages of the shown rows.
+func queryTable(ctx context.Context, d *Context, in args) (Result, error) {
+	doc, err := d.find(ctx, in.DocID)
+	if err != nil {
+		return Result{}, err
+	}
+	answer, err := d.askTable(ctx, doc, in.query())
+	if why, ok := errors.AsType[table.Refusal](err); ok {
+		return Result{}, refusal(why)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	rows, err := d.passagesOfRows(ctx, doc, answer)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{
+		Message: "Asked the table " + doc.DisplayName(), Summary: summaryOf(answer),
+		Output: func(number Numberer) (any, chat.StepResult) {
+			return tableResult(number, doc, answer, rows)
 		},
-		describe: func(d *Context, in queryTableInput) string {
-			return "Asking the table " + d.displayName(in.Document)
-		},
-		run: func(ctx context.Context, d *Context, in queryTableInput) (Result, error) {
-			doc, why, err := d.Resolve(ctx, in.Document)
-			if err != nil {
-				return Result{}, fmt.Errorf("find document: %w", err)
-			}
-			if why != "" {
-				return refusedResult("%s", why)
-			}
-			answer, err := d.askTable(ctx, doc, in.query())
-			if why, ok := errors.AsType[table.Refusal](err); ok {
-				return refusedResult("%s", why.Error())
-			}
-			if err != nil {
-				return Result{}, err
-			}
-			rows, err := d.passagesOfRows(ctx, doc, answer)
-			if err != nil {
-				return Result{}, err
-			}
-			return Result{
-				Message: "Asked the table " + doc.DisplayName(), Summary: summaryOf(answer),
-				Output: func(number Numberer) (any, chat.StepResult) {
-					out := newTableOutput(number, doc, answer, rows)
-					return out, out.stepResult(doc, answer, rows)
-				},
-				SourceChanges: SourceChanges{Documents: []corpus.Document{doc}},
-			}, nil
-		},
-	}.buildTool()
+		SourceChanges: SourceChanges{Documents: []corpus.Document{doc}},
+	}, nil
 }
 
 // askTable parses the tables of a document and runs a query on the matching one. The tables are parsed from the
@@ -213,8 +178,8 @@ var operators = map[string]table.Op{"!=": table.Unequal, "<=": table.AtMost, ">=
 
 // query converts the arguments to a table.Query. Values of “empty” and “not empty” are dropped, as models send some
 // although none are needed.
-func (in queryTableInput) query() table.Query {
-	q := table.Query{Sheet: in.Sheet, GroupBy: in.GroupBy, OrderBy: in.OrderBy, Limit: in.Limit}
+func (in tableArgs) query() table.Query {
+	q := table.Query{Sheet: in.Sheet, GroupBy: in.GroupBy, OrderBy: in.OrderBy, Limit: in.Limit, Compute: in.Compute}
 	for _, c := range in.Where {
 		op := table.Op(c.Op)
 		if known, ok := operators[c.Op]; ok {
@@ -225,9 +190,6 @@ func (in queryTableInput) query() table.Query {
 			condition.Values = nil
 		}
 		q.Where = append(q.Where, condition)
-	}
-	for _, a := range in.Compute {
-		q.Compute = append(q.Compute, table.Aggregate{Function: a.Function, Column: a.Column})
 	}
 	return q
 }
@@ -242,7 +204,7 @@ var functionWords = map[table.Function]string{
 }
 
 // words returns the vocabulary of a query: its columns, values and functions.
-func (in queryTableInput) words() string {
+func (in tableArgs) words() string {
 	words := []string{in.Sheet, "row table column"}
 	for _, c := range in.Where {
 		words = append(words, c.Column)
@@ -276,27 +238,14 @@ type tableRow struct {
 	Cells []string `json:"cells"`
 }
 
-// tableTotal is a computed value.
-//
-// Value is for API clients and Shown for people; statements of an answer are checked against both. Cells is the
-// number of cells with a value.
-type tableTotal struct {
-	What  string `json:"what"`
-	Value string `json:"value"`          // encoded as in JSON, a date as in ISO 8601
-	Shown string `json:"shown"`          // as the table writes it
-	Unit  string `json:"unit,omitempty"` // a currency, "%", …
-	Exact bool   `json:"exact"`
-	Cells int    `json:"cells"` // number of cells it was computed from
-}
-
 // tableGroup is a group of rows; N is the number of its first row.
 //
 // Group holds the group's values, in the order of group_by.
 type tableGroup struct {
-	N      int          `json:"n,omitempty"`
-	Group  []string     `json:"group"`
-	Rows   int          `json:"rows"`
-	Totals []tableTotal `json:"totals"`
+	N      int           `json:"n,omitempty"`
+	Group  []string      `json:"group"`
+	Rows   int           `json:"rows"`
+	Totals []table.Total `json:"totals"`
 }
 
 // queryTableOutput is the result of a table query.
@@ -304,33 +253,19 @@ type tableGroup struct {
 // Totals are of all rows that matched, including rows that are not shown. Rows and Groups exclude each other. Notes
 // are sentences, for example about values that a sum left out.
 type queryTableOutput struct {
-	DocID    string       `json:"doc_id"`
-	Filename string       `json:"filename"`
-	Table    string       `json:"table"`
-	AllRows  int          `json:"rows_in_table"`
-	Matched  int          `json:"rows_matched"`
-	Totals   []tableTotal `json:"totals"`
-	Groups   []tableGroup `json:"groups,omitempty"`
-	Columns  []string     `json:"columns"` // of the rows: head and letter
-	Rows     []tableRow   `json:"rows"`
-	More     int          `json:"not_shown,omitempty"` // rows or groups
-	Notes    []string     `json:"notes"`
+	DocID    string        `json:"doc_id"`
+	Filename string        `json:"filename"`
+	Table    string        `json:"table"`
+	AllRows  int           `json:"rows_in_table"`
+	Matched  int           `json:"rows_matched"`
+	Totals   []table.Total `json:"totals"`
+	Groups   []tableGroup  `json:"groups,omitempty"`
+	Columns  []string      `json:"columns"` // of the rows: head and letter
+	Rows     []tableRow    `json:"rows"`
+	More     int           `json:"not_shown,omitempty"` // rows or groups
+	Notes    []string      `json:"notes"`
 
-	Passages []ShownPassage `json:"passages"` // the shown rows as passages of the document
-}
-
-// ForModel omits the passages, which repeat the rows.
-func (o queryTableOutput) ForModel() any {
-	o.Passages = nil
-	return o
-}
-
-// titleOf returns a table's name, or its document's title if it has no heading.
-func titleOf(doc corpus.Document, t *table.Table) string {
-	if t.Section == "" {
-		return doc.DisplayTitle()
-	}
-	return t.Name
+	Passages []shownPassage `json:"passages"` // the shown rows as passages of the document
 }
 
 // shownRows returns the rows that an answer shows: the first row of each group, or the first rows.
@@ -360,104 +295,79 @@ func columnsShown(a table.Answer, most int) (columns []int) {
 	return columns
 }
 
-// cellsOf returns cells of a row, each on one line and truncated to most characters. A line break would break the
-// rendered table.
-func cellsOf(r table.Row, columns []int, most int) []string {
+// cellsOf returns cells of a row, each truncated and on one line. A line break would break the rendered table.
+func cellsOf(r table.Row, columns []int) []string {
 	cells := make([]string, len(columns))
 	for i, c := range columns {
-		cells[i] = text.Shorten(r.Cell(c), most)
+		cells[i] = text.Shorten(r.Cell(c), maxOutputCell)
 	}
 	return cells
 }
 
-// newTableOutput builds the output and assigns numbers to the shown rows from their passages. A row without a
-// passage, after the document changed, has the number 0. It must be called once for each run, since it assigns
-// numbers.
-func newTableOutput(
+// tableResult returns the output and the step's result: a small table with its rows as hits. Its table has at most
+// maxDrawnColumns columns; the model sees up to maxOutputColumns. It assigns numbers to the shown rows from their
+// passages, in the order of the rows. A row without a passage, after the document changed, has the number 0.
+func tableResult(
 	number Numberer, doc corpus.Document, a table.Answer, passages []corpus.Passage,
-) queryTableOutput {
-	out := queryTableOutput{
-		DocID: doc.ID, Filename: doc.DisplayName(), Table: titleOf(doc, a.Table), AllRows: len(a.Table.Rows),
-		Matched: a.Matched,
-		Totals:  totalsOf(a.Totals), Rows: []tableRow{}, Notes: append([]string{}, a.Notes...),
-		Passages: []ShownPassage{}, Columns: []string{},
+) (any, chat.StepResult) {
+	name := a.Table.Name
+	if a.Table.Section == "" {
+		name = doc.DisplayTitle()
 	}
+	out := queryTableOutput{
+		DocID: doc.ID, Filename: doc.DisplayName(), Table: name, AllRows: len(a.Table.Rows), Matched: a.Matched,
+		Totals: append([]table.Total{}, a.Totals...), Rows: []tableRow{}, Notes: append([]string{}, a.Notes...),
+		Passages: []shownPassage{}, Columns: []string{},
+	}
+	drawn := &chat.Table{Used: len(a.Used), Name: name}
+	result := chat.StepResult{
+		Title: doc.DisplayTitle(), Query: name, Found: a.Matched, Notes: out.Notes, Table: drawn,
+		Opened: []chat.OpenedPart{{DocumentID: doc.ID, Part: "table " + name}},
+	}
+	// A row's hit opens the document at that row, and the row's cells link to the same place.
 	for _, p := range passages {
-		shown := ShownPassage{}
+		shown := shownPassage{}
 		if p.ID != "" {
 			shown = showPassage(number, p, doc)
 		}
 		out.Passages = append(out.Passages, shown)
+		hit := chat.Hit{
+			N: shown.N, DocumentID: doc.ID, ChunkID: p.ID, BlockID: p.FirstBlock, Page: p.Page, Section: p.Section,
+			Snippet: p.Text, Start: p.Start, End: p.End,
+		}
+		result.Hits = append(result.Hits, hit)
+		drawn.Links = append(drawn.Links, hit.Link())
 	}
-	for i, g := range a.Groups {
-		// The passages of groups are those of their first rows, in the same order.
-		out.Groups = append(out.Groups, tableGroup{out.Passages[i].N, g.Values, len(g.Rows), totalsOf(g.Totals)})
-	}
-	if len(a.Groups) > 0 {
-		out.More = a.Parted - len(a.Groups)
-		return out
-	}
-	columns := columnsShown(a, maxOutputColumns)
-	for _, c := range columns {
-		column := a.Table.Columns[c]
-		out.Columns = append(out.Columns, strings.TrimSpace(text.Shorten(column.Name, 80)+" ("+column.Letter+")"))
-	}
-	for i, r := range shownRows(a) {
-		out.Rows = append(out.Rows, tableRow{out.Passages[i].N, r.Number, cellsOf(r, columns, maxOutputCell)})
-	}
-	out.More = a.Matched - len(out.Rows)
-	return out
-}
-
-// totalsOf converts totals to the output's form.
-func totalsOf(totals []table.Total) []tableTotal {
-	out := make([]tableTotal, len(totals))
-	for i, t := range totals {
-		out[i] = tableTotal{t.Label, t.Plain, t.Shown, t.Unit, t.Exact, t.Cells}
-	}
-	return out
-}
-
-// stepResult returns the answer as a small table with its rows as hits. It has at most maxDrawnColumns columns; the
-// model sees up to maxOutputColumns. Hits and links are in the order of the rows.
-func (o queryTableOutput) stepResult(
-	doc corpus.Document, a table.Answer, passages []corpus.Passage,
-) chat.StepResult {
-	r := chat.StepResult{
-		Title: doc.DisplayTitle(), Query: o.Table, Found: a.Matched, Notes: o.Notes,
-		Opened: []chat.OpenedPart{{DocumentID: doc.ID, Part: "table " + o.Table}},
-		Table:  &chat.Table{More: o.More, Used: len(a.Used), Name: o.Table},
-	}
-	for _, t := range o.Totals {
-		r.Table.Totals = append(r.Table.Totals, chat.Fact{Name: t.What, Value: t.Shown})
+	for _, t := range a.Totals {
+		drawn.Totals = append(drawn.Totals, chat.Fact{Name: t.Label, Value: t.Shown})
 	}
 	if len(a.Used) > 0 {
-		r.Table.URL = rowsLink(doc, a.Used)
-	}
-	// A row's hit opens the document at that row, and the row's cells link to the same place.
-	for i, p := range passages {
-		hit := chat.Hit{
-			N: o.Passages[i].N, DocumentID: doc.ID, ChunkID: p.ID, BlockID: p.FirstBlock, Page: p.Page,
-			Section: p.Section, Snippet: p.Text, Start: p.Start, End: p.End,
-		}
-		r.Hits = append(r.Hits, hit)
-		r.Table.Links = append(r.Table.Links, hit.Link())
+		drawn.URL = rowsLink(doc, a.Used)
 	}
 	if len(a.Groups) > 0 {
-		r.Table.Columns = slices.Concat(a.By, a.Labels)
-		for _, g := range a.Groups {
-			r.Table.Rows = append(r.Table.Rows, append(slices.Clone(g.Values), shownTotals(g.Totals, a.Labels)...))
+		out.More, drawn.Columns = a.Parted-len(a.Groups), slices.Concat(a.By, a.Labels)
+		for i, g := range a.Groups { // the passages are those of their first rows
+			totals := append([]table.Total{}, g.Totals...)
+			out.Groups = append(out.Groups, tableGroup{out.Passages[i].N, g.Values, len(g.Rows), totals})
+			drawn.Rows = append(drawn.Rows, append(slices.Clone(g.Values), shownTotals(totals, a.Labels)...))
 		}
-		return r
+	} else {
+		columns, few := columnsShown(a, maxOutputColumns), columnsShown(a, maxDrawnColumns)
+		for _, c := range columns {
+			column := a.Table.Columns[c]
+			out.Columns = append(out.Columns, strings.TrimSpace(text.Shorten(column.Name, 80)+" ("+column.Letter+")"))
+		}
+		for _, c := range few {
+			drawn.Columns = append(drawn.Columns, a.Table.Columns[c].Title())
+		}
+		for i, r := range shownRows(a) {
+			out.Rows = append(out.Rows, tableRow{out.Passages[i].N, r.Number, cellsOf(r, columns)})
+			drawn.Rows = append(drawn.Rows, cellsOf(r, few))
+		}
+		out.More = a.Matched - len(out.Rows)
 	}
-	columns := columnsShown(a, maxDrawnColumns)
-	for _, c := range columns {
-		r.Table.Columns = append(r.Table.Columns, a.Table.Columns[c].Title())
-	}
-	for _, row := range shownRows(a) {
-		r.Table.Rows = append(r.Table.Rows, cellsOf(row, columns, maxOutputCell))
-	}
-	return r
+	drawn.More = out.More
+	return out, result
 }
 
 // shownTotals joins the totals of each label in one cell. For example two currencies in one column give two sums.
@@ -483,10 +393,10 @@ func computedOf(output json.RawMessage) json.RawMessage {
 		return nil
 	}
 	said := map[string][]string{"rows": {fmt.Sprint(out.Matched)}}
-	add := func(totals []tableTotal) {
+	add := func(totals []table.Total) {
 		for _, t := range totals {
-			said[t.What] = append(said[t.What], t.Shown)
-			said[t.What] = append(said[t.What], table.Written(t.Value)...)
+			said[t.Label] = append(said[t.Label], t.Shown)
+			said[t.Label] = append(said[t.Label], table.Written(t.Plain)...)
 		}
 	}
 	add(out.Totals)
@@ -494,10 +404,7 @@ func computedOf(output json.RawMessage) json.RawMessage {
 		add(g.Totals)
 		said["rows"] = append(said["rows"], fmt.Sprint(g.Rows))
 	}
-	raw, err := json.Marshal(said)
-	if err != nil { // not reached: strings can always be encoded
-		return nil
-	}
+	raw, _ := json.Marshal(said) // strings can always be encoded
 	return raw
 }
 

@@ -1,20 +1,19 @@
-// Package tools has the tools that a model calls: search, read, list, calculate, open. Each tool is one file with
-// its description for the model beside it, and is declared with the Go type of its arguments. A Registry builds them
-// once for all runs and groups them into toolsets; a Context is the state of one run. Tools write no events and call
-// no model.
+// Package tools has the tools that a model calls: search, read, list, calculate, open. There is one implementation of
+// each, and a table of the names by which the toolsets know them. A Registry builds the table once for all runs and
+// groups it into toolsets; a Context is the state of one run. Tools write no events and call no model.
 //
 // The input of a call is the model's arguments, JSON that may be invalid. Its result is a Result, which builds an
-// output for the model and API clients, and a chat.StepResult for the page, the log and resumed runs. tool.go
-// defines a tool, table.go lists the tools with their toolsets, set.go defines a toolset, context.go the state of a
-// run. coerce_args.go normalises arguments, clip.go and encode.go truncate and encode outputs, step_result.go and
-// shown_passage.go are shared by outputs. Every other file is a tool, or a part of one.
+// output for the model and API clients, and a chat.StepResult for the page, the log and resumed runs. table.go is the
+// table, params.go has the parameters, tool.go defines a tool, set.go a toolset, context.go the state of a run.
+// coerce_args.go normalises arguments, output.go truncates and encodes outputs. Every other file is an implementation,
+// or a part of one, with its descriptions for the model beside it.
 //
 // A tool never writes to the log or assigns passage numbers while it runs, since the calls of a turn run
 // concurrently. Numbers are assigned when outputs are made, in the order of the calls.
 //
-// To add a tool, add its row with its toolsets to agent/tools/table.go and write the tool, agent/tools/*.go, and its
-// description for the model, agent/tools/*.md. Requests to models, the setting agent.tools and the field
-// enabled_tools then have it.
+// To add a tool, add a row to agent/tools/table.go and a section with its name and its description for the model to
+// agent/tools/*.md; a new implementation gets its own file, agent/tools/*.go. Requests to models, the setting
+// agent.tools and the field enabled_tools then have it.
 package tools
 
 import (
@@ -77,52 +76,43 @@ type Config struct {
 }
 
 // NewRegistry builds all tools and toolsets; table.go assigns tools to toolsets. Each row below is a toolset with
-// its defaults. steps are the model's turns, and calls are calls of tools that search or read, in a run. turns are
-// questions of a conversation, warm is the maximum temperature and usual the default one. All runs have 300 s and
-// 200,000 tokens.
+// its defaults. All runs have 300 s and 200,000 tokens. Steps are the model's turns, and retrieval calls are calls of
+// tools that search or read, in a run.
 //
-// cursor is the general set, whose search returns documents. react returns passages and decomposes questions
-// (Thorough). strategy selects its first tools by rules where it can. documentation answers from one collection with
-// two tools. The budgets were not measured.
+// cursor is the general set, whose search returns documents. react returns passages and decomposes questions.
+// strategy selects its first tools by rules where it can. documentation answers from one collection with two tools.
+// The budgets were not measured.
 func NewRegistry(cfg Config) (Registry, error) {
 	box := Registry{Toolsets: map[string]Set{}, mcp: cfg.MCP}
 	known := map[string]chat.Capability{}
-	for _, row := range []struct {
-		name                string
-		steps, calls, turns int
-		warm, usual         float64
-	}{
-		{"cursor", 10, 10, 200, 2, 0},
-		{"react", 10, 5, 200, 2, 0.1},
-		{"strategy", 3, 5, 200, 2, 0.3},
-		{"documentation", 10, 5, 20, 1, 0},
-	} {
-		set := Set{
-			Name: row.name, known: known, Selection: SelectModel, MaxQuestions: row.turns, MaxTemperature: row.warm,
-			DefaultTemperature: row.usual,
-			Budget:             chat.Budget{Steps: row.steps, RetrievalCalls: row.calls, Seconds: 300, Tokens: 200_000},
-		}
-		if row.name == "strategy" {
-			set.Selection, set.Reflective = SelectAuto, true
-		}
-		set.Thorough = row.name == "react"
-		set.OpenToMCP = row.name == "cursor" || row.name == "react"
-		box.Toolsets[row.name] = set
+	budget := func(steps, calls int) chat.Budget {
+		return chat.Budget{Steps: steps, RetrievalCalls: calls, Seconds: 300, Tokens: 200_000}
 	}
-	for _, row := range tableOf(cfg) {
-		t, err := row.build()
-		if err != nil {
+	for _, set := range []Set{
+		{Name: "cursor", Budget: budget(10, 10), OpenToMCP: true},
+		{Name: "react", Budget: budget(10, 5), DefaultTemperature: 0.1, OpenToMCP: true, Thorough: true},
+		{
+			Name: "strategy", Budget: budget(3, 5), DefaultTemperature: 0.3, Reflective: true, Selection: SelectAuto,
+		},
+		{Name: "documentation", Budget: budget(10, 5), MaxQuestions: 20, MaxTemperature: 1},
+	} {
+		set.known, set.Selection = known, cmp.Or(set.Selection, SelectModel)
+		set.MaxQuestions, set.MaxTemperature = cmp.Or(set.MaxQuestions, 200), cmp.Or(set.MaxTemperature, 2)
+		box.Toolsets[set.Name] = set
+	}
+	for _, t := range rows(cfg) {
+		if err := t.build(); err != nil {
 			return Registry{}, err
 		}
-		if t.missing == "" {
-			box.Tools = append(box.Tools, t)
-		} else {
+		if t.missing != "" {
 			box.absent = append(box.absent, absence{t.Name, t.missing})
+		} else {
+			box.Tools = append(box.Tools, t)
+			if !t.unique {
+				known[t.Name] = t.Capability
+			}
 		}
-		if t.missing == "" && !t.Unique {
-			known[t.Name] = t.Capability
-		}
-		for name := range strings.FieldsSeq(row.sets) {
+		for name := range strings.FieldsSeq(t.sets) {
 			set, ok := box.Toolsets[name]
 			switch {
 			case !ok:
@@ -258,11 +248,11 @@ func (s Set) Available(names []string) []string {
 	return out
 }
 
-// standIn returns the set's best fallback for a capability, or nil. The lowest Preference above 0 is best.
+// standIn returns the set's best fallback for a capability, or nil. The lowest preference above 0 is best.
 func (s Set) standIn(c chat.Capability) *Tool {
 	var best *Tool
 	for _, t := range s.Tools {
-		if c != "" && t.Capability == c && t.Preference > 0 && (best == nil || t.Preference < best.Preference) {
+		if c != "" && t.Capability == c && t.preference > 0 && (best == nil || t.preference < best.preference) {
 			best = t
 		}
 	}
@@ -286,4 +276,25 @@ func (s Set) AbsenceNote() string {
 		b.WriteString("\nThere is no tool " + a.Name + " here: " + a.Why + ".")
 	}
 	return b.String()
+}
+
+// Selection is the way a run's first tools are selected.
+type Selection string
+
+// The values of Selection. With model, the model selects. With rules, the program's rules do. With auto, rules
+// select for simple questions, and a model's selection for a similar earlier question is reused.
+const (
+	SelectModel Selection = "model"
+	SelectRules Selection = "rules"
+	SelectAuto  Selection = "auto"
+)
+
+// Check validates the value and returns an error with CodeInvalid. Empty is valid and means the default.
+func (s Selection) Check() error {
+	switch s {
+	case "", SelectModel, SelectRules, SelectAuto:
+		return nil
+	default:
+		return chat.Invalid("selection must be model, rules or auto, not “%s”.", text.Shorten(string(s), 60))
+	}
 }

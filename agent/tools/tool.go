@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/footnote/footnote/agent/schema"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 )
 
 // Numberer returns a passage's number in the run's sources, and assigns the next free one to a new passage.
@@ -63,143 +65,132 @@ type SourceChanges struct {
 	EmptySearch string            // query of a metadata search without results
 }
 
-// refusedResult returns a refusal. The run continues: the model reads the sentence as the call's result.
-func refusedResult(format string, args ...any) (Result, error) {
-	return Result{WhyRefused: fmt.Sprintf(format, args...)}, nil
-}
+// refusal is the reason why a call can't be made as it is. Run returns it as Result.WhyRefused: the run continues,
+// and the model reads the sentence as the call's result.
+type refusal string
 
-// ModelView is an output that omits fields for the model. It is decoded from the stored output, so that a resumed
-// run gives the model the same output again.
-type ModelView interface{ ForModel() any }
+func (r refusal) Error() string { return string(r) }
 
-// Tool is a tool as runs use it, with JSON arguments. buildTool builds it from a definition, which has the Go type
-// of the arguments; mcpTool builds it from a tool of an MCP server. It is immutable and shared by all runs.
+func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+
+// Tool is a tool as runs use it, with JSON arguments: a row of the table, or a tool of an MCP server. It is immutable
+// and shared by all runs.
 //
-// Its functions get arguments that Normalise has returned. They are safe for concurrent use.
+// Its methods get arguments that Normalise has returned. They are safe for concurrent use.
 type Tool struct {
 	Name       string          // as models call it; stored with each call
 	Action     chat.Action     // kind of its steps, for the page
 	Capability chat.Capability // groups tools that can replace each other; empty: none
 	Label      *chat.Label     // label of its calls on the page; nil: the messages are shown
-	// order of fallbacks within a capability, lowest first; 0: never a fallback
-	Preference      int
-	Unique          bool // has no fallback
-	Resumable       bool // retrieve_more continues its query
-	Retrieval       bool // counts against the budget of retrieval calls
-	Cached          bool // results are cached until the library changes
-	WithoutPassages bool // results have no passages: an answer from them alone needs no footnotes
-	Continues       bool // the same call returns the next results, so it may be repeated
-	EndsRun         bool // its argument is the answer, which ends the run
-	AnswersNext     bool // the next turn is the answer
-	Approve         bool // a user has to approve each call
+	Retrieval  bool            // counts against the budget of retrieval calls
+	Cached     bool            // results are cached until the library changes
+	Continues  bool            // the same call returns the next results, so it may be repeated
+	EndsRun    bool            // its argument is the answer, which ends the run
+	// the next turn is the answer
+	AnswersNext bool
+	Approve     bool // a user has to approve each call
 	// it may change other systems: the start of a call is stored first, so that it is never repeated
 	HasSideEffects bool
-	missing        string        // why it can't work in this configuration; empty: it can
 	Verbatim       bool          // arguments are passed on unchanged
 	Timeout        time.Duration // timeout of one call; 0: the default of all tools
 	MaxTopK        int           // maximum of its argument top_k; 0: it has none
 	EchoedArg      string        // argument that an error echoes: {"error": …, "query": …}; empty: none
 	Spec           llm.ToolSpec  // its description for models
-	Schema         *jsonschema.Resolved
-	aliases        map[string]string // aliases of arguments, to the names in the schema
-	// why valid arguments can only fail, if known before the call
-	WhyImpossible func(json.RawMessage) error
-	Describe      func(*Context, json.RawMessage) string // progress message: "Reading Survey.pdf"
-	// runs a call with arguments from Normalise; an error is one that the model can't correct
-	Run        func(context.Context, *Context, json.RawMessage) (Result, error)
-	modelView  func(json.RawMessage) (ModelView, error) // decodes a stored output; nil: the model gets all of it
-	vocabulary func(json.RawMessage) string             // see definition.vocabulary; nil: none
-	computed   func(json.RawMessage) json.RawMessage    // see definition.computed; nil: it computes nothing
-}
 
-// definition declares a tool with the Go type In of its arguments; buildTool builds the Tool. Fields without a
-// comment are the fields of Tool with that name. Its functions get arguments that are valid for the schema.
-type definition[In any] struct {
-	name            string
-	action          chat.Action
-	capability      chat.Capability
-	label           chat.Label // empty: the tool has none
-	preference      int
-	unique          bool
-	resumable       bool
-	retrieval       bool
-	cached          bool
+	sets       string // names of its toolsets, separated by spaces
+	preference int    // order of fallbacks within a capability, lowest first; 0: never a fallback
+	unique     bool   // has no fallback
+	web        bool   // searches the web instead of the library
+	missing    string // why it can't work in this configuration; empty: it can
+	// an answer from its results alone needs no footnotes
 	withoutPassages bool
-	continues       bool
-	endsRun         bool
-	answersNext     bool
-	maxTopK         int
-	echoedArg       string            // argument that an error echoes: {"error": …, "query": …}
-	doc             string            // description for the model
-	schema          string            // JSON Schema of the arguments
-	aliases         map[string]string // aliases of arguments that models use
-	whyImpossible   func(In) error    // why a call can only fail; nil: not known before the call
-	describe        func(*Context, In) string
-	run             func(context.Context, *Context, In) (Result, error)
-	modelView       func(json.RawMessage) (ModelView, error) // viewOf its output; nil: the model gets all of it
-	// words that answers use for a result without passages, beside its own; nil: none
-	vocabulary func(In) string
-	// values of an output that were computed, which an answer may state without a footnote; nil: none
-	computed func(output json.RawMessage) json.RawMessage
+
+	params  []param
+	aliases map[string]string // aliases of arguments that models use, to the names in the schema
+	schema  *jsonschema.Resolved
+
+	run func(context.Context, *Context, args) (Result, error)
+	// The other functions may be nil. A call's message is that of the label, then, and models get all of an output.
+	describe      func(*Context, args) string           // progress message
+	whyImpossible func(args) error                      // why valid arguments can only fail, if known before the call
+	forModel      func(json.RawMessage) any             // the part of an output that the model gets
+	computed      func(json.RawMessage) json.RawMessage // values of an output that need no footnote
+	vocabulary    func(args) string                     // words that answers use for a result without passages
 }
 
-// buildTool validates the declaration and builds the tool. It fails if the schema can't be parsed or its defaults
-// are invalid, a programming error found at the start. The schema is compacted, as every request to a model contains
-// it. Arguments that pass the schema but can't be decoded into In are refused, since the model wrote them.
-func (k definition[In]) buildTool() (*Tool, error) {
-	var schema jsonschema.Schema
-	if err := json.Unmarshal([]byte(k.schema), &schema); err != nil {
-		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
+// build validates a row of the table and completes it. It fails for an invalid schema and without a description,
+// programming errors found at the start.
+func (t *Tool) build() error {
+	raw, err := objectSchema(t.params)
+	t.Spec = llm.ToolSpec{Name: t.Name, Description: docs()[t.Name], Schema: raw}
+	var s jsonschema.Schema
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
 	}
-	resolved, err := schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	if err == nil {
+		t.schema, err = s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+	}
+	if err == nil && t.Spec.Description == "" {
+		err = errors.New("it has no description")
+	}
 	if err != nil {
-		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
+		return fmt.Errorf("tool %s: %w", t.Name, err)
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, []byte(k.schema)); err != nil {
-		return nil, fmt.Errorf("schema of tool %s: %w", k.name, err)
+	if top := s.Properties["top_k"]; top != nil {
+		t.MaxTopK = int(*top.Maximum)
 	}
-	t := &Tool{
-		Name: k.name, Action: k.action, Capability: k.capability, Preference: k.preference, Unique: k.unique,
-		Resumable: k.resumable, modelView: k.modelView, Retrieval: k.retrieval, Cached: k.cached,
-		WithoutPassages: k.withoutPassages, Continues: k.continues, EndsRun: k.endsRun, AnswersNext: k.answersNext,
-		computed: k.computed, MaxTopK: k.maxTopK, EchoedArg: k.echoedArg, Schema: resolved, aliases: k.aliases,
-		Spec: llm.ToolSpec{Name: k.name, Description: strings.TrimSpace(k.doc), Schema: compact.Bytes()},
-		WhyImpossible: func(args json.RawMessage) error {
-			var in In
-			if k.whyImpossible == nil || json.Unmarshal(args, &in) != nil {
-				return nil
-			}
-			return k.whyImpossible(in)
-		},
-		Describe: func(d *Context, args json.RawMessage) string {
-			var in In
-			if json.Unmarshal(args, &in) != nil {
-				return k.name
-			}
-			return k.describe(d, in)
-		},
-		Run: func(ctx context.Context, d *Context, args json.RawMessage) (Result, error) {
-			var in In
-			if err := json.Unmarshal(args, &in); err != nil {
-				return refusedResult("the arguments can't be read: %v", err)
-			}
-			return k.run(ctx, d, in)
-		},
-	}
-	if k.vocabulary != nil {
-		t.vocabulary = func(args json.RawMessage) string {
-			var in In
-			if json.Unmarshal(args, &in) != nil {
-				return ""
-			}
-			return k.vocabulary(in)
+	t.aliases = map[string]string{}
+	for _, p := range t.params {
+		for alias := range strings.FieldsSeq(p.aliases) {
+			t.aliases[alias] = p.name
 		}
 	}
-	if k.label.Doing != "" {
-		t.Label = &k.label
+	return nil
+}
+
+// Describe returns the progress message of a call: "Reading Survey.pdf".
+func (t *Tool) Describe(d *Context, raw json.RawMessage) string {
+	in, err := t.decode(raw)
+	switch {
+	case err != nil:
+		return t.Name
+	case t.describe != nil:
+		return t.describe(d, in)
 	}
-	return t, nil
+	var given map[string]any
+	_ = json.Unmarshal(raw, &given) // decode has read it
+	about, _ := given[t.Label.Argument].(string)
+	switch t.Label.Form {
+	case chat.LabelTitle:
+		return t.Label.Doing + " " + d.displayName(about)
+	case chat.LabelQuote:
+		return t.Label.Doing + ": " + text.Shorten(about, 120)
+	default:
+		return t.Label.Doing + " " + text.Shorten(about, 120)
+	}
+}
+
+// WhyImpossible returns the reason why a call with valid arguments can only fail, if that is known before the call.
+func (t *Tool) WhyImpossible(raw json.RawMessage) error {
+	in, err := t.decode(raw)
+	if t.whyImpossible == nil || err != nil {
+		return nil
+	}
+	return t.whyImpossible(in)
+}
+
+// Run makes a call. An error is one that the model can't correct. Arguments that pass the schema but can't be decoded
+// are refused, since the model wrote them.
+func (t *Tool) Run(ctx context.Context, d *Context, raw json.RawMessage) (Result, error) {
+	in, err := t.decode(raw)
+	if err != nil {
+		return Result{WhyRefused: "the arguments can't be read: " + err.Error()}, nil
+	}
+	r, err := t.run(ctx, d, in)
+	if why, ok := errors.AsType[refusal](err); ok {
+		return Result{WhyRefused: string(why)}, nil
+	}
+	return r, err
 }
 
 // MarkStep sets the action, capability and label of a step for the page.
@@ -241,10 +232,10 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 	if _, given := in["top_k"]; !given && t.MaxTopK > 0 && topK != nil {
 		in["top_k"] = min(*topK, t.MaxTopK)
 	}
-	if t.Schema.Validate(in) != nil {
-		return nil, errors.New(schema.Misfit(t.Schema.Schema(), in))
+	if t.schema.Validate(in) != nil {
+		return nil, errors.New(schema.Misfit(t.schema.Schema(), in))
 	}
-	if err := t.Schema.ApplyDefaults(&in); err != nil {
+	if err := t.schema.ApplyDefaults(&in); err != nil {
 		return nil, err
 	}
 	return json.Marshal(in)
@@ -253,7 +244,7 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 // NeedsNoFootnote reports whether an answer may state parts of a call's output without a footnote. That holds for a
 // completed call of a tool without passages or with computed values, and for the error of an MCP tool.
 func (t *Tool) NeedsNoFootnote(status chat.Status) bool {
-	return (t.WithoutPassages || t.computed != nil) && status == chat.StatusComplete ||
+	return (t.withoutPassages || t.computed != nil) && status == chat.StatusComplete ||
 		t.Verbatim && status == chat.StatusError
 }
 
@@ -265,11 +256,14 @@ func (t *Tool) Returned(input, output json.RawMessage, message string) cite.Retu
 	if t.computed != nil {
 		r.Output = t.computed(output)
 	}
-	if t.vocabulary != nil {
-		r.Vocabulary = t.vocabulary(input)
+	if in, err := t.decode(input); t.vocabulary != nil && err == nil {
+		r.Vocabulary = t.vocabulary(in)
 	}
 	return r
 }
+
+// resumable reports whether retrieve_more continues the tool's query.
+func (t *Tool) resumable() bool { return t.MaxTopK > 0 }
 
 // NoteResult updates a run's sources from a call's stored result, after the call and again when the run is resumed.
 // The opened documents must be in the sources. It reads nothing but the stored result, so a resumed run has the same
@@ -277,11 +271,11 @@ func (t *Tool) Returned(input, output json.RawMessage, message string) cite.Retu
 func (t *Tool) NoteResult(s *cite.Sources, r chat.StepResult) {
 	if t.Capability == chat.CapabilitySearch {
 		s.NoteSearch(r.Query, r.Found)
-		if t.Resumable {
+		if t.resumable() {
 			s.NoteLatestSearch(r.Query)
 		}
 	}
-	if t.Name == webSearchName {
+	if t.web {
 		s.NoteWebSearch()
 	}
 	for _, part := range r.Opened {
@@ -309,7 +303,7 @@ func (t *Tool) NoteOutcome(s *cite.Sources, e SourceChanges, r chat.StepResult) 
 	for _, hit := range e.Hits {
 		s.AddDocuments(hit.Document)
 		s.NoteHit(hit)
-		if t.Resumable {
+		if t.resumable() {
 			s.NoteScore(hit.Passage.ID, hit.Score)
 		}
 	}
@@ -319,19 +313,36 @@ func (t *Tool) NoteOutcome(s *cite.Sources, e SourceChanges, r chat.StepResult) 
 	t.NoteResult(s, r)
 }
 
-// ModelOutput decodes a stored output to the form that the model gets.
-func (t *Tool) ModelOutput(stored json.RawMessage) (any, error) {
-	if t.modelView == nil {
-		var v any
-		err := json.Unmarshal(stored, &v)
-		return v, err
+// ForModel returns the part of a completed call's output that the model gets, which lacks fields for the page and API
+// clients. It reads the encoded output, so that a resumed run gives the model the same again.
+func (t *Tool) ForModel(output json.RawMessage) any {
+	if t.forModel == nil {
+		return output
 	}
-	return t.modelView(stored)
+	return t.forModel(output)
 }
 
-// viewOf decodes a stored output of type Out.
-func viewOf[Out ModelView](stored json.RawMessage) (ModelView, error) {
-	var out Out
-	err := json.Unmarshal(stored, &out)
-	return out, err
+// without returns a function that drops the named fields of an output, at any depth.
+func without(names ...string) func(json.RawMessage) any {
+	var drop func(json.RawMessage) any
+	drop = func(raw json.RawMessage) any {
+		var fields object
+		var list []json.RawMessage
+		switch {
+		case raw[0] == '{' && json.Unmarshal(raw, &fields) == nil:
+			fields = slices.DeleteFunc(fields, func(f field) bool { return slices.Contains(names, f.name) })
+			for i, f := range fields {
+				fields[i].value = drop(f.value.(json.RawMessage))
+			}
+			return fields
+		case raw[0] == '[' && json.Unmarshal(raw, &list) == nil:
+			out := make([]any, len(list))
+			for i, item := range list {
+				out[i] = drop(item)
+			}
+			return out
+		}
+		return raw
+	}
+	return drop
 }

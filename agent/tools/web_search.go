@@ -3,7 +3,6 @@ package tools
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"fmt"
 	"time"
 
@@ -12,36 +11,14 @@ import (
 	"github.com/footnote/footnote/agent/web"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
-	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
 )
 
-//go:embed web_search.md
-var webSearchDoc string
-
-// webSearchSchema limits a query to 400 characters, the maximum of Brave's search.
-const webSearchSchema = `{
-	"type": "object", "additionalProperties": false, "required": ["query"],
-	"properties": {
-		"query": {"type": "string", "minLength": 1, "maxLength": 400, "description": "What to search the web for"},
-		"max_results": {"type": "integer", "minimum": 1, "maximum": 10, "default": 5,
-			"description": "How many pages to look at"}
-	}
-}`
-
 // Neither value was measured. Each page costs a request, and its passages take tokens of the model's context.
 const (
-	webSearchName = "web_search"
-
 	pagesRead = 3 // number of pages that are fetched; further ones are only listed
 	pageHits  = 4 // passages shown of each page, on average
 )
-
-// webSearchInput holds the arguments of web_search.
-type webSearchInput struct {
-	Query      string `json:"query"`
-	MaxResults int    `json:"max_results"`
-}
 
 // webPage is a page that was fetched and stored with the run; its passages are cited like those of documents.
 type webPage struct {
@@ -49,7 +26,7 @@ type webPage struct {
 	URL       string         `json:"url"`
 	Title     string         `json:"title"`
 	FetchedAt string         `json:"fetched_at"`
-	Passages  []ShownPassage `json:"passages"`
+	Passages  []shownPassage `json:"passages"`
 }
 
 // unreadPage is a search result that was not fetched. Its snippet is the provider's and can't be cited.
@@ -70,17 +47,6 @@ type webSearchOutput struct {
 	Total  int          `json:"total_results"`
 }
 
-// ForModel omits the passage ids.
-func (o webSearchOutput) ForModel() any {
-	pages := make([]webPage, len(o.Pages))
-	for i, p := range o.Pages {
-		p.Passages = withoutChunks(p.Passages)
-		pages[i] = p
-	}
-	o.Pages = pages
-	return o
-}
-
 // clipTo truncates passages and snippets and keeps every URL.
 func (o webSearchOutput) clipTo(limit int) any {
 	pages := make([]webPage, len(o.Pages))
@@ -97,36 +63,29 @@ func (o webSearchOutput) clipTo(limit int) any {
 	return o
 }
 
-// webSearch returns the builder of the web search tool. Without a provider (nil) the tool is missing. It is unique:
-// no search of the library is a fallback for it. It is not cached, as the web has no version.
-func webSearch(w *web.Web, approve bool) func() (*Tool, error) {
-	return func() (*Tool, error) {
-		t, err := definition[webSearchInput]{
-			name: webSearchName, action: chat.ActionSearching, capability: chat.CapabilitySearch, unique: true,
-			modelView: viewOf[webSearchOutput], retrieval: true, doc: webSearchDoc, schema: webSearchSchema,
-			label: chat.Label{
-				Doing: "Searching the web for", Done: "Searched the web for", Noun: "web search", Argument: "query",
-				Form: chat.LabelQuote,
-			},
-			describe: func(_ *Context, in webSearchInput) string {
-				return "Searching the web for: " + text.Shorten(in.Query, 120)
-			},
-			run: func(ctx context.Context, d *Context, in webSearchInput) (Result, error) {
-				found, err := w.Search(ctx, in.Query, in.MaxResults)
-				if err != nil {
-					return Result{}, err
-				}
-				return d.readWeb(ctx, w, in.Query, found)
-			},
-		}.buildTool()
-		if err != nil {
-			return nil, err
-		}
-		if t.Approve = approve; w == nil {
-			t.missing = "no web search provider is set up"
-		}
-		return t, nil
+// webSearch returns the row of the web search. Without a provider (nil) the tool is missing. No search of the library
+// is a fallback for it. It is not cached, as the web has no version.
+func webSearch(w *web.Web, approve bool) *Tool {
+	t := &Tool{
+		Name: "web_search", sets: "react", Action: chat.ActionSearching, Capability: chat.CapabilitySearch,
+		Retrieval: true, Approve: approve, unique: true, web: true, forModel: without("chunk_id"),
+		Label: label("Searching the web for", "Searched the web for", "web search", "query", chat.LabelQuote),
+		params: []param{
+			said("query!", 400, "What to search the web for"), // the maximum of Brave's search
+			count("max_results", 10, 5, "How many pages to look at"),
+		},
+		run: func(ctx context.Context, d *Context, in args) (Result, error) {
+			found, err := w.Search(ctx, in.Query, in.MaxResults)
+			if err != nil {
+				return Result{}, err
+			}
+			return d.readWeb(ctx, w, in.Query, found)
+		},
 	}
+	if w == nil {
+		t.missing = "no web search provider is set up"
+	}
+	return t
 }
 
 // readWeb fetches the first pagesRead pages concurrently, stores them with the run, and returns the passages that
@@ -175,7 +134,7 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 			for _, doc := range read {
 				page := webPage{DocID: doc.ID, URL: doc.SourceURL(), Title: doc.DisplayTitle(), FetchedAt: doc.MetaText(
 					corpus.MetaFetchedAt,
-				), Passages: []ShownPassage{}}
+				), Passages: []shownPassage{}}
 				for _, p := range passages[doc.ID] {
 					page.Passages = append(page.Passages, showPassage(number, p, doc))
 				}

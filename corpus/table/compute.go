@@ -14,14 +14,14 @@ import (
 // mostMean is the maximum number of decimals of a mean.
 const mostMean = 6
 
-// Total is a computed value. value is nil for a date, which is in at.
+// Total is a computed value. Plain is for programs and Shown for people. value is nil for a date, which is in at.
 type Total struct {
-	Label string // "sum of Amount", "count"
-	Shown string // in the column's format: "4.500,00 €"
-	Plain string // as JSON without a unit: "4500.00"; dates in ISO 8601
-	Exact bool   // else rounded
-	Unit  string // a currency, "%", …
-	Cells int    // number of cells that it was computed from
+	Label string `json:"what"`           // "sum of Amount", "count"
+	Plain string `json:"value"`          // as JSON without a unit: "4500.00"; dates in ISO 8601
+	Shown string `json:"shown"`          // in the column's format: "4.500,00 €"
+	Unit  string `json:"unit,omitempty"` // a currency, "%", …
+	Exact bool   `json:"exact"`          // else rounded
+	Cells int    `json:"cells"`          // number of cells that it was computed from
 	value *big.Rat
 	at    time.Time
 }

@@ -2,9 +2,11 @@ package tools
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/chat"
@@ -111,7 +113,7 @@ func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {
 		"step":{"type":"integer","multipleOf":5},"link":{"$ref":"#/$defs/link"}},"$defs":{"link":{"type":"string",` +
 		`"maxLength":1}}}`
 	tool := &Tool{
-		Name: "shop__order", Verbatim: true, Schema: resolveSchema(json.RawMessage(foreign)),
+		Name: "shop__order", Verbatim: true, schema: resolveSchema(json.RawMessage(foreign)),
 		Spec: llm.ToolSpec{Schema: json.RawMessage(foreign)},
 	}
 	for _, tt := range []struct{ input, want string }{
@@ -145,11 +147,11 @@ func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {
 
 func TestAToolWithoutFieldsSaysThatItHasNone(t *testing.T) {
 	t.Parallel()
-	tool, err := generateAnswer()
+	all, err := NewRegistry(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tool.Normalise(json.RawMessage(`{"context":"x"}`), nil); err == nil ||
+	if _, err := all.Find("generate_answer").Normalise(json.RawMessage(`{"context":"x"}`), nil); err == nil ||
 		err.Error() != "there is no field “context”; there are none" {
 		t.Errorf("got %v, want %q", err, "there is no field “context”; there are none")
 	}
@@ -193,7 +195,7 @@ func TestToolsOfACapabilityHaveALabel(t *testing.T) {
 				}
 			case l.Doing == "" || l.Done == "":
 				t.Errorf("%s: %s has the label %+v, want both tenses", name, tool.Name, *l)
-			case l.Argument != "" && tool.Schema.Schema().Properties[l.Argument] == nil:
+			case l.Argument != "" && tool.schema.Schema().Properties[l.Argument] == nil:
 				t.Errorf("%s: %s has no argument %q, want the one of its label", name, tool.Name, l.Argument)
 			case (l.Form == chat.LabelQuote || l.Form == chat.LabelCode) && l.Argument == "":
 				t.Errorf("%s: the label of %s names no argument, want the words it is about", name, tool.Name)
@@ -216,4 +218,31 @@ func TestAModelIsNotToldWhereAFileLies(t *testing.T) {
 	if len(d.Meta) != 2 {
 		t.Errorf("the document has meta %v, want both keys as before", d.Meta)
 	}
+}
+
+func TestClipHoldsTheLimitForAnything(t *testing.T) {
+	t.Parallel()
+	for name, v := range map[string]any{
+		"a long text":    map[string]any{"a": strings.Repeat("x\"", 50_000)},
+		"a long list":    map[string]any{"a": make([]string, 50_000)},
+		"many names":     manyNames(5000),
+		"many documents": readMultipleOutput{Documents: make([]readDocumentOutput, 400)},
+	} {
+		whole, err := Encode(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short, err := Clip(v, whole)
+		if err != nil || utf8.RuneCount(short) > MaxOutput || !json.Valid(short) || short[0] != '{' {
+			t.Errorf("%s: %d characters, %v; want at most %d", name, utf8.RuneCount(short), err, MaxOutput)
+		}
+	}
+}
+
+func manyNames(n int) map[string]any {
+	out := map[string]any{}
+	for i := range n {
+		out[fmt.Sprintf("name%d", i)] = i
+	}
+	return out
 }

@@ -1,0 +1,58 @@
+package tools
+
+import (
+	"context"
+
+	"github.com/footnote/footnote/agent/tools/calc"
+	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/english"
+)
+
+// finish is reached only if the answer can't be decoded: the loop takes it from the call's arguments (AnswerOf).
+func finish(context.Context, *Context, args) (Result, error) {
+	return Result{}, refuse("The answer could not be taken from this call. Write it as text.")
+}
+
+// generateAnswer ends a model's research: its next turn is the answer. It is refused before the first passage was
+// seen, since such an answer would come from the model's own knowledge.
+func generateAnswer(_ context.Context, d *Context, _ args) (Result, error) {
+	if d.Sources.IsEmpty() {
+		return Result{}, refuse("Nothing was found or read yet that an answer could rest on. Search first.")
+	}
+	passages := len(d.Sources.All())
+	return Result{
+		Message: "Ready to answer", Summary: "from " + english.Count(passages, "passage"),
+		Output: func(Numberer) (any, chat.StepResult) {
+			return map[string]any{"ready": true, "passages": passages}, chat.StepResult{
+				Facts: []chat.Fact{{Name: "ready", Value: "true"}},
+			}
+		},
+	}, nil
+}
+
+// calculate evaluates an expression, or refuses it with the reason, a sentence for the model and the user. An exact
+// result has all its digits and is marked as exact; other results have 15 digits and are shown with ≈.
+func calculate(_ context.Context, _ *Context, in args) (Result, error) {
+	v, err := calc.Evaluate(in.Expression)
+	if err != nil {
+		return Result{}, refusal(err.Error())
+	}
+	res, exact := v.Decimal()
+	sign := " ≈ "
+	result := chat.StepResult{Formula: in.Expression, Value: res}
+	if exact { // clients that parse the message also read the sign; the field exact is authoritative
+		sign, result.Facts = " = ", []chat.Fact{{Name: "exact", Value: "true"}}
+	}
+	out := map[string]any{"expression": in.Expression, "result": res, "exact": exact}
+	return Result{
+		Message: text.Shorten(in.Expression, 120) + sign + res, Summary: res,
+		Output: func(Numberer) (any, chat.StepResult) { return out, result },
+	}, nil
+}
+
+// incalculable returns the reason why an expression can't be evaluated, or nil.
+func incalculable(in args) error {
+	_, err := calc.Evaluate(in.Expression)
+	return err
+}
