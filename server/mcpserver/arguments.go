@@ -3,9 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,28 +13,72 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/footnote/footnote/agent/schema"
+	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/english"
 )
 
-// toolInputs returns the input schemas of the tools, by name.
-var toolInputs = sync.OnceValues(func() (map[string]*jsonschema.Schema, error) {
-	search, err1 := jsonschema.For[Query](nil)
-	read, err2 := jsonschema.For[Reading](nil)
-	list, err3 := jsonschema.For[Filter](nil)
-	ask, err4 := jsonschema.For[Question](nil)
-	fetch, err5 := jsonschema.For[Source](nil)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return nil, err
+// offer is a tool of the server.
+type offer struct {
+	tool  sdk.Tool
+	takes *jsonschema.Schema
+	add   func(*sdk.Server, *Handlers, caller)
+}
+
+// newOffer completes a tool with the schemas of its input and output. Limits are the maxima of numbers from 1,
+// which the tags that the library parses can't express; 0 is none.
+func newOffer[In, Out any](
+	tool sdk.Tool, limits map[string]float64,
+	do func(*Handlers, context.Context, caller, *sdk.CallToolRequest, In) (string, Out, error),
+) offer {
+	takes, err := jsonschema.For[In](nil)
+	if err != nil {
+		panic(err) // the types are constant: any test detects it
 	}
-	// The tags that the library parses can't express limits.
-	bound := func(s *jsonschema.Schema, name string, least, most *float64) {
-		s.Properties[name].Minimum, s.Properties[name].Maximum = least, most
+	for name, most := range limits {
+		if takes.Properties[name].Minimum = new(1.0); most > 0 {
+			takes.Properties[name].Maximum = &most
+		}
 	}
-	bound(search, "top_k", new(1.0), new(50.0))
-	bound(read, "part", new(1.0), nil)
-	bound(list, "limit", new(1.0), new(200.0))
-	return map[string]*jsonschema.Schema{
-		"search": search, "fetch": fetch, "read": read, "list_documents": list, "ask": ask,
-	}, nil
+	tool.InputSchema, tool.OutputSchema = takes, withFailures[Out]()
+	return offer{tool, takes, func(server *sdk.Server, h *Handlers, who caller) {
+		tool := tool
+		sdk.AddTool(server, &tool, toolOf(h, who, do))
+	}}
+}
+
+// offers returns the tools. Annotations tell clients which calls need no confirmation.
+var offers = sync.OnceValue(func() []offer {
+	outside := false
+	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &outside}
+	part := english.Digits(corpus.ReadRunes) // characters
+	return []offer{
+		newOffer(sdk.Tool{
+			Meta: appMeta, Name: "search", Title: "Search documents", Annotations: looks,
+			Description: "Finds passages in the documents by meaning and by words. Each comes with its document, " +
+				"section, page and a link to the very place.",
+		}, map[string]float64{"top_k": 50}, (*Handlers).searchDocuments),
+		newOffer(sdk.Tool{
+			Meta: appMeta, Name: "fetch", Title: "Fetch a source", Annotations: looks,
+			Description: "Reads what search found: the part of the document that holds the passage, about " + part +
+				" characters. metadata.next is the id of the part that follows.",
+		}, nil, (*Handlers).fetchSource),
+		newOffer(sdk.Tool{
+			Meta: appMeta, Name: "read", Title: "Read a document", Annotations: looks,
+			Description: "Reads a document, given by its document_id, or by its id, title or file name as document, " +
+				"a part of about " + part + " characters at a time.",
+		}, map[string]float64{"part": 0}, (*Handlers).readDocument),
+		newOffer(sdk.Tool{
+			Name: "list_documents", Title: "List documents", Annotations: looks,
+			Description: "Lists the documents with their ids, newest first.",
+		}, map[string]float64{"limit": 200}, (*Handlers).listDocuments),
+		newOffer(sdk.Tool{
+			Meta: appMeta, Name: "ask", Title: "Ask a question",
+			Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
+			Description: "Answers a question from the documents, with a footnote for every claim. It searches and " +
+				"reads by itself, which takes from seconds to minutes; steps " +
+				"are told as progress. Give the session_id of the answer before to ask on.",
+		}, nil, (*Handlers).askQuestion),
+	}
 })
 
 // checkCall validates a tool call and returns a one-sentence error for the model, before the protocol's library
@@ -51,17 +93,20 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 		if !ok {
 			return next(ctx, method, req)
 		}
-		inputs, err := toolInputs()
-		if err != nil {
-			return nil, err
+		var names []string
+		var takes *jsonschema.Schema
+		for _, o := range offers() {
+			if names = append(names, o.tool.Name); o.tool.Name == call.Name {
+				takes = o.takes
+			}
 		}
-		if inputs[call.Name] == nil {
+		if takes == nil {
+			slices.Sort(names)
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(
-				"There is no tool %.80q. There are: %s.", call.Name,
-				strings.Join(slices.Sorted(maps.Keys(inputs)), ", "),
+				"There is no tool %.80q. There are: %s.", call.Name, strings.Join(names, ", "),
 			)}
 		}
-		if why := argumentsMisfit(inputs[call.Name], call.Arguments); why != "" {
+		if why := argumentsMisfit(takes, call.Arguments); why != "" {
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
 				&sdk.TextContent{Text: call.Name + " does not take these arguments: " + why + "."},
 			}}, nil

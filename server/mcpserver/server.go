@@ -20,7 +20,6 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -34,7 +33,6 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/server/httpio"
-	"github.com/footnote/footnote/text/english"
 )
 
 // Clients may add this to their model's context, so it is short and has only facts that are in no tool's
@@ -125,14 +123,6 @@ func (h *Handlers) Serve(c httpio.Context) error {
 	return out.keptFailure()
 }
 
-// toolOutputs returns the output schemas of the tools, by name.
-var toolOutputs = sync.OnceValue(func() map[string]*jsonschema.Schema {
-	return map[string]*jsonschema.Schema{
-		"search": withFailures[Found](), "fetch": withFailures[Fetched](), "read": withFailures[Part](),
-		"list_documents": withFailures[Documents](), "ask": withFailures[Answer](),
-	}
-})
-
 // offered returns the server's additional capabilities.
 //
 // Without the extension a host would not request the page of appMeta.
@@ -144,8 +134,7 @@ func offered() *sdk.ServerCapabilities {
 
 // toolServer returns the server for one caller.
 //
-// It lives for one request. Annotations tell clients which calls need no confirmation: all tools except ask are
-// read-only.
+// It lives for one request.
 func (h *Handlers) toolServer(who caller) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "footnote", Title: "Footnote", Version: h.Version},
 		&sdk.ServerOptions{
@@ -154,47 +143,9 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 		})
 	server.AddReceivingMiddleware(checkCall)
 	h.addResources(server, who)
-	inputs, err := toolInputs()
-	if err != nil {
-		panic(err) // the types are constant: any test detects it
+	for _, o := range offers() {
+		o.add(server, h, who)
 	}
-	outside := false
-	looks := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &outside}
-	part := english.Digits(corpus.ReadRunes) // characters
-	sdk.AddTool(server, &sdk.Tool{
-		Meta: appMeta, Name: "search", InputSchema: inputs["search"], OutputSchema: toolOutputs()["search"],
-		Title:       "Search documents",
-		Annotations: looks,
-		Description: "Finds passages in the documents by meaning and by words. Each comes with its document, " +
-			"section, page and a link to the very place.",
-	}, toolOf(h, who, h.searchDocuments))
-	sdk.AddTool(server, &sdk.Tool{
-		Meta: appMeta, Name: "fetch", InputSchema: inputs["fetch"], OutputSchema: toolOutputs()["fetch"],
-		Title:       "Fetch a source",
-		Annotations: looks,
-		Description: "Reads what search found: the part of the document that holds the passage, about " + part +
-			" characters. metadata.next is the id of the part that follows.",
-	}, toolOf(h, who, h.fetchSource))
-	sdk.AddTool(server, &sdk.Tool{
-		Meta: appMeta, Name: "read", InputSchema: inputs["read"], OutputSchema: toolOutputs()["read"],
-		Title:       "Read a document",
-		Annotations: looks,
-		Description: "Reads a document, given by its document_id, or by its id, title or file name as document, a " +
-			"part of about " + part + " characters at a time.",
-	}, toolOf(h, who, h.readDocument))
-	sdk.AddTool(server, &sdk.Tool{
-		Name: "list_documents", InputSchema: inputs["list_documents"], OutputSchema: toolOutputs()["list_documents"],
-		Title: "List documents", Annotations: looks,
-		Description: "Lists the documents with their ids, newest first.",
-	}, toolOf(h, who, h.listDocuments))
-	sdk.AddTool(server, &sdk.Tool{
-		Meta: appMeta, Name: "ask", InputSchema: inputs["ask"], OutputSchema: toolOutputs()["ask"],
-		Title:       "Ask a question",
-		Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
-		Description: "Answers a question from the documents, with a footnote for every claim. It searches and reads " +
-			"by itself, which takes from seconds to minutes; steps " +
-			"are told as progress. Give the session_id of the answer before to ask on.",
-	}, toolOf(h, who, h.askQuestion))
 	return server
 }
 
@@ -216,7 +167,8 @@ type failureKey struct{}
 // A protocol error would be the client's mistake; a tool's failure is a result, which the model can read and handle.
 // Only internal failures are logged, except those of disconnected clients.
 func toolOf[In, Out any](
-	h *Handlers, who caller, do func(context.Context, caller, *sdk.CallToolRequest, In) (string, Out, error),
+	h *Handlers, who caller,
+	do func(*Handlers, context.Context, caller, *sdk.CallToolRequest, In) (string, Out, error),
 ) sdk.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, req *sdk.CallToolRequest, in In) (res *sdk.CallToolResult, out Out, err error) {
 		defer func() {
@@ -233,7 +185,7 @@ func toolOf[In, Out any](
 				err = errors.New(chat.MessageOf(err))
 			}
 		}()
-		text, out, err := do(ctx, who, req, in)
+		text, out, err := do(h, ctx, who, req, in)
 		if text == "" { // the protocol's library encodes the data as text
 			return nil, out, err
 		}
