@@ -234,7 +234,7 @@ type Vectors interface {
 
 // Embedded is a passage with its vector.
 type Embedded struct {
-	Vector  Vector
+	Values  []float32
 	Passage Passage // section and text only
 	Title   string  // current title of the passage's document
 }

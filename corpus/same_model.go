@@ -5,19 +5,16 @@ import (
 	"fmt"
 )
 
-// Likened is the number of vectors that SameModel needs: one similar vector is enough.
-const Likened = 8
+// likened is the number of vectors that sameModel needs: one similar vector is enough.
+const likened = 8
 
 // sameEnough is the minimum cosine of a stored vector and a new one of the same model and text. Titles may have
 // changed since.
 const sameEnough = 0.9
 
-// SameModel reports whether an embedder has created at least one of the vectors, by embedding their texts again.
+// sameModel reports whether an embedder has created at least one of the vectors, by embedding their texts again.
 // Two models embed a text as dissimilar vectors, even with the same dimension.
-func SameModel(ctx context.Context, e Embedder, some []Embedded) (bool, error) {
-	if len(some) == 0 {
-		return true, nil
-	}
+func sameModel(ctx context.Context, e Embedder, some []Embedded) (bool, error) {
 	texts := make([]string, len(some))
 	for i, s := range some {
 		texts[i] = EmbeddedText(s.Title, s.Passage)
@@ -27,11 +24,11 @@ func SameModel(ctx context.Context, e Embedder, some []Embedded) (bool, error) {
 		return false, fmt.Errorf("embed texts again: %w", err)
 	}
 	for i, s := range some {
-		if len(now[i]) != len(s.Vector.Values) {
+		if len(now[i]) != len(s.Values) {
 			continue
 		}
 		var cosine float64
-		for k, value := range s.Vector.Values {
+		for k, value := range s.Values {
 			cosine += float64(value) * float64(now[i][k])
 		}
 		if cosine >= sameEnough {
@@ -48,11 +45,11 @@ func (l *Library) nameVectors(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	some, err := vectors.Unnamed(ctx, Likened)
+	some, err := vectors.Unnamed(ctx, likened)
 	if err != nil || len(some) == 0 {
 		return err
 	}
-	same, err := SameModel(ctx, l.cfg.Embedder, some)
+	same, err := sameModel(ctx, l.cfg.Embedder, some)
 	if err != nil {
 		return err
 	}

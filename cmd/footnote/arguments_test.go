@@ -25,7 +25,7 @@ func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
 		"ask why --json --session s --namespace=n", "ask", "ask a b", "ask --json",
 		"ingest", "ingest a b c --namespace=n", "ingest --namespace=n", "doctor", "doctor --health", "doctor --nope",
 		"backup", "backup x.tar", "restore x.tar",
-		"migrate", "export", "export r", "export r --format=html -o out", "export r --format=pdf", "export run r",
+		"export", "export r", "export r --format=html -o out", "export r --format=pdf", "export run r",
 		"export feedback --rating=up", "export feedback --rating=well",
 		"verify", "verify file", "eval", "eval agent", "eval agent --with=offline", "eval agent --with=offline,magic",
 		"eval agent --questions=" + file, "eval agent --questions=/nowhere",

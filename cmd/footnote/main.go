@@ -28,7 +28,6 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/eval"
 	"github.com/footnote/footnote/cmd/footnote/evidence"
 	"github.com/footnote/footnote/cmd/footnote/keys"
-	"github.com/footnote/footnote/cmd/footnote/migrate"
 	"github.com/footnote/footnote/cmd/footnote/release"
 	"github.com/footnote/footnote/cmd/footnote/serve"
 	"github.com/footnote/footnote/cmd/footnote/settings"
@@ -110,9 +109,8 @@ type commands struct {
 	Ask     ask.Command      `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
 	MCP     stdio.Command    `cmd:"" name:"mcp" help:"Give a chat program the documents as tools: the Model Context Protocol on standard input and output."`
 	Doctor  doctor.Command   `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
-	Backup  backup.Command   `cmd:"" help:"Write the data directory to one file, also while a server uses it."`
-	Restore backup.Restore   `cmd:"" help:"Bring a backup back into an empty data directory."`
-	Migrate migrate.Command  `cmd:"" help:"Copy everything from a data directory into an empty PostgreSQL."`
+	Backup  backup.Command   `cmd:"" help:"Write all data to one file, also while a server uses it."`
+	Restore backup.Restore   `cmd:"" help:"Bring a backup back into an empty data directory or PostgreSQL."`
 	Export  evidence.Export  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
 	Verify  evidence.Verify  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
 	Eval    eval.Command     `cmd:"" help:"Measure how well questions are answered."`

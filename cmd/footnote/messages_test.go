@@ -21,7 +21,7 @@ var serverCodes = []string{"CodeUnavailable", "CodeInternal", "CodeModelFailed",
 // atStart are the messages that only a terminal shows: the server does not start.
 var atStart = []string{
 	"sql/postgres/copy.go", "sql/postgres/migrate.go", "sql/postgres/open.go", "sql/sqlite/migrate.go",
-	"sql/sqlite/copy.go", "sql/sqlite/snapshot.go",
+	"sql/sqlite/snapshot.go",
 }
 
 // A server failure names settings and paths only in its Hint, since users with keys see its Message.

@@ -9,20 +9,6 @@ import (
 	"github.com/milvus-io/milvus-sdk-go/v2/entity"
 )
 
-// Stored returns the vectors of passages in the collection, with strong consistency. The command that migrates
-// vectors to another store uses it to skip existing ones.
-func (s *Store) Stored(ctx context.Context, passages []string) (map[string][]float32, error) {
-	ix, err := s.findCollection(ctx)
-	if err != nil {
-		return nil, err
-	}
-	passages = onlyPlain(passages)
-	if ix == nil || len(passages) == 0 {
-		return nil, nil
-	}
-	return s.readVectors(ctx, ix, fieldID, passages, rowsPerCount, entity.ClStrong)
-}
-
 // VectorsOf returns vectors by text hash; see corpus.Vectors. Hashes are bytes and stored in hexadecimal.
 func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]float32, error) {
 	ix, err := s.findCollection(ctx)
@@ -38,7 +24,28 @@ func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]fl
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	found, err := s.readVectors(ctx, ix, fieldText, keys, sameTexts*len(keys), entity.ClSession)
+	found, err := callServer(ctx, s, "read vectors", func(
+		ctx context.Context, c client.Client,
+	) (map[string][]float32, error) {
+		rows, err := c.Query(ctx, ix.name, nil, oneOf(fieldText, keys), []string{fieldText, fieldMeaning},
+			client.WithLimit(int64(sameTexts*len(keys))), client.WithSearchQueryConsistencyLevel(entity.ClSession))
+		if err != nil {
+			return nil, err
+		}
+		of, err := columnTexts(rows.GetColumn(fieldText))
+		if err != nil || len(of) == 0 {
+			return nil, err
+		}
+		vectors, ok := rows.GetColumn(fieldMeaning).(*entity.ColumnFloatVector)
+		if !ok || vectors.Len() != len(of) {
+			return nil, fmt.Errorf("%d vectors without their values", len(of))
+		}
+		kept := make(map[string][]float32, len(of))
+		for i, key := range of {
+			kept[key] = vectors.Data()[i]
+		}
+		return kept, nil
+	})
 	out := make(map[string][]float32, len(found))
 	for _, hash := range hashes {
 		if v, has := found[hex.EncodeToString([]byte(hash))]; has {
@@ -51,29 +58,3 @@ func (s *Store) VectorsOf(ctx context.Context, hashes []string) (map[string][]fl
 // sameTexts is the maximum number of vectors read per text, so that a text with thousands of vectors is not read as
 // often. Texts without a result are embedded again.
 const sameTexts = 8
-
-// readVectors returns one vector for each key in a field, among the first rows.
-func (s *Store) readVectors(
-	ctx context.Context, ix *index, field string, keys []string, rows int, level entity.ConsistencyLevel,
-) (map[string][]float32, error) {
-	return callServer(ctx, s, "read vectors", func(ctx context.Context, c client.Client) (map[string][]float32, error) {
-		found, err := c.Query(ctx, ix.name, nil, oneOf(field, keys), []string{field, fieldMeaning},
-			client.WithLimit(int64(rows)), client.WithSearchQueryConsistencyLevel(level))
-		if err != nil {
-			return nil, err
-		}
-		of, err := columnTexts(found.GetColumn(field))
-		if err != nil || len(of) == 0 {
-			return nil, err
-		}
-		vectors, ok := found.GetColumn(fieldMeaning).(*entity.ColumnFloatVector)
-		if !ok || vectors.Len() != len(of) {
-			return nil, fmt.Errorf("%d vectors without their values", len(of))
-		}
-		kept := make(map[string][]float32, len(of))
-		for i, key := range of {
-			kept[key] = vectors.Data()[i]
-		}
-		return kept, nil
-	})
-}

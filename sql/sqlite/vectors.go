@@ -286,11 +286,25 @@ func (v *Vectors) Unnamed(ctx context.Context, k int) (some []corpus.Embedded, e
 	); err != nil || of == 0 {
 		return nil, err
 	}
-	err = readEmbedded(ctx, v.db.readers, "", k, func(e corpus.Embedded) error {
+	rows, err := v.db.queryRows(ctx, `SELECT p.section, `+passageText+`, d.title, v.body FROM passages p
+		JOIN documents d ON d.content = p.content AND d.purging = 0
+		JOIN vectors v ON v.passage_id = p.id AND v.document = d.id
+			AND v.model = (SELECT n FROM vector_models WHERE name = '')
+		ORDER BY p.row LIMIT ?`, k)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var e corpus.Embedded
+		var body []byte
+		if err := rows.Scan(&e.Passage.Section, &e.Passage.Text, &e.Title, &body); err != nil {
+			return nil, failure(err)
+		}
+		e.Values = appendFloats(nil, body)
 		some = append(some, e)
-		return nil
-	})
-	return some, err
+	}
+	return some, failure(rows.Err())
 }
 
 // Name assigns the vectors of an earlier version to the model; see corpus.Vectors. OR IGNORE keeps an existing model

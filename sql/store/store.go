@@ -10,7 +10,7 @@
 // first resets the variables that it captured.
 //
 // To add a column, write a migration in sql/sqlite/migrations and in sql/postgres/migrations, name it in the
-// statements here, and add it to the tables of sql/dbcopy and of sql/sqlite/copy.go, whose tests fail without it.
+// statements here. sql/postgres/copy.go copies it if both databases have it; its test fails otherwise.
 package store
 
 import (

@@ -126,7 +126,7 @@ var speaking = regexp.MustCompile(`^(agent|chat|corpus|server|sql)/|` +
 // protocols.
 var silent = regexp.MustCompile(`^server/(openapi|mcpserver|relay|export)/|` +
 	`^agent/(grid|mcp|schema|web)/|^chat/grants/|` +
-	`^sql/dbcopy/|^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
+	`^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
 	`test/|^agent/llm/offline/([^t]|t[^o]|top)|_templ\.go$|` +
 	`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|` +
 	`^server/httpio/(strict|value|query|legible)\.go`)

@@ -2,12 +2,14 @@ package backup
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/datadir"
 	"github.com/footnote/footnote/cmd/footnote/originals"
 	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/sql/postgres"
 	"github.com/footnote/footnote/sql/sqlite"
 	"github.com/footnote/footnote/text/english"
 )
@@ -28,19 +31,10 @@ type Command struct {
 
 // Help returns the additional help of 'footnote backup --help'.
 func (Command) Help() string {
-	return `Writes the database and the originals, also those of a bucket, to one tar file, as they are at one ` +
-		`moment. A server may go on using them meanwhile.
-The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back.`
-}
-
-// errShared returns the error for a command that applies only to embedded mode. PostgreSQL has its own
-// transactional backup tools.
-func errShared(command string) error {
-	return chat.Invalid(
-		"With DATABASE_URL there is no data directory for 'footnote %s': use pg_dump and a copy of FOOTNOTE_BLOBS, "+
-			"see docs/operation.md",
-		command,
-	)
+	return `Writes the database, also that of DATABASE_URL, and the originals, also those of a bucket, to one tar file, ` +
+		`as they are at one moment. A server may go on using them meanwhile.
+The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back, into a ` +
+		`data directory or into PostgreSQL.`
 }
 
 // Run writes the backup to a partial file and renames it when it is complete.
@@ -48,9 +42,6 @@ func errShared(command string) error {
 // Existing files stay unchanged until the new one is complete and synced to disk. A lock on the partial file
 // refuses a second backup to the same file. It fails with CodeConflict for an existing file, unless Force is set.
 func (c *Command) Run(p *command.Program) (err error) {
-	if p.Settings.DatabaseURL != "" {
-		return errShared("backup")
-	}
 	if _, err := os.Stat(c.File); err == nil && !c.Force {
 		return &chat.Error{
 			Code:    chat.CodeConflict,
@@ -114,7 +105,31 @@ func (c *Command) Run(p *command.Program) (err error) {
 		)
 	}
 	fmt.Fprintln(p.Stdout)
-	return nil
+	return tellLeft(p)
+}
+
+// tellLeft lists the files of the data directory that are not in a backup: secrets stay out of it.
+func tellLeft(p *command.Program) error {
+	dir := datadir.At(p.Settings.Data)
+	var left []string
+	secrets, err := fs.Glob(os.DirFS(dir.Path(datadir.Places)), "*.json")
+	if len(secrets) > 0 {
+		left = append(left, fmt.Sprintf(
+			"the passwords of %s (%s)", english.Count(len(secrets), "place"), dir.Path(datadir.Places),
+		))
+	}
+	for _, file := range []struct{ what, path string }{
+		{"the hashes of keys", p.Settings.KeysFile()},
+		{"which folders were chosen on the page", dir.Path(datadir.ChosenFolders)},
+	} {
+		if _, err := os.Stat(file.path); err == nil {
+			left = append(left, file.what+" ("+file.path+")")
+		}
+	}
+	if len(left) > 0 {
+		fmt.Fprintf(p.Stdout, "Not in it: %s. Copy them for another machine (cp -rp)\n", strings.Join(left, ", "))
+	}
+	return err
 }
 
 // stillNamed reports whether an open file still has its name: another process may have renamed it before this one
@@ -155,8 +170,7 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 	if err := os.Remove(snapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return done, err
 	}
-	dir := datadir.At(p.Settings.Data)
-	if err := sqlite.Snapshot(p.Ctx, dir.Path(datadir.Database), snapshot); err != nil {
+	if err := snapshotDatabase(p, snapshot); err != nil {
 		return done, err
 	}
 	// Of the snapshot, not of the live database: documents that are added later are not in this backup.
@@ -177,7 +191,7 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 	if _, done.bytes, err = copyIntoArchive(p.Ctx, archive, datadir.Database, file); err != nil {
 		return done, err
 	}
-	open, err := originals.Reader(p.Ctx, p.Settings, dir)
+	open, err := originals.Reader(p.Ctx, p.Settings, datadir.At(p.Settings.Data))
 	if err != nil {
 		return done, err
 	}
@@ -208,6 +222,34 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 	}
 	show.End("saved")
 	return done, archive.Close()
+}
+
+// openShared opens the database of DATABASE_URL, and brings its schema up to date.
+func openShared(p *command.Program) (*postgres.DB, error) {
+	return postgres.Open(p.Ctx, string(p.Settings.DatabaseURL), command.QuietLogger(p.Stderr))
+}
+
+// exchangeRows calls a function that reads or fills a database file. The file is created or upgraded.
+func exchangeRows(p *command.Program, path string, do func(context.Context, *sql.DB) error) (err error) {
+	file, err := sqlite.OpenRows(p.Ctx, path, command.QuietLogger(p.Stderr))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	return do(p.Ctx, file)
+}
+
+// snapshotDatabase writes a copy of the whole database to a new file.
+func snapshotDatabase(p *command.Program, to string) (err error) {
+	if p.Settings.DatabaseURL == "" {
+		return sqlite.Snapshot(p.Ctx, datadir.At(p.Settings.Data).Path(datadir.Database), to)
+	}
+	db, err := openShared(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return exchangeRows(p, to, db.Dump)
 }
 
 // copyIntoArchive copies a file into the archive, closes it, and returns its hash and size. It seeks to the end of

@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/datadir"
 	"github.com/footnote/footnote/cmd/footnote/originals"
 	"github.com/footnote/footnote/corpus/blobs"
+	"github.com/footnote/footnote/sql/postgres"
 	"github.com/footnote/footnote/text/english"
 )
 
@@ -32,6 +33,7 @@ func (Restore) Help() string {
 		`byte is as it was saved.
 No server may use the directory. A directory that holds something is refused; with --force that is moved to ` +
 		`before-restore-… inside it.
+With DATABASE_URL the backup comes into that database, which has to be empty, in one transaction.
 The originals come into the data directory, or to where FOOTNOTE_BLOBS says.`
 }
 
@@ -42,11 +44,8 @@ const restoring = "restoring"
 // Run unpacks the backup beside its target, then moves it into place, the database last.
 //
 // It claims the data directory first, so no server can use it. Existing data is moved away and never deleted. It
-// fails with CodeConflict for a directory that holds data, unless Force is set.
+// fails with CodeConflict for a directory that holds data, unless Force is set, and for a PostgreSQL that does.
 func (c *Restore) Run(p *command.Program) (err error) {
-	if p.Settings.DatabaseURL != "" {
-		return errShared("restore")
-	}
 	file, err := os.Open(c.File)
 	if err != nil {
 		return err
@@ -57,7 +56,14 @@ func (c *Restore) Run(p *command.Program) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, dir.Release()) }()
-	present, err := keptIn(dir)
+	var shared *postgres.DB // nil: the backup comes into the data directory
+	var present []string
+	if p.Settings.DatabaseURL == "" {
+		present, err = keptIn(dir)
+	} else if shared, err = openShared(p); err == nil {
+		defer func() { err = errors.Join(err, shared.Close()) }()
+		err = shared.CheckEmpty(p.Ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,11 +83,20 @@ func (c *Restore) Run(p *command.Program) (err error) {
 		return diskFullError(err)
 	}
 	where, parts := p.Settings.Data, []string{"blobs", datadir.Database}
-	if p.Settings.Blobs != "" {
+	if p.Settings.Blobs != "" || shared != nil {
 		if err := bringOriginals(p, dir); err != nil {
 			return diskFullError(err)
 		}
-		where, parts = p.Settings.Data+" and "+originals.Place(p.Settings), parts[1:]
+		parts = parts[1:]
+	}
+	if p.Settings.Blobs != "" {
+		where += " and " + originals.Place(p.Settings)
+	}
+	if shared != nil {
+		if err := exchangeRows(p, dir.Path(restoring, datadir.Database), shared.Load); err != nil {
+			return fmt.Errorf("fill the database of DATABASE_URL: %w", err)
+		}
+		where, parts = "DATABASE_URL, "+where, nil
 	}
 	aside := ""
 	if len(present) > 0 {
