@@ -6,15 +6,14 @@
 RELEASE_VERSION = $(patsubst v%,%,$(or $(shell git describe --tags --exact-match 2>/dev/null),v0.0.0-dev.g$(shell git rev-parse --short=8 HEAD)))
 IMAGE ?= $(subst github.com,ghcr.io,$(REPOSITORY))
 GORELEASER := .cache/bin/goreleaser-2.12.0
+BILLS := .cache/bin/cyclonedx-gomod-1.10.0
 NO_DOCKER = $(shell docker info >/dev/null 2>&1 || echo $(comma)docker)
-RELEASE_ENV = PATH="$(CURDIR)/.cache/bin:$$PATH" ROOT=$(CURDIR) MODEL=$(CURDIR)/$(EMBEDDING) REPOSITORY=$(REPOSITORY) IMAGE=$(IMAGE) \
+RELEASE_ENV = PATH="$(CURDIR)/.cache/bin:$(CURDIR)/deploy/release:$$PATH" MODEL=$(CURDIR)/$(EMBEDDING) REPOSITORY=$(REPOSITORY) IMAGE=$(IMAGE) \
   HOST=$(firstword $(subst /, ,$(REPOSITORY))) OWNER=$(word 2,$(subst /, ,$(REPOSITORY))) PLAIN_VERSION=$(RELEASE_VERSION) DATE=$(DATE) COMMIT=$(COMMIT) SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct) GOGC=400
-PACK = .cache/bin/footnote-release $(1) -dist dist -repository $(REPOSITORY) -version $(RELEASE_VERSION) -out dist/$(2)
-release: vendor embedding $(GORELEASER)
-	$(GO) build -o .cache/bin/footnote-release ./deploy/release
+release: vendor embedding $(GORELEASER) $(BILLS)
 	@if [ -n "$(NO_DOCKER)" ]; then echo "no Docker answers here: the container image is left out"; fi
 	$(RELEASE_ENV) $(GORELEASER) release --snapshot --clean --parallelism=1 --skip=publish$(NO_DOCKER)
-	$(RELEASE_ENV) $(call PACK,npm,npm) && $(RELEASE_ENV) $(call PACK,wheels,pypi) && $(RELEASE_ENV) $(call PACK,bundles,mcpb)
+	$(RELEASE_ENV) pack.py packages dist $(RELEASE_VERSION) $(REPOSITORY)
 	sed -i.was 's/^ReleaseDate: .*/ReleaseDate: "$(firstword $(subst T, ,$(DATE)))"/' dist/winget/manifests/*/*/*/*/*.yaml && rm dist/winget/manifests/*/*/*/*/*.was
 	cp .cache/release/all-MiniLM-L6-v2.tar.gz dist/
 
@@ -30,8 +29,11 @@ vet-others:
 	@for system in windows darwin; do echo "vet for $$system"; GOOS=$$system $(GO) vet -overlay=$(UNTESTED) \
 	  $$(GOOS=$$system $(GO) list -deps ./cmd/footnote | grep "^$(MODULE)/") || exit 1; done
 
-$(GORELEASER):
-	@echo "building goreleaser"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= GOGC=400 $(GO) install github.com/goreleaser/goreleaser/v2@v$(lastword $(subst -, ,$@)) && mv .cache/bin/goreleaser $@
+$(GORELEASER): PROGRAM = github.com/goreleaser/goreleaser/v2
+$(BILLS): PROGRAM = github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+$(GORELEASER) $(BILLS):
+	@echo "building $(PROGRAM)"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= GOGC=400 $(GO) install $(PROGRAM)@v$(lastword $(subst -, ,$@)) && \
+	  mv $$(echo $@ | sed 's/-[0-9.]*$$//') $@
 
 # Gives the module the path that it is published at, which releases take from go.mod: make rename TO=github.com/you/footnote
 rename:
