@@ -1,5 +1,5 @@
 # Long tests, benchmarks and attacks. make test does a sample of most.
-.PHONY: test-watch trial-places test-clients test-arm64 house bench-embed bench-milvus test-caddy upgrade-test check-deploy bench bench-scale recall bench-replicas quotes faults hostile fuzz film schemathesis schemathesis-sample audit
+.PHONY: test-watch trial-places test-clients test-arm64 bench-embed bench-milvus test-caddy upgrade-test check-deploy bench bench-scale recall bench-replicas quotes faults hostile fuzz film schemathesis schemathesis-sample audit
 
 # A watched folder of 10,000 files, 1,000 changes, and kills in between.
 test-watch:
@@ -36,10 +36,6 @@ test-arm64: embedding
 	@set -e; for processor in 'max:NEON dot product' 'cortex-a53:plain Go'; do \
 	  echo "arm64, $$processor"; GOARCH=arm64 FOOTNOTE_TEST_KERNEL="$${processor#*:}" $(GO) test -exec "qemu-aarch64 -cpu $${processor%%:*}" \
 	    -skip WeightsThatAreCut -count 1 -timeout 30m ./corpus/embed/bert/...; done
-
-# How much there is, room by room, and what stands twice.
-house:
-	$(GO) run ./e2e/house
 
 # How much longer a question takes while a server makes vectors on all processors: docs/performance.md.
 bench-embed: build embedding
@@ -142,7 +138,7 @@ schemathesis schemathesis-sample: build .cache/schemathesis/ready
 # program that looks for them has to be built.
 GOVULNCHECK := .cache/bin/govulncheck-1.9.0
 audit: $(GOVULNCHECK)
-	@$(GO) run ./e2e/audit -govulncheck $(GOVULNCHECK) -tags $(TAGS),eino -accepted .ci/accepted-vulnerabilities.txt
+	@node e2e/audit.mjs $(GOVULNCHECK) $(TAGS),eino
 
 $(GOVULNCHECK):
 	@echo "building govulncheck"; mkdir -p .cache/bin && GOBIN=$(CURDIR)/.cache/bin GOFLAGS= $(GO) install golang.org/x/vuln/cmd/govulncheck@v$(lastword $(subst -, ,$@)) && mv .cache/bin/govulncheck $@
