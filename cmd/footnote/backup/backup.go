@@ -31,8 +31,8 @@ type Command struct {
 
 // Help returns the additional help of 'footnote backup --help'.
 func (Command) Help() string {
-	return `Writes the database, also that of DATABASE_URL, and the originals, also those of a bucket, to one tar file, ` +
-		`as they are at one moment. A server may go on using them meanwhile.
+	return `Writes the database, also that of DATABASE_URL, and the originals, also those of a bucket, to one tar ` +
+		`file, as they are at one moment. A server may go on using them meanwhile.
 The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back, into a ` +
 		`data directory or into PostgreSQL.`
 }

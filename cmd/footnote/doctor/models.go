@@ -156,11 +156,10 @@ func askHealth(ctx context.Context, addr string) error {
 		host = "localhost"
 	}
 	server := remote.Server{URL: "http://" + net.JoinHostPort(host, port)}
-	resp, err := server.Send(ctx, http.MethodGet, "/health", "", "application/json", nil)
-	if err != nil {
+	if err := server.JSON(ctx, http.MethodGet, "/health", nil, nil); err != nil {
 		return fmt.Errorf("not well: %w", err)
 	}
-	return resp.Body.Close()
+	return nil
 }
 
 // tryOriginals checks the storage of originals: it stores some bytes, reads them back and deletes them. The bytes

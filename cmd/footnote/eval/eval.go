@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -224,7 +225,8 @@ func addAll(p *command.Program, server *remote.Server, folder string) (map[strin
 func awaitVectors(ctx context.Context, server *remote.Server, id string) error {
 	for {
 		var doc corpus.Document
-		if err := server.ReadJSON(ctx, "/documents/"+id, &doc); err != nil || doc.Semantic != corpus.SemanticPending {
+		if err := server.JSON(ctx, http.MethodGet, "/documents/"+id, nil, &doc); err != nil ||
+			doc.Semantic != corpus.SemanticPending {
 			return err
 		}
 		select {

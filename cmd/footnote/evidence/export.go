@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 
@@ -54,7 +55,7 @@ func downloadTo(p *command.Program, path, out string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	resp, err := server.Send(p.Ctx, "GET", path, "", "*/*", nil)
+	resp, err := server.Do(p.Ctx, http.MethodGet, path, map[string]string{"Accept": "*/*"}, nil)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -10,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -86,17 +86,8 @@ func fromLibrary(p *command.Program, file []byte) (report chat.EvidenceReport, e
 		return report, err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	body, err := json.Marshal(map[string]string{"file": string(file)})
-	if err != nil {
-		return report, err
-	}
-	resp, err := server.Post(p.Ctx, "/evidence/verify", "application/json", "application/json",
-		bytes.NewReader(body))
-	if err != nil {
-		return report, err
-	}
-	defer resp.Body.Close()
-	return report, json.NewDecoder(resp.Body).Decode(&report)
+	err = server.JSON(p.Ctx, http.MethodPost, "/evidence/verify", map[string]string{"file": string(file)}, &report)
+	return report, err
 }
 
 // fromFolder verifies against originals: each file is identified by its hash, and parsed like an upload. A document

@@ -25,7 +25,9 @@ func (r *Server) Add(
 	form := multipart.NewWriter(writer)
 	// Ends when the request has read or closed the pipe.
 	go func() { writer.CloseWithError(writeForm(form, fields, path, file)) }()
-	resp, err := r.Post(ctx, "/documents", form.FormDataContentType(), "application/json", body)
+	resp, err := r.Do(ctx, http.MethodPost, "/documents", map[string]string{
+		"Content-Type": form.FormDataContentType(), "Accept": "application/json",
+	}, body)
 	_ = body.Close() // ends the writer if the server responded early
 	if err != nil {
 		return doc, nil, err
@@ -96,7 +98,7 @@ func (r *Server) Settled(ctx context.Context, doc Document, report func(Document
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if err := r.ReadJSON(ctx, "/documents/"+doc.ID, &doc); err != nil {
+		if err := r.JSON(ctx, http.MethodGet, "/documents/"+doc.ID, nil, &doc); err != nil {
 			return doc, err
 		}
 		switch doc.State {
@@ -114,12 +116,9 @@ func (r *Server) Settled(ctx context.Context, doc Document, report func(Document
 
 // Delete deletes a document. A missing document is not an error.
 func (r *Server) Delete(ctx context.Context, id string) error {
-	resp, err := r.Send(ctx, http.MethodDelete, "/documents/"+url.PathEscape(id), "", "application/json", nil)
+	err := r.JSON(ctx, http.MethodDelete, "/documents/"+url.PathEscape(id), nil, nil)
 	if chat.CodeOf(err) == chat.CodeNotFound {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
+	return err
 }

@@ -94,7 +94,7 @@ func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over boo
 		return false, err
 	}
 	defer resp.Body.Close()
-	for fr, err := range readFrames(resp.Body) {
+	for fr, err := range Frames(resp.Body, 8<<20) {
 		if err != nil {
 			return false, fmt.Errorf("%w: %w", ErrBroken, err)
 		}
@@ -103,7 +103,7 @@ func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over boo
 			RunID string    `json:"run_id"`
 			Last  int64     `json:"last"`
 		}
-		if err := json.Unmarshal(fr.data, &head); err != nil {
+		if err := json.Unmarshal(fr.Data, &head); err != nil {
 			return false, fmt.Errorf("the server sent something that is no event: %w", err)
 		}
 		switch {
@@ -112,7 +112,7 @@ func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over boo
 			f.last = min(f.last, head.Last)
 		case fr.id > f.last:
 			f.last, f.run = fr.id, head.RunID
-			if !yield(fr.data) || head.Type == chat.KindRunDone {
+			if !yield(fr.Data) || head.Type == chat.KindRunDone {
 				return true, nil
 			}
 		}
@@ -139,41 +139,42 @@ func (f *Run) isPermanent(err error) bool {
 	return chat.CodeOf(err) != chat.CodeUnavailable || !f.met
 }
 
-// frame is one server-sent event. Its type is in the data too. The server numbers the events of a run's log; other
+// Frame is one server-sent event. Its type is in the data too. The server numbers the events of a run's log; other
 // events have no number.
-type frame struct {
+type Frame struct {
 	id   int64  // 0: not numbered
-	data []byte // valid until the next frame
+	Data []byte // valid until the next frame
 }
 
-// readFrames parses the complete events of a stream. Comments are skipped. A line may have 8 MiB. An event that a
-// broken stream cut off is skipped, since it is sent again.
-func readFrames(body io.Reader) iter.Seq2[frame, error] {
-	return func(yield func(frame, error) bool) {
+// Frames parses the complete events of a stream. Comments are skipped. A line may have a number of bytes. An event that
+// a broken stream cut off is skipped.
+func Frames(body io.Reader, most int) iter.Seq2[Frame, error] {
+	return func(yield func(Frame, error) bool) {
 		lines := bufio.NewScanner(body)
-		lines.Buffer(make([]byte, 64<<10), 8<<20)
-		var next frame
+		lines.Buffer(make([]byte, 64<<10), most)
+		var next Frame
 		for lines.Scan() {
 			if len(lines.Bytes()) == 0 {
-				if len(next.data) > 0 && !yield(next, nil) {
+				if len(next.Data) > 0 && !yield(next, nil) {
 					return
 				}
-				next = frame{data: next.data[:0]}
+				next = Frame{Data: next.Data[:0]}
 				continue
 			}
-			name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
+			name, value, _ := bytes.Cut(lines.Bytes(), []byte(":"))
+			value = bytes.TrimPrefix(value, []byte(" "))
 			switch string(name) {
 			case "id":
 				next.id, _ = strconv.ParseInt(string(value), 10, 64) // our ids are numbers
 			case "data":
-				if len(next.data) > 0 {
-					next.data = append(next.data, '\n')
+				if len(next.Data) > 0 {
+					next.Data = append(next.Data, '\n')
 				}
-				next.data = append(next.data, value...)
+				next.Data = append(next.Data, value...)
 			}
 		}
 		if err := lines.Err(); err != nil {
-			yield(frame{}, err)
+			yield(Frame{}, err)
 		}
 	}
 }

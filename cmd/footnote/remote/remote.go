@@ -35,25 +35,11 @@ func (r *Server) Close() error {
 	return r.Stop()
 }
 
-// Post sends a body and returns the response. A status of 400 and above becomes a *chat.Error with the server's
-// message. The caller closes the response's body.
-func (r *Server) Post(
-	ctx context.Context, path, contentType, accept string, body io.Reader,
-) (*http.Response, error) {
-	return r.Send(ctx, http.MethodPost, path, contentType, accept, body)
-}
-
-// Send sends a request with a body and without further headers.
-func (r *Server) Send(
-	ctx context.Context, method, path, contentType, accept string, body io.Reader,
-) (*http.Response, error) {
-	return r.Do(ctx, method, path, map[string]string{"Content-Type": contentType, "Accept": accept}, body)
-}
-
-// Do sends a request with headers; empty ones are skipped.
+// Do sends a request with headers; empty ones are skipped. The caller closes the response's body.
 //
-// An unreachable server, also behind a proxy, is a *chat.Error with CodeUnavailable. A rejected upload is not an
-// error despite its status: the body has the reason for each file. The only timeout is that of ctx.
+// A status of 400 and above becomes a *chat.Error with the server's message. An unreachable server, also behind a
+// proxy, is a *chat.Error with CodeUnavailable. A rejected upload is not an error despite its status: the body has the
+// reason for each file. The only timeout is that of ctx.
 func (r *Server) Do(
 	ctx context.Context, method, path string, headers map[string]string, body io.Reader,
 ) (*http.Response, error) {
@@ -105,12 +91,24 @@ func (r *Server) Do(
 	return nil, &chat.Error{Code: problem.Code, Message: problem.Detail}
 }
 
-// ReadJSON decodes a JSON response into v. The path is relative to the server's URL, with its query.
-func (r *Server) ReadJSON(ctx context.Context, path string, v any) error {
-	resp, err := r.Send(ctx, http.MethodGet, path, "", "application/json", nil)
+// JSON sends a value as JSON, if it is not nil, and decodes the response into another one, if that is not nil. The path
+// is relative to the server's URL, with its query.
+func (r *Server) JSON(ctx context.Context, method, path string, send, into any) error {
+	headers, body := map[string]string{"Accept": "application/json"}, io.Reader(nil)
+	if send != nil {
+		raw, err := json.Marshal(send)
+		if err != nil {
+			return err
+		}
+		headers["Content-Type"], body = "application/json", bytes.NewReader(raw)
+	}
+	resp, err := r.Do(ctx, method, path, headers, body)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	return json.NewDecoder(resp.Body).Decode(v)
+	if into == nil {
+		return nil
+	}
+	return json.NewDecoder(resp.Body).Decode(into)
 }

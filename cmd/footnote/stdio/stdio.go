@@ -12,7 +12,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/footnote/footnote/chat"
@@ -216,22 +215,15 @@ func (b *stdioBridge) relay(m message, resp *http.Response) error {
 		}
 		return b.write(m, body)
 	}
-	var data bytes.Buffer
-	scanner := bufio.NewScanner(resp.Body)
-	scanner.Buffer(nil, maxMCPLine)
-	for scanner.Scan() {
-		text, isData := strings.CutPrefix(scanner.Text(), "data:")
-		switch {
-		case isData:
-			data.WriteString(strings.TrimPrefix(text, " "))
-		case scanner.Text() == "":
-			if err := b.write(m, data.Bytes()); err != nil {
-				return err
-			}
-			data.Reset()
+	for frame, err := range remote.Frames(resp.Body, maxMCPLine) {
+		if err == nil {
+			err = b.write(m, frame.Data)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return scanner.Err()
+	return nil
 }
 
 // write writes a message as one line. Only one goroutine writes at a time. It stores the protocol version that the

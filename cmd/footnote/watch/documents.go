@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -42,7 +43,7 @@ func (f *Folder) documents(ctx context.Context) (all []folder.Document, paths ma
 			} `json:"documents"`
 			Next string `json:"next"`
 		}
-		if err := f.server.ReadJSON(ctx, "/documents?"+query.Encode(), &page); err != nil {
+		if err := f.server.JSON(ctx, http.MethodGet, "/documents?"+query.Encode(), nil, &page); err != nil {
 			return nil, nil, err
 		}
 		for _, d := range page.Documents {

@@ -1,10 +1,8 @@
 package watch
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -37,22 +35,11 @@ func (f *Folder) tellServer(ctx context.Context, listing *folder.Listing) error 
 	if reflect.DeepEqual(told, f.described) && time.Since(f.describedAt) < compareEvery {
 		return nil
 	}
-	body, err := json.Marshal(told)
-	if err != nil {
-		return err
-	}
-	resp, err := f.server.Send(
-		ctx, http.MethodPut, "/watched", "application/json", "application/json", bytes.NewReader(body),
-	)
-	switch {
-	case chat.CodeOf(err) == chat.CodeNotFound:
+	err := f.server.JSON(ctx, http.MethodPut, "/watched", told, nil)
+	if chat.CodeOf(err) == chat.CodeNotFound {
 		f.tellOnce("the server is of an older version: its documents page does not say what is left out")
-	case err != nil:
+	} else if err != nil {
 		return err
-	default:
-		if err := resp.Body.Close(); err != nil {
-			return err
-		}
 	}
 	f.described, f.describedAt = told, time.Now()
 	return nil
