@@ -69,8 +69,8 @@ func plays() []struct {
 		{"a thought with a footnote stays as a text of its own", []chat.Payload{
 			cite, text("See [1]"), chat.AnswerReset{CallID: "x"}, cite, text("Yes [1]."), answer, over,
 		}},
-		{"an answer that was cut at its end is not sent twice", []chat.Payload{cite, text("Yes [1]. \n"), answer, over}},
-		{"an answer that was written anew follows what was sent", []chat.Payload{cite, text("Maybe [1]"), answer, over}},
+		{"an answer cut at its end is not sent twice", []chat.Payload{cite, text("Yes [1]. \n"), answer, over}},
+		{"an answer written anew follows what was sent", []chat.Payload{cite, text("Maybe [1]"), answer, over}},
 		{"an answer without footnotes comes at its end", []chat.Payload{text("4"), chat.Answer{Markdown: "42"}, over}},
 		{"an answer is cut at the model's limit", []chat.Payload{long, over}},
 		{"a call fails", []chat.Payload{running, wrong, answer, over}},
@@ -378,7 +378,8 @@ func TestStreamsOfOtherProtocolsFitTheirDescription(t *testing.T) {
 				messages = append(messages, "{"+data)
 			}
 		}
-		schema := json.RawMessage(`{"type":"array","minItems":15,"items":{"$ref":"#/components/schemas/` + component + `"}}`)
+		schema := json.RawMessage(`{"type":"array","minItems":15,` +
+			`"items":{"$ref":"#/components/schemas/` + component + `"}}`)
 		if err := d.check(t, schema, "["+strings.Join(messages, ",")+"]", true); err != nil {
 			t.Errorf("%s: %v in %s, want no error", component, err, messages)
 		}

@@ -129,7 +129,9 @@ func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
 }
 
 // pieces parses a raw stream: its content, annotations, last frame, and error.
-func pieces(t *testing.T, body string) (content []string, cites []relay.V1Annotation, failed *relay.V1Error, end string) {
+func pieces(t *testing.T, body string) (
+	content []string, cites []relay.V1Annotation, failed *relay.V1Error, end string,
+) {
 	t.Helper()
 	for frame := range strings.SplitSeq(body, "\n\n") {
 		data, ok := strings.CutPrefix(frame, "data: ")

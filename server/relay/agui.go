@@ -105,7 +105,7 @@ func (in AgUiInput) said() []said {
 		id, _, _ := strings.Cut(m.ID, "_")
 		one := m.Content.said(id, m.Role)
 		if i == len(in.Messages)-1 || m.Role != "tool" && m.Role != "reasoning" &&
-			(one.other || strings.TrimSpace(one.text) != "") {
+			(one.other != "" || strings.TrimSpace(one.text) != "") {
 			list = append(list, one)
 		}
 	}

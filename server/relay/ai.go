@@ -108,10 +108,12 @@ func (body AiQuestion) said() []said {
 		one := said{id: m.ID, role: m.Role}
 		var texts []string
 		for _, part := range m.Parts {
-			if part.Type == "text" {
+			switch part.Type {
+			case "text":
 				texts = append(texts, part.Text)
+			case "file":
+				one.other = "a file"
 			}
-			one.other = one.other || part.Type == "file"
 		}
 		one.text = strings.Join(texts, "\n\n")
 		list = append(list, one)
@@ -136,40 +138,22 @@ func (h *Handlers) AiResume(c httpio.Context) error {
 		return err
 	}
 	numbered := c.QueryParam("after") != "" || c.Request().Header.Get("Last-Event-ID") != ""
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	session, err := h.Store.Session(ctx, scope, c.Param("id"))
+	run, err := h.lastRun(c, numbered)
 	switch {
-	case chat.CodeOf(err) == chat.CodeNotFound: // a client may ask before its chat's first question
+	case chat.CodeOf(err) == chat.CodeNotFound, // a client may ask before its chat's first question
+		err == nil && run.ID == "":
 		return c.NoContent(http.StatusNoContent)
 	case err != nil:
 		return err
-	case numbered && session.HeadID != "":
-		run, err := h.Store.Run(ctx, scope, session.HeadID)
-		if err != nil {
-			return err
-		}
-		return h.resume(c, run, aiStream(c), after)
 	}
-	run, found, err := h.underWay(c, session)
-	switch {
-	case err != nil:
-		return err
-	case !found:
-		return c.NoContent(http.StatusNoContent)
-	}
-	return h.resume(c, run, aiStream(c), 0)
+	return h.resume(c, run, aiStream(c), after)
 }
 
 // AiStop handles POST /ui/chat/{id}/stop: it cancels the run under way, if any.
 func (h *Handlers) AiStop(c httpio.Context) error {
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	session, err := h.Store.Session(ctx, scope, c.Param("id"))
-	if err != nil {
-		return err
-	}
-	run, found, err := h.underWay(c, session)
-	if err == nil && found {
-		err = h.Runs.Cancel(ctx, scope, run.ID)
+	run, err := h.lastRun(c, false)
+	if err == nil && run.ID != "" {
+		err = h.Runs.Cancel(c.Request().Context(), httpio.Scope(c), run.ID)
 	}
 	if err != nil {
 		return err
@@ -177,16 +161,24 @@ func (h *Handlers) AiStop(c httpio.Context) error {
 	return c.NoContent(http.StatusNoContent)
 }
 
-// underWay returns the newest unfinished run of a session.
-func (h *Handlers) underWay(c httpio.Context, session chat.Session) (run chat.Run, found bool, err error) {
-	if !session.Running {
-		return run, false, nil
+// lastRun returns the newest unfinished run of a chat or, with over, its last run in any state. The run has no id if
+// there is none.
+func (h *Handlers) lastRun(c httpio.Context, over bool) (run chat.Run, err error) {
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	session, err := h.Store.Session(ctx, scope, c.Param("id"))
+	switch {
+	case err != nil:
+		return run, err
+	case over && session.HeadID != "":
+		return h.Store.Run(ctx, scope, session.HeadID)
+	case !session.Running:
+		return run, nil
 	}
-	runs, err := h.Store.Runs(c.Request().Context(), httpio.Scope(c), session.ID)
+	runs, err := h.Store.Runs(ctx, scope, session.ID)
 	for _, r := range runs {
 		if r.Status == chat.RunRunning {
-			run, found = r, true
+			run = r
 		}
 	}
-	return run, found, err
+	return run, err
 }

@@ -29,7 +29,7 @@ type said struct {
 	id    string // of one of our answers: its run id
 	role  string // user, assistant, system or developer; others are ignored
 	text  string
-	other bool // it has parts that are not text
+	other string // what it has besides text, such as "a file"
 }
 
 // take sets a question from a conversation: the last message is the question, earlier ones are its history, and
@@ -57,9 +57,8 @@ func take(q *ask.Question, list []said) error {
 	switch {
 	case last.role != "user":
 		return httpio.Invalid(`The last message must have the role "user": it is the question.`)
-	case last.other:
-		return httpio.Invalid("The question has a part that is not text. Send text alone, and upload files as " +
-			"documents.")
+	case last.other != "":
+		return httpio.Invalid("The message has " + last.other + ". Send text alone, and upload files as documents.")
 	}
 	q.Message, q.History = last.text, questionPairs(list[:len(list)-1])
 	return nil
@@ -70,7 +69,7 @@ func take(q *ask.Question, list []said) error {
 func questionPairs(list []said) [][2]string {
 	var turns [][2]string
 	for _, m := range list {
-		if m.role == "user" && m.other {
+		if m.role == "user" && m.other != "" {
 			m.text = strings.TrimSpace(m.text + "\n\n" + unread)
 		}
 		switch last := len(turns) - 1; {
@@ -204,7 +203,7 @@ func (h *Handlers) follow(c httpio.Context, q *ask.Question, before chat.Run) er
 // Content is a message's text: a string, or a list of parts.
 type Content struct {
 	text  string
-	other bool // it has parts that are not text
+	other string // "a part that is not text" if it has one
 }
 
 // Text returns the text of the parts.
@@ -250,7 +249,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 		case "refusal":
 			texts = append(texts, part.Refusal)
 		default:
-			c.other = true
+			c.other = "a part that is not text"
 		}
 	}
 	c.text = strings.Join(texts, "\n")

@@ -26,7 +26,7 @@ func TestAConversationBecomesTurns(t *testing.T) {
 				message("user", "a"), message("assistant", "b"), message("assistant", ""), message("assistant", "c"),
 			}, [][2]string{{"a", "b\n\nc"}}},
 		{"a picture is noted, in a question alone",
-			[]said{{role: "user", text: "a", other: true}, {role: "assistant", text: "b", other: true}},
+			[]said{{role: "user", text: "a", other: "a file"}, {role: "assistant", text: "b", other: "a file"}},
 			[][2]string{{"a\n\n" + unread, "b"}}},
 		{"a greeting answers nothing", []said{message("assistant", "Hi!"), message("user", "a")},
 			[][2]string{{"a", unanswered}}},

@@ -3,6 +3,7 @@ package relay
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -154,25 +155,18 @@ func searchResults(hits []chat.Hit, base string) []V1SearchResult {
 			title, filename = hit.Title, cmp.Or(hit.Filename, hit.Title)
 		}
 		one := V1SearchResult{
-			FileID:     hit.DocumentID,
-			Filename:   filename,
-			Text:       hit.Snippet,
-			Attributes: map[string]string{},
+			FileID: hit.DocumentID, Filename: filename, Text: hit.Snippet, Attributes: map[string]string{
+				"title": title, "section": hit.Section, "url": runlog.Absolute(base, hit.Link()),
+				"source_url": hit.SourceURL,
+			},
 		}
 		if hit.Score != nil {
 			one.Score = *hit.Score
 		}
-		for name, value := range map[string]string{
-			"title": title, "section": hit.Section, "url": runlog.Absolute(base, hit.Link()),
-			"source_url": hit.SourceURL,
-		} {
-			if value != "" {
-				one.Attributes[name] = value
-			}
-		}
 		if hit.Page > 0 {
 			one.Attributes["page"] = strconv.Itoa(hit.Page)
 		}
+		maps.DeleteFunc(one.Attributes, func(_, value string) bool { return value == "" })
 		out = append(out, one)
 	}
 	return out
