@@ -121,10 +121,8 @@ func (m *modelCaller) judgeTexts(
 	if m.judge == nil {
 		return nil, spent, errNoJudge
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	ctx, cancel := m.asideContext(ctx, checkTime)
 	defer cancel()
-	defer context.AfterFunc(m.control.now, cancel)()
-	defer context.AfterFunc(m.control.leaving, cancel)()
 	verdicts, spent, err = m.askVerdicts(ctx, asked, texts)
 	if err != nil || slices.ContainsFunc(verdicts, func(v llm.Verdict) bool { return v.Yes != verdicts[0].Yes }) {
 		return verdicts, spent, err

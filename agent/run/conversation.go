@@ -250,30 +250,16 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	if len(ids) == 0 || w.givenText() || w.model.isRuleBased() {
 		return nil
 	}
-	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), ids)
+	found, err := w.fetchPassages(ctx, ids)
 	if err != nil {
-		return fmt.Errorf("fetch passages of the conversation: %w", err)
-	}
-	byID := map[string]corpus.Passage{}
-	for _, p := range passages {
-		byID[p.ID] = p
+		return err
 	}
 	var shown strings.Builder
-	left, documents := w.cfg.Memory.Tokens, map[string]corpus.Document{}
+	left := w.cfg.Memory.Tokens
 	for i, id := range ids {
-		p, ok := byID[id]
-		if !ok || left <= 0 {
-			continue
-		}
-		doc, known := documents[p.DocumentID]
-		if !known {
-			if doc, err = w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), p.DocumentID); err != nil &&
-				chat.CodeOf(err) != chat.CodeNotFound {
-				return fmt.Errorf("find a document of the conversation: %w", err)
-			}
-			documents[p.DocumentID] = doc
-		}
-		if doc.ID == "" || !w.toolContext.InReach(doc) || estimateTokens(p.Text) > left {
+		source, ok := found[id]
+		p, doc := source.Passage, source.Document
+		if !ok || estimateTokens(p.Text) > left {
 			continue
 		}
 		left -= estimateTokens(p.Text)
@@ -286,10 +272,7 @@ func (w *Runner) promptEarlierPassages(ctx context.Context) error {
 	if shown.Len() > 0 {
 		w.messages.list[0].Text += "\nWhat tools showed earlier in this conversation. Cite these passages by their " +
 			"numbers; search again only for what they do not hold:\n" +
-			fenceData(
-				w.nonce,
-				strings.TrimSpace(shown.String()),
-			)
+			fenceData(w.nonce, strings.TrimSpace(shown.String()))
 	}
 	return nil
 }

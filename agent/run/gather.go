@@ -382,32 +382,51 @@ func (k *knowledge) restoreSources(ctx context.Context, shown map[cite.PassageRa
 		k.toolContext.Sources.Reserve(hit.N)
 	}
 	slices.Sort(wanted)
-	passages, err := k.cfg.Library.Passages(ctx, k.toolContext.ReadScope(), wanted)
-	if err != nil {
-		return fmt.Errorf("fetch passages: %w", err)
-	}
-	documents := map[string]corpus.Document{}
-	for _, p := range passages {
-		doc, ok := documents[p.DocumentID]
-		if !ok {
-			doc, err = k.cfg.Library.Document(ctx, k.toolContext.ReadScope(), p.DocumentID)
-			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-				return fmt.Errorf("find document: %w", err)
+	found, err := k.fetchPassages(ctx, wanted)
+	for id, source := range found {
+		for _, hit := range hits[id] {
+			part := source.Passage
+			if hit.End > 0 {
+				part = part.Cut(hit.Start, hit.End, hit.Section)
 			}
-			if err != nil || !k.toolContext.InReach(doc) {
-				continue
+			k.toolContext.Sources.Restore(hit.N, part, source.Document)
+		}
+	}
+	return err
+}
+
+// fetchPassages returns passages by id, with their documents. Those that were deleted or are out of reach are missing.
+func (k *knowledge) fetchPassages(ctx context.Context, ids []string) (map[string]corpus.Result, error) {
+	passages, err := k.cfg.Library.Passages(ctx, k.toolContext.ReadScope(), ids)
+	if err != nil {
+		return nil, fmt.Errorf("fetch passages: %w", err)
+	}
+	found, documents := map[string]corpus.Result{}, map[string]corpus.Document{}
+	for _, p := range passages {
+		doc, known := documents[p.DocumentID]
+		if !known {
+			if doc, err = k.documentInReach(ctx, p.DocumentID); err != nil {
+				return nil, err
 			}
 			documents[p.DocumentID] = doc
 		}
-		for _, hit := range hits[p.ID] {
-			part := p
-			if hit.End > 0 {
-				part = p.Cut(hit.Start, hit.End, hit.Section)
-			}
-			k.toolContext.Sources.Restore(hit.N, part, doc)
+		if doc.ID != "" {
+			found[p.ID] = corpus.Result{Passage: p, Document: doc}
 		}
 	}
-	return nil
+	return found, nil
+}
+
+// documentInReach returns a document, or an empty one if it was deleted or is out of reach.
+func (k *knowledge) documentInReach(ctx context.Context, id string) (corpus.Document, error) {
+	doc, err := k.cfg.Library.Document(ctx, k.toolContext.ReadScope(), id)
+	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+		return corpus.Document{}, fmt.Errorf("find document: %w", err)
+	}
+	if err != nil || !k.toolContext.InReach(doc) {
+		return corpus.Document{}, nil
+	}
+	return doc, nil
 }
 
 // noteShown adds the passages of a call, and parts of them, with their numbers.
@@ -433,11 +452,11 @@ func (k *knowledge) restoreSourceChanges(ctx context.Context, s chat.Step) error
 		if _, known := k.toolContext.Sources.Document(part.DocumentID); known {
 			continue
 		}
-		doc, err := k.cfg.Library.Document(ctx, k.toolContext.ReadScope(), part.DocumentID)
-		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-			return fmt.Errorf("find document: %w", err)
+		doc, err := k.documentInReach(ctx, part.DocumentID)
+		if err != nil {
+			return err
 		}
-		if err == nil && k.toolContext.InReach(doc) {
+		if doc.ID != "" {
 			k.toolContext.Sources.AddDocuments(doc)
 		}
 	}

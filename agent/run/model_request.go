@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/agent/llm"
@@ -127,6 +128,14 @@ func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 		"The model %s can't answer, because %s.", name, reason,
 	), Retryable: e.Retryable()}
 	return m.log.emitEvents(ctx, step)
+}
+
+// asideContext returns the context of a request beside the conversation, and a function that releases it. The timeout,
+// a user who wants the answer now, and the server's shutdown cancel it.
+func (m *modelCaller) asideContext(ctx context.Context, limit time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	now, leaving := context.AfterFunc(m.control.now, cancel), context.AfterFunc(m.control.leaving, cancel)
+	return ctx, func() { now(); leaving(); cancel() }
 }
 
 // giveTextToFallback adds the given text, or the request's added context, to the history as the result of a read,

@@ -13,7 +13,6 @@ import (
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
 )
@@ -429,10 +428,8 @@ func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) 
 		return choice{}, false, nil
 	}
 	w.toolContext.Sources.AddDocuments(doc)
-	if tool := w.set.SearchTool(); tool != nil {
-		if call, ok := w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, 0); ok {
-			c.opening = append(c.opening, call)
-		}
+	if call, ok := w.searchCall(w.searchWords(), 0); ok {
+		c.opening = append(c.opening, call)
 	}
 	if call, ok := w.calls.readingCall(doc.ID, w.run.Request.Message, 1); ok {
 		c.then = append(c.then, call)
@@ -463,28 +460,21 @@ func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 	for _, c := range w.conversation.citations {
 		ids = text.AppendNew(ids, c.ChunkID)
 	}
-	passages, err := w.cfg.Library.Passages(ctx, w.toolContext.ReadScope(), ids)
+	found, err := w.fetchPassages(ctx, ids)
 	if err != nil {
-		return false, fmt.Errorf("fetch passages of the last answer: %w", err)
+		return false, err
 	}
 	// each quote once, in the order of the answer, from documents that the user may still read
 	var again []chat.Citation
 	numbers := map[string]int{}
 	for _, c := range w.conversation.citations {
-		i := slices.IndexFunc(passages, func(p corpus.Passage) bool { return p.ID == c.ChunkID })
+		source, ok := found[c.ChunkID]
 		said := func(o chat.Citation) bool { return o.ChunkID == c.ChunkID && o.Quote == c.Quote }
-		if i < 0 || c.Quote == "" || len(again) == mostQuoted || slices.ContainsFunc(again, said) {
-			continue
-		}
-		doc, err := w.cfg.Library.Document(ctx, w.toolContext.ReadScope(), c.DocumentID)
-		if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-			return false, fmt.Errorf("find a document of the last answer: %w", err)
-		}
-		if doc.ID == "" || !w.toolContext.InReach(doc) {
+		if !ok || c.Quote == "" || len(again) == mostQuoted || slices.ContainsFunc(again, said) {
 			continue
 		}
 		numbers[c.ChunkID] = firstRecalled + slices.Index(ids, c.ChunkID)
-		w.toolContext.Sources.AddEarlier(numbers[c.ChunkID], passages[i], doc)
+		w.toolContext.Sources.AddEarlier(numbers[c.ChunkID], source.Passage, source.Document)
 		again = append(again, c)
 	}
 	if len(again) == 0 {

@@ -170,11 +170,8 @@ func (w *Runner) byRules() (choice, bool) {
 	case question.General:
 		return choice{}, false
 	case question.Calculation:
-		call, ok := w.calls.programCall(
-			"calculate",
-			map[string]any{"expression": question.Expression(w.run.Request.Message)},
-			0,
-		)
+		expression := map[string]any{"expression": question.Expression(w.run.Request.Message)}
+		call, ok := w.calls.programCall("calculate", expression, 0)
 		c.opening, c.confidence, c.why = []llm.Call{call}, 0.95, "It is a calculation."
 		c.message = "Chose calculate by rules"
 		return c, ok
@@ -183,11 +180,10 @@ func (w *Runner) byRules() (choice, bool) {
 			return listed, true
 		}
 		if call, ok := w.calls.programCall("list_documents", map[string]any{}, 0); ok {
-			c.opening, c.confidence, c.why, c.message = []llm.Call{
-				call,
-			}, 0.6, "It asks about the documents themselves.", "Chose list_documents by rules"
+			c.opening, c.confidence = []llm.Call{call}, 0.6
+			c.why, c.message = "It asks about the documents themselves.", "Chose list_documents by rules"
 			// a small model can't search if the list does not answer
-			if search, ok := w.searchCall(1); ok && w.model.isSmall() {
+			if search, ok := w.searchCall(w.searchWords(), 1); ok && w.model.isSmall() {
 				c.opening = append(c.opening, search)
 			}
 			return c, true
@@ -200,20 +196,19 @@ func (w *Runner) byRules() (choice, bool) {
 	if w.asked.Complexity != "simple" {
 		c.confidence = min(c.confidence, 0.5)
 	}
-	tool := w.set.SearchTool()
-	if tool == nil {
+	call, ok := w.searchCall(w.searchWords(), 0)
+	if !ok {
 		return choice{}, false
 	}
-	call, ok := w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, 0)
 	c.opening, c.read = []llm.Call{call}, w.readTool() != nil
-	c.message = "Chose " + tool.Name + " by rules"
+	c.message = "Chose " + call.Name + " by rules"
 	if c.why = "Search, read the best, answer."; w.asked.Complexity != "" {
 		c.why = fmt.Sprintf(
 			"A %s question of the kind “%s”: search, read the best, answer.", w.asked.Complexity,
 			strings.ReplaceAll(string(w.asked.Type), "_", " "),
 		)
 	}
-	return c, ok
+	return c, true
 }
 
 // byProperties chooses metadata_search for a question that asks for documents by their properties. The rest of the
@@ -224,31 +219,28 @@ func (w *Runner) byProperties(c choice) (choice, bool) {
 	if !ok || len(filters) == 0 {
 		return choice{}, false
 	}
-	c.opening, c.message, c.why = []llm.Call{
-		call,
-	}, "Chose metadata_search by rules", "It asks for documents by what is known about them."
+	c.opening, c.message = []llm.Call{call}, "Chose metadata_search by rules"
+	c.why = "It asks for documents by what is known about them."
 	if question.AsksForDocuments(w.run.Request.Message) && len(question.Keywords(rest)) == 0 {
 		return c, true
 	}
-	if tool := w.set.SearchTool(); tool != nil {
-		if search, ok := w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, 1); ok {
-			c.opening, c.read = append(c.opening, search), w.readTool() != nil
-			c.message, c.why = "Chose metadata_search and "+tool.Name+" by rules",
-				"It asks for documents by what is known about them, and for what stands in them."
-		}
+	if search, ok := w.searchCall(w.searchWords(), 1); ok {
+		c.opening, c.read = append(c.opening, search), w.readTool() != nil
+		c.message, c.why = "Chose metadata_search and "+search.Name+" by rules",
+			"It asks for documents by what is known about them, and for what stands in them."
 	}
 	c.confidence = 0.5
 	return c, true
 }
 
-// searchCall returns a call that searches for the question, as number n of its turn. ok is false for a toolset
-// without a search tool.
-func (w *Runner) searchCall(n int) (llm.Call, bool) {
+// searchCall returns a call that searches for a query, as number n of its turn. ok is false for a toolset without a
+// search tool.
+func (w *Runner) searchCall(query string, n int) (llm.Call, bool) {
 	tool := w.set.SearchTool()
 	if tool == nil {
 		return llm.Call{}, false
 	}
-	return w.calls.programCall(tool.Name, map[string]any{"query": w.searchWords()}, n)
+	return w.calls.programCall(tool.Name, map[string]any{"query": query}, n)
 }
 
 // namesOf returns the tools of calls, in order. It is never nil, so that it encodes to a JSON list.
@@ -327,10 +319,8 @@ func (m *modelCaller) judgeNeed(ctx context.Context) (none bool, spent chat.Spen
 	if m.judge == nil {
 		return false, spent, errNoJudge
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	ctx, cancel := m.asideContext(ctx, checkTime)
 	defer cancel()
-	defer context.AfterFunc(m.control.now, cancel)()
-	defer context.AfterFunc(m.control.leaving, cancel)()
 	messages := []llm.Message{
 		{Role: llm.RoleSystem, Text: needRules},
 		{Role: llm.RoleUser, Text: "Message:\n" + text.Visible(m.run.Request.Message) + "\n\n" + needAsks},

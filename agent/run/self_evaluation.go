@@ -433,10 +433,8 @@ func (m *modelCaller) completeOnce(
 	ctx context.Context,
 	messages []llm.Message,
 ) (said string, spent chat.Spent, err error) {
-	ctx, cancel := context.WithTimeout(ctx, completeTime)
+	ctx, cancel := m.asideContext(ctx, completeTime)
 	defer cancel()
-	defer context.AfterFunc(m.control.now, cancel)()
-	defer context.AfterFunc(m.control.leaving, cancel)()
 	req := llm.Request{
 		Messages: messages, NoTools: true, Temperature: new(float64), DefaultTemperature: true,
 		Seed:      m.run.Request.Config.Seed,

@@ -155,8 +155,7 @@ func (c *toolCaller) restOfLimit(
 // model gets the empty result, and emits a step. It costs a search and no turn: a model would spend a turn to do the
 // same.
 func (w *Runner) reformulateQuery(ctx context.Context) error {
-	tool := w.set.SearchTool()
-	if w.remedies[reformulation] || w.model.isRuleBased() || tool == nil || !w.isEnabled(featureRefine) ||
+	if w.remedies[reformulation] || w.model.isRuleBased() || !w.isEnabled(featureRefine) ||
 		!w.toolContext.Sources.IsEmpty() {
 		return nil
 	}
@@ -165,14 +164,11 @@ func (w *Runner) reformulateQuery(ctx context.Context) error {
 		return nil
 	}
 	other := otherWords(w.asked, empty)
-	if other == "" {
+	call, ok := w.searchCall(other, 0)
+	if other == "" || !ok {
 		return nil
 	}
 	w.remedies[reformulation] = true
-	call, ok := w.calls.programCall(tool.Name, map[string]any{"query": other}, 0)
-	if !ok {
-		return nil
-	}
 	step := w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, "Nothing found: trying other words")
 	step.Summary, step.Details = other, map[string]any{"tried": empty, "query": other}
 	if err := w.log.emitEvents(ctx, step); err != nil {
@@ -226,7 +222,7 @@ func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
 		"semantic_search", map[string]any{"query": w.searchWords(), "min_score": w.cfg.Features.FallbackScore}, 0,
 	)
 	if !ok {
-		call, ok = w.searchCall(0)
+		call, ok = w.searchCall(w.searchWords(), 0)
 	}
 	if w.remedies[pipelineRun] || w.model.isRuleBased() || w.givenText() || !ok || w.cfg.Features.NoRescue ||
 		!w.asked.NeedsDocuments() || !w.toolContext.Sources.IsEmpty() ||

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,14 +94,23 @@ func unreachable(err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: "The web search service can't be reached.", Err: err}
 }
 
+// results are the results of a service, each with a text under one of two names.
+type results []struct{ URL, Title, Content, Description string }
+
+func (rs results) found() []Found {
+	found := make([]Found, 0, len(rs))
+	for _, r := range rs {
+		found = append(found, Found{URL: r.URL, Title: r.Title, Snippet: cmp.Or(r.Content, r.Description)})
+	}
+	return found
+}
+
 // searxng is a SearXNG server; its search.formats must include "json".
 type searxng struct{ api }
 
 // search requests the first page of results, whose length the server determines.
 func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, error) {
-	var out struct {
-		Results []struct{ URL, Title, Content string }
-	}
+	var out struct{ Results results }
 	header := map[string]string{}
 	if p.key != "" {
 		header["Authorization"] = "Bearer " + p.key
@@ -108,11 +118,7 @@ func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, erro
 	err := p.askJSON(
 		ctx, http.MethodGet, p.base+"/search?"+url.Values{"q": {query}, "format": {"json"}}.Encode(), header, nil, &out,
 	)
-	found := make([]Found, 0, len(out.Results))
-	for _, r := range out.Results {
-		found = append(found, Found{URL: r.URL, Title: r.Title, Snippet: r.Content})
-	}
-	return found, err
+	return out.Results.found(), err
 }
 
 // tavily is the API of tavily.com.
@@ -121,16 +127,10 @@ type tavily struct{ api }
 // search calls Tavily's POST /search, with the key as a bearer token.
 func (p tavily) search(ctx context.Context, query string, n int) ([]Found, error) {
 	in := map[string]any{"query": query, "max_results": n}
-	var out struct {
-		Results []struct{ URL, Title, Content string }
-	}
+	var out struct{ Results results }
 	err := p.askJSON(ctx, http.MethodPost, p.base+"/search",
 		map[string]string{"Authorization": "Bearer " + p.key}, in, &out)
-	found := make([]Found, 0, len(out.Results))
-	for _, r := range out.Results {
-		found = append(found, Found{URL: r.URL, Title: r.Title, Snippet: r.Content})
-	}
-	return found, err
+	return out.Results.found(), err
 }
 
 // brave is Brave's search API.
@@ -138,17 +138,9 @@ type brave struct{ api }
 
 // search calls Brave's web search. text_decorations=false removes HTML markup from the snippets.
 func (p brave) search(ctx context.Context, query string, n int) ([]Found, error) {
-	var out struct {
-		Web struct {
-			Results []struct{ URL, Title, Description string }
-		}
-	}
+	var out struct{ Web struct{ Results results } }
 	address := p.base + "/res/v1/web/search?" +
 		url.Values{"q": {query}, "count": {strconv.Itoa(n)}, "text_decorations": {"false"}}.Encode()
 	err := p.askJSON(ctx, http.MethodGet, address, map[string]string{"X-Subscription-Token": p.key}, nil, &out)
-	found := make([]Found, 0, len(out.Web.Results))
-	for _, r := range out.Web.Results {
-		found = append(found, Found{URL: r.URL, Title: r.Title, Snippet: r.Description})
-	}
-	return found, err
+	return out.Web.Results.found(), err
 }
