@@ -186,9 +186,10 @@ func (c *toolCaller) restoreRejected(s chat.Step) {
 	if allowed, said := s.Details[detailApproved].(bool); !said || allowed {
 		return
 	}
+	t := c.set.Find(s.ToolName)
 	for _, why := range []rejection{denied, unfit, unheard, hurried} {
 		if s.Status == why.status && s.Summary == why.summary {
-			c.rejected = append(c.rejected, rejectedCall{s.Message, why, c.set.HasSideEffects(s.ToolName)})
+			c.rejected = append(c.rejected, rejectedCall{s.Message, why, t != nil && t.HasSideEffects})
 		}
 	}
 }

@@ -428,15 +428,6 @@ func (k *knowledge) searchWords() string {
 	return text.Shorten(words, 1000)
 }
 
-// readTool returns the tool of the set that reads a document; nil if it has none. A tool of the same capability may
-// replace read_document (tools.Set.Available).
-func (k *knowledge) readTool() *tools.Tool {
-	for _, name := range k.set.Available([]string{"read_document"}) {
-		return k.set.Find(name)
-	}
-	return nil
-}
-
 // isRepeatable reports whether a tool has no side effects, so that its call can be retried. It decides how a resumed
 // run handles a call that a restart interrupted (docs/decisions/replicas.md).
 func (k *knowledge) isRepeatable(name string) bool {

@@ -75,8 +75,10 @@ func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
 	set, why := e.Registry.Toolset(cmp.Or(req.Toolset, e.config().Toolset))
 	if why == "" {
 		names := req.Config.EnabledTools
-		if len(names) == 0 && (set.Name == e.config().Toolset || set.HasAll(e.config().Tools)) {
-			names = e.config().Tools
+		missing := func(name string) bool { return set.Find(name) == nil }
+		if usual := e.config().Tools; len(names) == 0 &&
+			(set.Name == e.config().Toolset || !slices.ContainsFunc(usual, missing)) {
+			names = usual
 		}
 		set, why = e.Registry.Pick(set, names)
 	}

@@ -355,7 +355,7 @@ func (w *Runner) shortPath(ctx context.Context) (choice, bool, error) {
 		c.path, c.message, c.why = "transform", "Working on the given text: nothing to search for",
 			"The text to work on is given."
 		return c, true, nil
-	case w.set.SearchTool() == nil && w.readTool() == nil:
+	case w.set.SearchTool() == nil && w.set.ReadTool() == nil:
 		return choice{}, false, nil
 	}
 	if _, ok := w.citationAsked(); ok {

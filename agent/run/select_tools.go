@@ -200,7 +200,7 @@ func (w *Runner) byRules() (choice, bool) {
 	if !ok {
 		return choice{}, false
 	}
-	c.opening, c.read = []llm.Call{call}, w.readTool() != nil
+	c.opening, c.read = []llm.Call{call}, w.set.ReadTool() != nil
 	c.message = "Chose " + call.Name + " by rules"
 	if c.why = "Search, read the best, answer."; w.asked.Complexity != "" {
 		c.why = fmt.Sprintf(
@@ -225,7 +225,7 @@ func (w *Runner) byProperties(c choice) (choice, bool) {
 		return c, true
 	}
 	if search, ok := w.searchCall(w.searchWords(), 1); ok {
-		c.opening, c.read = append(c.opening, search), w.readTool() != nil
+		c.opening, c.read = append(c.opening, search), w.set.ReadTool() != nil
 		c.message, c.why = "Chose metadata_search and "+search.Name+" by rules",
 			"It asks for documents by what is known about them, and for what stands in them."
 	}

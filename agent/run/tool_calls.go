@@ -408,7 +408,7 @@ func (c *toolCaller) programCall(name string, args map[string]any, place int) (l
 // readingCall returns a call of the program that reads a document, the focus first. ok is false if the run has no
 // tool that reads.
 func (c *toolCaller) readingCall(id, focus string, place int) (llm.Call, bool) {
-	t := c.readTool()
+	t := c.set.ReadTool()
 	if t == nil {
 		return llm.Call{}, false
 	}

@@ -39,12 +39,11 @@ func (o mcpOutput) clipTo(limit int) any {
 
 // stepResult includes the server's name; data longer than a snippet is truncated.
 func (o mcpOutput) stepResult() chat.StepResult {
-	r := chat.StepResult{
-		Text: o.Text, Facts: []chat.Fact{{Name: "server", Value: o.Server}, {Name: "tool", Value: o.Tool}},
-	}
+	r := chat.StepResult{Text: o.Text}
 	if len(o.Data) > 0 {
-		r.Facts = append([]chat.Fact{{Name: "data", Value: CutText(string(o.Data), chat.MaxSnippet)}}, r.Facts...)
+		r.Facts = []chat.Fact{{Name: "data", Value: CutText(string(o.Data), chat.MaxSnippet)}}
 	}
+	r.Facts = append(r.Facts, chat.Fact{Name: "server", Value: o.Server}, chat.Fact{Name: "tool", Value: o.Tool})
 	if o.Truncated {
 		r.Facts = append(r.Facts, chat.Fact{Name: "truncated", Value: "true"})
 	}

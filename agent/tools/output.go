@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -56,6 +57,21 @@ func given[T comparable](v T) any {
 		return nil
 	}
 	return v
+}
+
+// without drops the named fields.
+func (o object) without(names ...string) object {
+	return slices.DeleteFunc(o, func(f field) bool { return slices.Contains(names, f.name) })
+}
+
+// list returns the entries of a list in a decoded object; nil if there is none.
+func (o object) list(name string) (list []json.RawMessage) {
+	for _, f := range o {
+		if raw, ok := f.value.(json.RawMessage); ok && f.name == name {
+			_ = json.Unmarshal(raw, &list) // anything else is no list
+		}
+	}
+	return list
 }
 
 // MarshalJSON encodes the fields in their order.
@@ -170,17 +186,17 @@ const overhead = 260
 // cutPassages divides limit characters among passages. Each passage keeps at least 60 characters, so the limit may
 // be exceeded with very many passages; Clip then applies its own limits.
 func cutPassages(ps []shownPassage, limit int) []shownPassage {
-	if len(ps) == 0 {
-		return ps
+	each := max(60, limit/max(1, len(ps))-overhead) // without any text, a passage's footnote would open at nothing
+	return changed(ps, func(p *shownPassage) { p.Text = CutText(p.Text, each) })
+}
+
+// changed returns a copy of a list with its items changed. It copies, since outputs are shared.
+func changed[T any](list []T, change func(*T)) []T {
+	list = slices.Clone(list)
+	for i := range list {
+		change(&list[i])
 	}
-	each := max(60, limit/len(ps)-overhead)
-	// Some text of each passage is kept, or its footnote would open at nothing.
-	out := make([]shownPassage, len(ps))
-	for i, p := range ps {
-		p.Text = CutText(p.Text, each)
-		out[i] = p
-	}
-	return out
+	return list
 }
 
 // shownPassage is a passage in a tool's output. ChunkID is for the page and API clients and omitted for models.
@@ -212,37 +228,27 @@ func showPassage(number Numberer, p corpus.Passage, doc corpus.Document) shownPa
 	return s
 }
 
-// placeLabel formats the blocks and pages of a passage: "b3–b5, p. 2–3". Models use block ids as locations.
-//
-// The last block or page is omitted if it equals the first.
-func (s shownPassage) placeLabel() string {
-	at := s.BlockID
-	if s.LastBlock != "" {
-		at += "–" + s.LastBlock
-	}
-	if s.Page > 0 {
-		at += ", p. " + strconv.Itoa(s.Page)
-	}
-	if s.LastPage > 0 {
-		at += "–" + strconv.Itoa(s.LastPage)
-	}
-	return at
-}
-
-// joinPassages joins passages to one text, each under its number and block.
+// joinPassages joins passages to one text, each under its number, blocks, pages and section: "[1] (b3–b5, p. 2–3)".
+// Models use block ids as locations. The last block or page is omitted if it equals the first.
 func joinPassages(ps []shownPassage) string {
-	var b strings.Builder
+	blocks := make([]string, len(ps))
 	for i, p := range ps {
-		if i > 0 {
-			b.WriteString("\n\n")
+		at := p.BlockID
+		if p.LastBlock != "" {
+			at += "–" + p.LastBlock
 		}
-		b.WriteString("[" + strconv.Itoa(p.N) + "] (" + p.placeLabel())
+		if p.Page > 0 {
+			at += ", p. " + strconv.Itoa(p.Page)
+		}
+		if p.LastPage > 0 {
+			at += "–" + strconv.Itoa(p.LastPage)
+		}
 		if p.Section != "" {
-			b.WriteString(", " + p.Section)
+			at += ", " + p.Section
 		}
-		b.WriteString(")\n" + p.Text)
+		blocks[i] = fmt.Sprintf("[%d] (%s)\n%s", p.N, at, p.Text)
 	}
-	return b.String()
+	return strings.Join(blocks, "\n\n")
 }
 
 // documentHit returns the hit of a document for a chat.StepResult. The file name is set if it differs from the

@@ -128,11 +128,10 @@ type readMultipleOutput struct {
 
 // clipTo divides the limit equally among the documents.
 func (o readMultipleOutput) clipTo(limit int) any {
-	docs := make([]readDocumentOutput, len(o.Documents))
-	for i, doc := range o.Documents {
-		docs[i] = doc.clipTo(limit*8/10/len(docs) - overhead).(readDocumentOutput)
-	}
-	o.Documents = docs
+	each := limit*8/10/max(1, len(o.Documents)) - overhead
+	o.Documents = changed(o.Documents, func(doc *readDocumentOutput) {
+		*doc, _ = doc.clipTo(each).(readDocumentOutput)
+	})
 	return o
 }
 

@@ -23,13 +23,14 @@ const DefaultTopK = 10
 // mostHits is the maximum number of passages of one search.
 const mostHits = 50
 
-// search is the search of the library, in the form of a tool. The zero value groups the passages by document.
+// search is the search of the library, in the form of a tool.
 type search struct {
-	passage, output string // fields of a passage, and of the output
-	semantic        bool   // searches by meaning alone, as a minimum score requires
-	further         bool   // continues a search: returns passages that the run was not shown yet
-	chunks          bool   // the names of its fields are those that its clients rely on
-	text            bool   // the output has the results as one text, too, which is all that models get
+	fields, output string // fields of a result, and of the output
+	documents      bool   // the results are documents, with their passages
+	semantic       bool   // searches by meaning alone, as a minimum score requires
+	further        bool   // continues a search: returns passages that the run was not shown yet
+	chunks         bool   // the names of its fields are those that its clients rely on
+	text           bool   // the output has the results as one text, too, which is all that models get
 }
 
 const (
@@ -38,13 +39,17 @@ const (
 		"rank n chunk_id doc_id"
 )
 
-// The searches for passages.
+// The searches.
 var (
-	foundPassages  = search{passage: passageFields, output: "query results total_results notes"}
-	foundByMeaning = search{passage: passageFields, output: foundPassages.output, semantic: true}
-	foundFurther   = search{passage: passageFields, output: foundPassages.output, further: true}
-	foundChunks    = search{passage: chunkFields, output: "results total_results query notes=given_notes", chunks: true}
-	foundText      = search{passage: chunkFields, output: foundChunks.output + " text", chunks: true, text: true}
+	foundDocuments = search{
+		fields: "doc_id filename title score similarity_score snippet block_id page matches passages",
+		output: "documents=results total_found=total_results notes", documents: true,
+	}
+	foundPassages  = search{fields: passageFields, output: "query results total_results notes"}
+	foundByMeaning = search{fields: passageFields, output: foundPassages.output, semantic: true}
+	foundFurther   = search{fields: passageFields, output: foundPassages.output, further: true}
+	foundChunks    = search{fields: chunkFields, output: "results total_results query notes=given_notes", chunks: true}
+	foundText      = search{fields: chunkFields, output: foundChunks.output + " text", chunks: true, text: true}
 )
 
 // tool returns a row for a search tool.
@@ -56,8 +61,13 @@ func (s search) tool(name, sets string, preference int, params ...param) *Tool {
 		forModel: without("chunk_id", "similarity_score"),
 	}
 	switch {
-	case s.output == "":
-		t.forModel = documentsForModel
+	case s.documents: // without what repeats the passages or is for the page
+		t.forModel = eachObject(func(o object) object {
+			if len(o.list("passages")) > 0 {
+				o = o.without("snippet", "block_id", "page")
+			}
+			return o.without("matches", "similarity_score", "chunk_id")
+		})
 	case s.text:
 		t.forModel = func(output json.RawMessage) any {
 			var out struct{ Text string }
@@ -84,7 +94,7 @@ func (s search) run(ctx context.Context, d *Context, in args) (Result, error) {
 	case s.further:
 		in.Query = d.Sources.QueryOrLatest(in.Query)
 		found, err = d.searchFurther(ctx, in)
-	case s.output == "":
+	case s.documents:
 		// Twice as many passages as documents, since a document may have several.
 		found, err = d.searchInReach(ctx, corpus.Query{
 			Text: in.Query, Limit: min(mostHits, max(d.TopK, 2*in.MaxResults)),
@@ -98,12 +108,12 @@ func (s search) run(ctx context.Context, d *Context, in args) (Result, error) {
 		return Result{}, err
 	}
 	r := Result{Transient: found.Partial, SourceChanges: SourceChanges{Hits: found.Results}}
-	if s.output == "" {
+	if s.documents {
 		groups := groupByDocument(found.Results, in.MaxResults)
 		r.SourceChanges.Hits = slices.Concat(groups...)
 		r.Message = "Found " + english.Count(len(groups), "document")
 		r.Output = func(number Numberer) (any, chat.StepResult) {
-			return foundDocuments(number, in.Query, groups, found.Notes, d.TopK)
+			return s.foundDocuments(number, in.Query, groups, found.Notes, d.TopK)
 		}
 	} else {
 		r.Message = "Found " + english.Count(len(found.Results), "passage")
@@ -187,19 +197,19 @@ func (d *Context) searchFurther(ctx context.Context, in args) (corpus.Results, e
 	return found, err
 }
 
-// passagesOutput is the output of a search for passages, all fields of all tools. It is encoded with those of its tool.
-type passagesOutput struct {
+// searchOutput is the output of a search: its results with all fields. It is encoded with those that its tool names.
+type searchOutput struct {
 	search
-	query    string
-	notes    []string
-	passages []map[string]any
+	query   string
+	notes   []string
+	results []map[string]any
 }
 
 // found returns the output and the result of a search for passages, and assigns their numbers. The source of a chunk is
 // the document's origin, such as a web page, or a link to the passage in the viewer. Its similarity is 0–1, that of the
 // search if there are no embeddings.
 func (s search) found(number Numberer, query string, found corpus.Results) (any, chat.StepResult) {
-	out := passagesOutput{search: s, query: query, notes: append([]string{}, found.Notes...)}
+	out := searchOutput{search: s, query: query, notes: append([]string{}, found.Notes...)}
 	result := chat.StepResult{Query: query, Found: len(found.Results), Notes: found.Notes}
 	for i, r := range found.Results {
 		hit, p := documentHit(r.Document), r.Passage
@@ -214,7 +224,7 @@ func (s search) found(number Numberer, query string, found corpus.Results) (any,
 			heading = nil // null: clients expect the field
 		}
 		source := r.Document.SourceURL()
-		out.passages = append(out.passages, map[string]any{
+		out.results = append(out.results, map[string]any{
 			"n": hit.N, "rank": i + 1, "chunk_id": p.ID, "doc_id": hit.DocumentID, "title": hit.Title,
 			"filename": r.Document.DisplayName(), "section": given(p.Section), "heading": heading,
 			"page": given(r.Page), "block_id": r.Block, "text": p.Text, "score": r.Score,
@@ -237,42 +247,54 @@ func (s search) found(number Numberer, query string, found corpus.Results) (any,
 }
 
 // MarshalJSON encodes the fields that the tool names.
-func (o passagesOutput) MarshalJSON() ([]byte, error) {
+func (o searchOutput) MarshalJSON() ([]byte, error) {
 	results := []object{}
-	for _, p := range o.passages {
-		results = append(results, pick(o.passage, p))
+	for _, r := range o.results {
+		results = append(results, pick(o.fields, r))
 	}
-	values := map[string]any{
-		"query": o.query, "results": results, "total_results": len(results), "notes": o.notes, "text": o.asText(),
-	}
+	values := map[string]any{"query": o.query, "results": results, "total_results": len(results), "notes": o.notes}
 	if len(o.notes) > 0 {
 		values["given_notes"] = o.notes
+	}
+	if o.text {
+		values["text"] = o.asText()
 	}
 	return pick(o.output, values).MarshalJSON()
 }
 
 // clipTo truncates all passages to the same length, at least 60 characters. A text that repeats them gets half.
-func (o passagesOutput) clipTo(limit int) any {
+// Documents share the limit by their numbers of passages; each keeps its name and a snippet.
+func (o searchOutput) clipTo(limit int) any {
 	if o.text {
 		limit /= 2
 	}
-	o.passages = slices.Clone(o.passages)
-	for i, p := range o.passages {
-		p = maps.Clone(p)
-		p["text"] = CutText(p["text"].(string), max(60, limit*8/10/len(o.passages)-2*overhead))
-		o.passages[i] = p
+	each := max(60, limit*8/10/max(1, len(o.results))-2*overhead)
+	all := 0
+	for _, r := range o.results {
+		passages, _ := r["passages"].([]shownPassage)
+		all += len(passages)
 	}
+	o.results = changed(o.results, func(r *map[string]any) {
+		cut := maps.Clone(*r)
+		if passages, ok := cut["passages"].([]shownPassage); ok {
+			cut["snippet"] = CutText(cut["snippet"].(string), 300)
+			cut["passages"] = cutPassages(passages, (limit*8/10-len(o.results)*400)*len(passages)/max(1, all))
+		} else {
+			cut["text"] = CutText(cut["text"].(string), each)
+		}
+		*r = cut
+	})
 	return o
 }
 
 // asText formats passages as text. Clients of this tool rely on the format: number, title and section, URL, relevance
 // with two digits, and the passage. An empty result is a sentence.
-func (o passagesOutput) asText() string {
-	if len(o.passages) == 0 {
+func (o searchOutput) asText() string {
+	if len(o.results) == 0 {
 		return "No relevant content was found for: " + o.query
 	}
-	blocks := make([]string, len(o.passages))
-	for i, p := range o.passages {
+	blocks := make([]string, len(o.results))
+	for i, p := range o.results {
 		name := p["title"].(string)
 		if heading := p["heading"].(*string); heading != nil {
 			name += ", " + *heading
@@ -283,92 +305,34 @@ func (o passagesOutput) asText() string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// foundDocument is a document with its passages that are shown whole, or else a snippet.
-//
-// Score is the best passage's. Matches are start and end offsets in the snippet, in runes.
-type foundDocument struct {
-	DocID    string  `json:"doc_id"`
-	Filename string  `json:"filename"`
-	Title    string  `json:"title"`
-	Score    float64 `json:"score"`
-	// Similarity is that of the best passage, if known. It is for API clients; models use Score.
-	Similarity *float64       `json:"similarity_score,omitempty"`
-	Snippet    string         `json:"snippet"`
-	BlockID    string         `json:"block_id,omitempty"` // block of the snippet
-	Page       int            `json:"page,omitempty"`     // page of the snippet
-	Matches    [][2]int       `json:"matches,omitempty"`  // offsets in the snippet in runes, for the page
-	Passages   []shownPassage `json:"passages"`
-}
-
-// searchDocumentsOutput holds the results, best document first.
-//
-// TotalFound is the number of documents in the list. Notes report parts of the library that were not searched, and
-// fallbacks to another search mode.
-type searchDocumentsOutput struct {
-	Documents  []foundDocument `json:"documents"`
-	TotalFound int             `json:"total_found"`
-	Notes      []string        `json:"notes"`
-}
-
-// documentsForModel omits fields that repeat the passages or are for the page only.
-func documentsForModel(output json.RawMessage) any {
-	var out searchDocumentsOutput
-	_ = json.Unmarshal(output, &out) // it was encoded here
-	for i := range out.Documents {
-		doc := &out.Documents[i]
-		if len(doc.Passages) > 0 {
-			doc.Snippet, doc.BlockID, doc.Page = "", "", 0
-		}
-		doc.Matches, doc.Similarity = nil, nil
-		for j := range doc.Passages {
-			doc.Passages[j].ChunkID = ""
-		}
-	}
-	return out
-}
-
-// clipTo divides the limit by the number of passages in each document. Each document keeps its name and a snippet.
-func (o searchDocumentsOutput) clipTo(limit int) any {
-	docs := slices.Clone(o.Documents)
-	all := 0
-	for _, doc := range docs {
-		all += len(doc.Passages)
-	}
-	for i := range docs {
-		doc := &docs[i]
-		doc.Snippet = CutText(doc.Snippet, 300)
-		doc.Passages = cutPassages(doc.Passages, (limit*8/10-len(docs)*400)*len(doc.Passages)/max(1, all))
-	}
-	o.Documents = docs
-	return o
-}
-
-// foundDocuments returns the output and the result of a search for documents. The best passages of all documents are
-// shown whole, up to whole; further documents have a snippet. Only whole passages get numbers, so a model has to read a
-// document to cite a snippet.
-func foundDocuments(
+// foundDocuments returns the output and the result of a search for documents, best first. The best passages of all
+// documents are shown whole, up to whole; further documents have a snippet. Only whole passages get numbers, so a model
+// has to read a document to cite a snippet. Score and similarity are the best passage's; block and page are those of
+// the snippet, and matches are start and end offsets in it, in runes.
+func (s search) foundDocuments(
 	number Numberer, query string, groups [][]corpus.Result, notes []string, whole int,
 ) (any, chat.StepResult) {
-	out := searchDocumentsOutput{
-		Documents: []foundDocument{}, TotalFound: len(groups), Notes: append([]string{}, notes...),
-	}
+	out := searchOutput{search: s, query: query, notes: append([]string{}, notes...)}
 	result := chat.StepResult{Query: query, Found: len(groups), Notes: notes}
 	for _, hits := range groups {
-		best, doc := hits[0], hits[0].Document
-		shown := foundDocument{
-			DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Score: best.Score,
-			Similarity: best.Similarity, Snippet: best.Snippet.Text, BlockID: best.Block, Page: best.Page,
-			Matches: best.Snippet.Matches, Passages: []shownPassage{},
-		}
+		best, doc, passages := hits[0], hits[0].Document, []shownPassage{}
 		for _, hit := range hits[:min(whole, len(hits))] {
-			shown.Passages = append(shown.Passages, showPassage(number, hit.Passage, doc))
+			passages = append(passages, showPassage(number, hit.Passage, doc))
 		}
-		whole -= len(shown.Passages)
-		out.Documents = append(out.Documents, shown)
+		whole -= len(passages)
+		row := map[string]any{
+			"doc_id": doc.ID, "filename": doc.DisplayName(), "title": doc.DisplayTitle(), "score": best.Score,
+			"similarity_score": given(best.Similarity), "snippet": best.Snippet.Text, "block_id": given(best.Block),
+			"page": given(best.Page), "passages": passages,
+		}
+		if len(best.Snippet.Matches) > 0 {
+			row["matches"] = best.Snippet.Matches
+		}
+		out.results = append(out.results, row)
 		hit := documentHit(doc)
-		hit.Score, hit.Similarity, hit.Snippet, hit.Matches = &best.Score, best.Similarity, shown.Snippet, shown.Matches
-		hit.BlockID, hit.Page = best.Block, best.Page
-		result.Hits = append(result.Hits, withPassages(hit, doc, shown.Passages)...)
+		hit.Score, hit.Similarity, hit.BlockID, hit.Page = &best.Score, best.Similarity, best.Block, best.Page
+		hit.Snippet, hit.Matches = best.Snippet.Text, best.Snippet.Matches
+		result.Hits = append(result.Hits, withPassages(hit, doc, passages)...)
 	}
 	return out, result
 }

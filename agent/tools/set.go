@@ -196,22 +196,6 @@ func (s Set) Find(name string) *Tool {
 	return nil
 }
 
-// HasAll reports whether the set has all named tools.
-func (s Set) HasAll(names []string) bool {
-	for _, name := range names {
-		if s.Find(name) == nil {
-			return false
-		}
-	}
-	return true
-}
-
-// HasSideEffects reports whether a tool of the set has side effects on other systems.
-func (s Set) HasSideEffects(name string) bool {
-	t := s.Find(name)
-	return t != nil && t.HasSideEffects
-}
-
 // Names returns the names of the set's tools, in order.
 func (s Set) Names() []string {
 	out := make([]string, len(s.Tools))
@@ -237,20 +221,20 @@ func (s Set) MaxTopK() int {
 func (s Set) Available(names []string) []string {
 	out := []string{}
 	for _, name := range names {
-		t := s.Find(name)
-		if t == nil {
-			t = s.standIn(s.known[name])
-		}
-		if t != nil && !slices.Contains(out, t.Name) {
+		if t := s.like(name); t != nil && !slices.Contains(out, t.Name) {
 			out = append(out, t.Name)
 		}
 	}
 	return out
 }
 
-// standIn returns the set's best fallback for a capability, or nil. The lowest preference above 0 is best.
-func (s Set) standIn(c chat.Capability) *Tool {
-	var best *Tool
+// like returns a tool of the set, or else the best fallback for its capability, or nil. The lowest preference above 0
+// is best.
+func (s Set) like(name string) (best *Tool) {
+	if t := s.Find(name); t != nil {
+		return t
+	}
+	c := s.known[name]
 	for _, t := range s.Tools {
 		if c != "" && t.Capability == c && t.preference > 0 && (best == nil || t.preference < best.preference) {
 			best = t
@@ -260,12 +244,10 @@ func (s Set) standIn(c chat.Capability) *Tool {
 }
 
 // SearchTool returns the set's tool that finds passages by a query, or nil.
-func (s Set) SearchTool() *Tool {
-	for _, name := range s.Available([]string{"search_documents"}) {
-		return s.Find(name)
-	}
-	return nil
-}
+func (s Set) SearchTool() *Tool { return s.like("search_documents") }
+
+// ReadTool returns the set's tool that reads one document, or nil.
+func (s Set) ReadTool() *Tool { return s.like("read_document") }
 
 // AbsenceNote returns the lines of the prompt about absent tools and the reasons, empty if no tool is absent.
 //

@@ -24,7 +24,7 @@ func label(doing, done, noun, argument string, form chat.LabelForm) *chat.Label 
 // cite_source are for models that were trained for the tools of cursor (docs/decisions/agent.md).
 func rows(cfg Config) []*Tool {
 	return []*Tool{
-		search{}.tool("search_documents", "cursor", 0,
+		foundDocuments.tool("search_documents", "cursor", 0,
 			query("What to search for: keywords or a short question"),
 			count("max_results", 50, 10, "How many documents to return at most")),
 		foundByMeaning.tool("semantic_search", "strategy", 3,

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -324,25 +323,30 @@ func (t *Tool) ForModel(output json.RawMessage) any {
 
 // without returns a function that drops the named fields of an output, at any depth.
 func without(names ...string) func(json.RawMessage) any {
-	var drop func(json.RawMessage) any
-	drop = func(raw json.RawMessage) any {
+	return eachObject(func(o object) object { return o.without(names...) })
+}
+
+// eachObject returns a function that changes each object in an output, at any depth, those around others first.
+func eachObject(change func(object) object) func(json.RawMessage) any {
+	var walk func(json.RawMessage) any
+	walk = func(raw json.RawMessage) any {
 		var fields object
 		var list []json.RawMessage
 		switch {
 		case raw[0] == '{' && json.Unmarshal(raw, &fields) == nil:
-			fields = slices.DeleteFunc(fields, func(f field) bool { return slices.Contains(names, f.name) })
+			fields = change(fields)
 			for i, f := range fields {
-				fields[i].value = drop(f.value.(json.RawMessage))
+				fields[i].value = walk(f.value.(json.RawMessage))
 			}
 			return fields
 		case raw[0] == '[' && json.Unmarshal(raw, &list) == nil:
 			out := make([]any, len(list))
 			for i, item := range list {
-				out[i] = drop(item)
+				out[i] = walk(item)
 			}
 			return out
 		}
 		return raw
 	}
-	return drop
+	return walk
 }

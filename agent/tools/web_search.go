@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/footnote/footnote/agent/web"
 	"github.com/footnote/footnote/chat"
@@ -49,17 +48,9 @@ type webSearchOutput struct {
 
 // clipTo truncates passages and snippets and keeps every URL.
 func (o webSearchOutput) clipTo(limit int) any {
-	pages := make([]webPage, len(o.Pages))
-	for i, p := range o.Pages {
-		p.Passages = cutPassages(p.Passages, (limit*6/10-len(pages)*500)/len(pages))
-		pages[i] = p
-	}
-	unread := make([]unreadPage, len(o.Unread))
-	for i, u := range o.Unread {
-		u.Snippet = CutText(u.Snippet, 150)
-		unread[i] = u
-	}
-	o.Pages, o.Unread = pages, unread
+	each := limit*6/10/max(1, len(o.Pages)) - 500
+	o.Pages = changed(o.Pages, func(p *webPage) { p.Passages = cutPassages(p.Passages, each) })
+	o.Unread = changed(o.Unread, func(p *unreadPage) { p.Snippet = CutText(p.Snippet, 150) })
 	return o
 }
 
@@ -94,16 +85,11 @@ func webSearch(w *web.Web, approve bool) *Tool {
 func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found []web.Found) (Result, error) {
 	docs := make([]corpus.Document, len(found))
 	why := make([]error, len(found))
-	var reading errgroup.Group
+	var reading sync.WaitGroup
 	for i, f := range found[:min(pagesRead, len(found))] {
-		reading.Go(func() error {
-			docs[i], why[i] = d.capturePage(ctx, w, f)
-			return nil
-		})
+		reading.Go(func() { docs[i], why[i] = d.capturePage(ctx, w, f) })
 	}
-	if err := reading.Wait(); err != nil {
-		return Result{}, err
-	}
+	reading.Wait()
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
@@ -132,9 +118,10 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 			out := webSearchOutput{Query: query, Pages: []webPage{}, Unread: unread, Total: len(found)}
 			result := chat.StepResult{Query: query, Found: len(found)}
 			for _, doc := range read {
-				page := webPage{DocID: doc.ID, URL: doc.SourceURL(), Title: doc.DisplayTitle(), FetchedAt: doc.MetaText(
-					corpus.MetaFetchedAt,
-				), Passages: []shownPassage{}}
+				page := webPage{
+					DocID: doc.ID, URL: doc.SourceURL(), Title: doc.DisplayTitle(),
+					FetchedAt: doc.MetaText(corpus.MetaFetchedAt), Passages: []shownPassage{},
+				}
 				for _, p := range passages[doc.ID] {
 					page.Passages = append(page.Passages, showPassage(number, p, doc))
 				}
