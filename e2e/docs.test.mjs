@@ -12,6 +12,8 @@ describe('the page of the API', () => {
   const at = house({ model: { delay: 20 } })
   const open = async (page, id) => {
     const form = page.locator(`#${id} form`)
+    await page.waitForLoadState() // the script that describes what is opened is there
+    await page.locator(`#${id} > summary`).click()
     await page.locator(`#${id} .api-try > summary`).click()
     return { form, send: form.getByRole('button', { name: /^Send/ }), state: form.getByRole('status'), shown: form.locator('pre') }
   }
@@ -72,10 +74,31 @@ describe('the page of the API', () => {
     }
   }
 
-  it('has commands for a shell without scripts', at.tab(async page => {
+  it('describes an operation that an address names, from parameters to failures', at.tab(async page => {
+    await page.goto('/docs#post_search')
+    const search = page.locator('#post_search')
+    await search.locator('pre').first().waitFor()
+    const said = await search.textContent()
+    for (const part of [/curl -X POST http:\/\/127\.0\.0\.1:\d+\/search/, /1 to 50; default 5/, /hybrid, lexical, semantic/, /querytextneeded/]) assert.match(said, part)
+    assert.doesNotMatch(said, /X-API-Key/)
+    const answer = search.locator('.api-answers').first()
+    await answer.locator('summary').first().click()
+    await answer.getByText('results', { exact: true }).waitFor()
+    const text = await answer.locator('details[open]').textContent()
+    assert.match(text, /list of /)
+    await page.goto('/docs#post_agent_query')
+    await page.locator('#post_agent_query > summary').waitFor()
+    await page.reload()
+    await page.locator('#post_agent_query pre').first().waitFor()
+    assert.match(await page.locator('#post_agent_query').textContent(), /The same as /)
+  }))
+
+  it('lists the operations without scripts', at.tab(async page => {
     await page.goto('/docs')
-    assert.equal(await page.locator('.api-try:visible').count(), 0)
-    assert.match(await page.locator('#post_agent_query').textContent(), /curl -X POST http:\/\/127\.0\.0\.1:\d+\/agent\/query/)
-    assert.match(await page.locator('#get_health').textContent(), /curl http:\/\/127\.0\.0\.1:\d+\/health/)
+    assert.equal(await page.getByRole('link', { name: 'openapi.json' }).getAttribute('href'), '/openapi.json')
+    assert.match(await page.locator('#post_agent_query > summary').textContent(), /POST\s*\/agent\/query\s*Ask with a history/)
+    assert.ok(await page.getByTestId('operation').count() > 90)
+    await fits(page)
+    await shot(page, 'docs-plain')
   }, { javaScriptEnabled: false }))
 })

@@ -254,7 +254,7 @@ func (s *Server) describedRoutes(e *httpio.Router) {
 		if err != nil {
 			return err
 		}
-		return s.page.Docs(c, doc.Docs)
+		return s.page.Docs(c, doc.Docs())
 	})
 }
 

@@ -429,7 +429,7 @@ func TestWhatTheAPIAsksFor(t *testing.T) {
 		}
 		page := th.send("GET", "/docs", nil, header{"Accept", "text/html"})
 		if page.status != http.StatusOK || !strings.Contains(page.body, "/agent/chat/structured") ||
-			!strings.Contains(page.body, `data-testid="try"`) || !strings.HasPrefix(described.OpenAPI, "3.") {
+			!strings.Contains(page.body, `data-testid="operation"`) || !strings.HasPrefix(described.OpenAPI, "3.") {
 			t.Errorf("/docs: %d, version %q", page.status, described.OpenAPI)
 		}
 	})

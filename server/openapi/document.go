@@ -1,9 +1,9 @@
 // Package openapi describes the API: operations lists every route for programs, and schema generates JSON schemas of
 // the rooms' types from their tags and, by said.json, from their comments. The description is served as JSON, and
-// docs converts it to prose for a page.
+// its operations are listed on a page.
 //
 // Input is the routes in operations.go and in the files of its groups, the Go types of bodies, and the comments and
-// constants in said.json. Output is one Document for GET /openapi.json, and its prose by Docs for GET /docs.
+// constants in said.json. Output is one Document for GET /openapi.json, and the list of its operations for GET /docs.
 // route.go has the methods that describe a route, schema.go generates schemas, including those that types can't
 // express, said.go parses tags and comments, and same.go lists equivalent fields.
 //
@@ -23,6 +23,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/relay"
+	"github.com/footnote/footnote/views"
 )
 
 // alwaysFails are the error codes of every route.
@@ -40,8 +41,6 @@ type (
 		Paths      map[string]map[string]apiOperation `json:"paths"`
 		Components apiComponents                      `json:"components"`
 		Limits     []apiLimit                         `json:"x-limits"`
-
-		asked map[string]bool // the components of requests
 	}
 	// apiLimit is a limit per user: its default and its value here. Its unit is in About.
 	apiLimit struct {
@@ -126,6 +125,23 @@ func Describe(users chat.Limits, version string) (*Document, error) {
 	return doc, errors.Join(types.err, doc.nameSame())
 }
 
+// Docs lists the operations in source order, which a map of paths loses.
+func (doc *Document) Docs() views.Docs {
+	d := views.Docs{About: doc.Info.Description, Version: doc.Info.Version}
+	for _, tag := range doc.Tags {
+		g := views.DocsGroup{Name: tag.Name, About: tag.Description}
+		for _, op := range Operations() {
+			if op.group == tag.Name {
+				g.Operations = append(g.Operations, views.DocsOperation{
+					ID: op.ID(), Method: op.Method, Path: TemplatePath(op.Path), Summary: op.summary, About: op.about,
+				})
+			}
+		}
+		d.Groups = append(d.Groups, g)
+	}
+	return d
+}
+
 // describe is Describe without the check of same fields, for the test that generates said.json while that is
 // outdated.
 func describe(users chat.Limits, version string) (*Document, *schemas) {
@@ -166,7 +182,7 @@ func describe(users chat.Limits, version string) (*Document, *schemas) {
 	types.responseSchema(relay.AgUiEvent{})
 	types.responseSchema(relay.AgUiState{})
 	// All routes and events were visited, so all components exist.
-	doc.Components.Schemas, doc.asked = types.made, types.asked
+	doc.Components.Schemas = types.made
 	return doc, types
 }
 

@@ -96,24 +96,16 @@ func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.
 	return err
 }
 
-// Docs renders a description of the API as a page. describe returns it for the address of the examples; keys adds a
-// key to them.
-//
-// It handles GET /docs, for users: the page has a frame with their conversations.
-func (h *Handlers) Docs(c httpio.Context, describe func(base string, keys bool) (views.Docs, error)) error {
+// Docs handles GET /docs, the page of the API, for users: its frame has their conversations.
+func (h *Handlers) Docs(c httpio.Context, d views.Docs) error {
 	page, err := h.pageFrame(c, "API")
 	if err != nil {
 		return err
 	}
-	keys := false
 	if h.Keys != nil {
-		if keys, err = h.Keys.Needed(); err != nil {
+		if d.Keys, err = h.Keys.Needed(); err != nil {
 			return fmt.Errorf("read the keys: %w", err)
 		}
 	}
-	d, err := describe(httpio.Origin(c), keys)
-	if err != nil {
-		return err
-	}
-	return h.showPage(c, http.StatusOK, page, views.APIDocs(d), nil)
+	return h.showPage(c, http.StatusOK, page, views.APIDocs(page, d), nil)
 }
