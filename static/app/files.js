@@ -33,7 +33,7 @@ addEventListener('paste', event => {
 })
 
 /** All files of a drop, folders included. */
-export async function gather(transfer) {
+async function gather(transfer) {
   const entries = [...transfer.items].map(item => item.webkitGetAsEntry?.()).filter(Boolean)
   const found = []
   const visit = async entry => {
