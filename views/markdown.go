@@ -64,7 +64,8 @@ func newMarkdown(away func(address string) string) *Markdown {
 	policy := bluemonday.NewPolicy()
 	policy.AllowElements("p", "br", "hr", "strong", "em", "del", "code", "pre", "blockquote", "ul", "ol", "li",
 		"h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td")
-	policy.AllowAttrs("class").Matching(regexp.MustCompile(`^(language-[\w+#.-]{1,40}|tex|tex tex-line)$`)).OnElements("code")
+	policy.AllowAttrs("class").
+		Matching(regexp.MustCompile(`^(language-[\w+#.-]{1,40}|tex|tex tex-line)$`)).OnElements("code")
 	policy.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
 	policy.AllowAttrs("class").Matching(regexp.MustCompile(`^paren$`)).OnElements("ol")
 	policy.AllowAttrs("align").Matching(regexp.MustCompile(`^(left|center|right)$`)).OnElements("th", "td")
