@@ -12,7 +12,7 @@ require (
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/cloudwego/eino v0.7.36
-	github.com/eino-contrib/jsonschema v1.0.3
+	github.com/eino-contrib/jsonschema v1.0.3 // indirect
 	github.com/emersion/go-imap/v2 v2.0.0-beta.8
 	github.com/google/go-cmp v0.7.0
 	github.com/google/jsonschema-go v0.4.3
@@ -113,7 +113,7 @@ require (
 )
 
 require (
-	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e // indirect
+	github.com/go-json-experiment/json v0.0.0-20251027170946-4849db3c2f7e
 	github.com/kaptinlin/jsonrepair v0.2.15
 )
 

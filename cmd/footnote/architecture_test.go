@@ -169,10 +169,10 @@ var allowed = map[string][]string{
 var owners = map[string][]string{
 	"github.com/labstack/echo":        {"server/httpio"},
 	"github.com/sony/gobreaker":       {"agent/llm/httpllm"},
+	"github.com/go-json-experiment":   {"server/httpio"},
 	"github.com/kaptinlin/jsonrepair": {"agent/llm/textcalls"},
 	"github.com/anthropics":           {"agent/llm/anthropic"},
 	"github.com/cloudwego/eino":       {"agent/run/eino"},
-	"github.com/eino-contrib":         {"agent/run/eino"},
 	"github.com/openai/openai-go":     {"agent/llm/openai"},
 	"modernc.org/sqlite":              {"sql/sqlite"},
 	"github.com/jackc/pgx":            {"sql/postgres"},

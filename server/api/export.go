@@ -164,10 +164,10 @@ func (a *Handlers) readEvidence(c httpio.Context) ([]byte, error) {
 		Format *string `json:"format"`
 	}
 	if json.Unmarshal(body, &itself) == nil && itself.Format != nil {
-		return body, nil
+		return body, httpio.CheckJSON(body)
 	}
 	var wrapped EvidenceFile
-	err = httpio.Decode(body, &wrapped, (*json.Decoder).DisallowUnknownFields)
+	err = httpio.DecodeJSON(body, &wrapped)
 	return []byte(wrapped.File), err
 }
 

@@ -72,13 +72,10 @@ func (a *Handlers) readInput(c httpio.Context) (json.RawMessage, error) {
 		return nil, err
 	}
 	text := strings.TrimSpace(httpio.FormText(c.Request().PostForm, "input"))
-	if err := httpio.LegibleJSON([]byte(text)); err != nil {
-		return nil, err
-	}
 	if err := json.Unmarshal([]byte(text), &body.Input); err != nil || body.Input == nil {
 		return nil, httpio.Invalid(
 			`The input must be a JSON object, like {"query": "roof"}. Check its quotes, commas and brackets.`,
 		)
 	}
-	return json.RawMessage(text), nil
+	return json.RawMessage(text), httpio.CheckJSON([]byte(text))
 }

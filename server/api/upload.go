@@ -217,13 +217,13 @@ func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, fi
 		settings.Namespace = string(value)
 		return false, chat.CheckNamespace(settings.Namespace)
 	}
-	if err := httpio.LegibleJSON(value); err != nil {
-		return false, err
+	if len(value) == 0 {
+		return false, nil
 	}
-	if len(value) > 0 && json.Unmarshal(value, &settings.Meta) != nil {
+	if json.Unmarshal(value, &settings.Meta) != nil {
 		return false, httpio.Invalid("The field meta must be a JSON object.")
 	}
-	return false, httpio.CheckStrict(value, nil)
+	return false, httpio.CheckJSON(value)
 }
 
 // addFile adds one file to the library. It fails only if the request can't continue.

@@ -7,7 +7,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"reflect"
+	"errors"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
@@ -73,9 +74,9 @@ func (y *Year) UnmarshalJSON(data []byte) error {
 	case string:
 		*y = Year(v)
 	case float64:
-		*y = Year(data)
+		*y = Year(strconv.FormatFloat(v, 'f', -1, 64))
 	default:
-		return &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[Year]()}
+		return errors.New("it is no date")
 	}
 	return nil
 }

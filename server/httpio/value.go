@@ -2,7 +2,6 @@ package httpio
 
 import (
 	"encoding/json"
-	"reflect"
 	"time"
 )
 
@@ -11,22 +10,21 @@ type Moment struct{ time.Time }
 
 // UnmarshalJSON decodes the time. The decoder adds the field's name to its error.
 func (m *Moment) UnmarshalJSON(data []byte) error {
-	wrong := &json.UnmarshalTypeError{Value: "value", Type: reflect.TypeFor[Moment]()}
 	var text string
-	if json.Unmarshal(data, &text) != nil {
-		return wrong
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
 	}
 	if text == "" {
 		m.Time = time.Time{}
 		return nil
 	}
+	var err error
 	for _, form := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.Parse(form, text); err == nil {
-			m.Time = t
+		if m.Time, err = time.Parse(form, text); err == nil {
 			return nil
 		}
 	}
-	return wrong
+	return err
 }
 
 // NotNil returns a list that encodes as [] and never as null.

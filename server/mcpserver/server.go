@@ -104,7 +104,7 @@ func (h *Handlers) Serve(c httpio.Context) error {
 	if err := checkCallParams(body); err != nil {
 		return err
 	}
-	if err := httpio.CheckStrict(body, nil); err != nil {
+	if err := httpio.CheckJSON(body); err != nil {
 		return err
 	}
 	who.call = h.readEnvelope(c, body)

@@ -3,7 +3,6 @@ package relay
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -237,8 +236,7 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &parts) != nil {
 		return bad
 	}
-	// CheckStrict on the whole body does not know this type's fields
-	if err := httpio.CheckStrict(data, reflect.TypeFor[[]part]()); err != nil {
+	if err := httpio.DecodeOpenJSON(data, &parts); err != nil { // the case of names
 		return err
 	}
 	var texts []string

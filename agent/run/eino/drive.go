@@ -13,7 +13,6 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/flow/agent/react"
 	"github.com/cloudwego/eino/schema"
-	"github.com/eino-contrib/jsonschema"
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/run"
@@ -55,13 +54,22 @@ func Drive(ctx context.Context, r run.Rounds) error {
 func describe(spec llm.ToolSpec) (*schema.ToolInfo, error) {
 	info := &schema.ToolInfo{Name: spec.Name, Desc: spec.Description}
 	if len(spec.Schema) > 0 {
-		var params jsonschema.Schema
-		if err := json.Unmarshal(spec.Schema, &params); err != nil {
+		params, err := decodeFor(schema.NewParamsOneOfByJSONSchema, spec.Schema)
+		if err != nil {
 			return nil, fmt.Errorf("read the schema of the tool %s: %w", spec.Name, err)
 		}
-		info.ParamsOneOf = schema.NewParamsOneOfByJSONSchema(&params)
+		info.ParamsOneOf = params
 	}
 	return info, nil
+}
+
+// decodeFor decodes JSON into the type that a function takes, and calls it.
+func decodeFor[T, R any](take func(*T) R, raw []byte) (r R, err error) {
+	v := new(T)
+	if err := json.Unmarshal(raw, v); err != nil {
+		return r, err
+	}
+	return take(v), nil
 }
 
 // speaker adapts the run's model to Eino. It ignores the messages that Eino collected, since the run keeps the
