@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
@@ -338,7 +339,7 @@ func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
 			run.ID); err != nil {
 			t.Fatal(err)
 		}
-		res, err := http.ReadResponse(ssetest.NewReader(conn).Buffer, nil)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			t.Fatalf("request %d on the connection: %v, want no error", i, err)
 		}

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+
+	"github.com/footnote/footnote/text/sse"
 )
 
 // maxMessage is the maximum size of one message of a server, in bytes. A model gets maxText of a result; the rest is
@@ -83,8 +84,8 @@ func makeRefusal(r *http.Request) []byte {
 // events passes server-sent events on, each after it is complete. An event that is too large is dropped; on a call's
 // stream an error replaces it and ends the stream.
 type events struct {
-	from    io.ReadCloser
-	lines   *bufio.Reader
+	io.Closer
+	from    *sse.Reader
 	instead []byte // error event; empty: not a call's stream
 	ready   []byte // buffer for Read
 	err     error  // returned after ready
@@ -92,7 +93,7 @@ type events struct {
 
 // newEvents returns a reader of a body's events. Closing it closes the body.
 func newEvents(from io.ReadCloser, instead []byte) *events {
-	return &events{from: from, lines: bufio.NewReader(from), instead: instead}
+	return &events{Closer: from, from: sse.NewReader(from, maxMessage), instead: instead}
 }
 
 // Read implements io.Reader.
@@ -101,43 +102,31 @@ func (e *events) Read(p []byte) (int, error) {
 		if e.err != nil {
 			return 0, e.err
 		}
-		e.readEvent()
+		event, err := e.from.Next()
+		tooLarge := errors.Is(err, sse.ErrTooLong) || nested(event.Data) > maxNested
+		switch {
+		case tooLarge && len(e.instead) > 0:
+			e.ready, e.err = e.instead, io.EOF
+		case tooLarge:
+		case err != nil:
+			e.err = err
+		default:
+			e.ready = e.appendEvent(event)
+		}
 	}
 	n := copy(p, e.ready)
 	e.ready = e.ready[n:]
 	return n, nil
 }
 
-// Close implements io.Closer.
-func (e *events) Close() error { return e.from.Close() }
-
-// readEvent reads one event, up to an empty line. A line longer than the reader's buffer is read in parts; begins
-// reports whether a part starts its line, as only an empty line at its start ends an event.
-func (e *events) readEvent() {
-	e.ready = nil
-	begins, tooLarge, values := true, false, 0 // begins: at the start of a line
-	for {
-		part, err := e.lines.ReadSlice('\n')
-		values += nested(part)
-		if tooLarge = tooLarge || len(e.ready)+len(part) > maxMessage || values > maxNested; tooLarge {
-			e.ready = nil
-		} else {
-			e.ready = append(e.ready, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull): // the line continues
-			begins = false
-			continue
-		case err != nil:
-			e.err = err
-		case !begins || len(bytes.TrimRight(part, "\r\n")) > 0:
-			begins = true
-			continue
-		}
-		// The stream of a call ends with the error that replaces its result.
-		if tooLarge && len(e.instead) > 0 {
-			e.ready, e.err = e.instead, io.EOF
-		}
-		return
+// appendEvent encodes an event with all its fields, and a new reconnection delay.
+func (e *events) appendEvent(event sse.Event) (out []byte) {
+	if event.ID != "" {
+		out = append(out, "id: "+event.ID+"\n"...)
 	}
+	if e.from.Retry != "" {
+		out = append(out, "retry: "+e.from.Retry+"\n"...)
+		e.from.Retry = ""
+	}
+	return sse.Append(out, 0, event.Name, event.Data)
 }

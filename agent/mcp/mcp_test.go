@@ -333,8 +333,10 @@ func TestEventsPassButForThoseThatAreTooLarge(t *testing.T) {
 	large := "data: " + strings.Repeat("a", maxMessage) + "\n"
 	for _, tt := range []struct{ name, body, instead, want string }{
 		{"events", "id: 1\ndata: a\n\n: still here\n\ndata: b\r\n\r\n", "",
-			"id: 1\ndata: a\n\n: still here\n\ndata: b\r\n\r\n"},
-		{"one that breaks off", "data: a\n\ndata: b", "", "data: a\n\ndata: b"},
+			"id: 1\ndata: a\n\ndata: b\n\n"},
+		{"all fields", "retry: 5\n\nid: x\nevent: message\ndata: a\n\ndata: b\n\n", "",
+			"id: x\nretry: 5\nevent: message\ndata: a\n\ndata: b\n\n"},
+		{"one that breaks off", "data: a\n\ndata: b", "", "data: a\n\n"},
 		{"one of long lines", "data: " + strings.Repeat("a", 9000) + "\ndata: b\n\n", "",
 			"data: " + strings.Repeat("a", 9000) + "\ndata: b\n\n"},
 		{"a large one among others", "data: a\n\n" + large + "\ndata: b\n\n", "", "data: a\n\ndata: b\n\n"},

@@ -1,14 +1,17 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/footnote/footnote/text/sse"
 )
 
 // client keeps one connection for each concurrent run. With fewer idle connections, a scene with a thousand
@@ -45,22 +48,21 @@ func askQuestion(ctx context.Context, server *process) (timing, error) {
 	if resp.StatusCode != http.StatusOK {
 		return t, fmt.Errorf("POST /chat: %s", resp.Status)
 	}
-	// An event with the whole answer is a single line, longer than a Scanner's default buffer.
-	lines := bufio.NewScanner(resp.Body)
-	lines.Buffer(make([]byte, 0, 16<<10), 4<<20)
 	var last []byte
-	for lines.Scan() {
-		if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok {
-			if t.first == 0 {
-				t.first = time.Since(began)
-			}
-			last = append(last[:0], data...)
+	for events := sse.NewReader(resp.Body, 4<<20); ; {
+		event, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			break
 		}
+		if err != nil {
+			return t, err
+		}
+		if t.first == 0 {
+			t.first = time.Since(began)
+		}
+		last = append(last[:0], event.Data...)
 	}
 	t.total = time.Since(began)
-	if err := lines.Err(); err != nil {
-		return t, err
-	}
 	// The relay ends with a token of the answer, Footnote with run_done: exactly one of the two is in the last
 	// event.
 	if bytes.Contains(last, []byte(`"type":"run_done"`)) != !bytes.Contains(last, []byte(`"type":"answer_delta"`)) ||

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"net/http"
+
+	"github.com/footnote/footnote/text/sse"
 )
 
 // serveRelay is the bare relay: the same three requests to the model, tokens forwarded as SSE, without storage and
@@ -38,7 +39,7 @@ func serveRelay(args []string) error {
 				if err != nil {
 					return err
 				}
-				if _, err := fmt.Fprintf(w, "data: %s\n\n", raw); err != nil {
+				if _, err := w.Write(sse.Append(nil, 0, "", raw)); err != nil {
 					return err
 				}
 				return flush.Flush()
@@ -95,10 +96,15 @@ func completeTurn(client *http.Client, model string, history []message, r *http.
 	}
 	defer resp.Body.Close()
 	var calls []call
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
-		if !ok || string(data) == "[DONE]" {
+	for events := sse.NewReader(resp.Body, 1<<20); ; {
+		event, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return calls, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if string(event.Data) == "[DONE]" {
 			continue
 		}
 		var part struct {
@@ -109,7 +115,7 @@ func completeTurn(client *http.Client, model string, history []message, r *http.
 				} `json:"delta"`
 			} `json:"choices"`
 		}
-		if err := json.Unmarshal(data, &part); err != nil {
+		if err := json.Unmarshal(event.Data, &part); err != nil {
 			return nil, err
 		}
 		for _, choice := range part.Choices {
@@ -121,6 +127,4 @@ func completeTurn(client *http.Client, model string, history []message, r *http.
 			}
 		}
 	}
-	_, _ = io.Copy(io.Discard, resp.Body)
-	return calls, lines.Err()
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // These are timeouts of the test; the servers do not depend on them.
@@ -144,7 +144,7 @@ func (c *cell) takeEvent(a *asked, e event) bool {
 }
 
 // readStream reads a stream after a number until take returns false, the stream ends, or it is idle for too long.
-// It parses the part of the server-sent events format that the server uses. It returns nil if take returns false or
+// It returns nil if take returns false or
 // the stream ends, and errOver or errGone by the status.
 func readStream(ctx context.Context, url string, after int64, take func(event) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -173,35 +173,23 @@ func readStream(ctx context.Context, url string, after int64, take func(event) b
 	default:
 		return fmt.Errorf("the stream is refused with %s", resp.Status)
 	}
-	lines := bufio.NewReaderSize(resp.Body, 64<<10)
-	var e event
-	for {
-		line, err := lines.ReadString('\n')
+	for events := sse.NewReader(resp.Body, 8<<20); ; {
+		got, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
-			}
 			return err
 		}
 		quiet.Reset(quietTime)
-		field, value, _ := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		value = strings.TrimPrefix(value, " ")
-		switch field {
-		case "id":
-			if e.id, err = strconv.ParseInt(value, 10, 64); err != nil {
+		e := event{name: got.Name, data: string(got.Data)}
+		if got.ID != "" {
+			if e.id, err = strconv.ParseInt(got.ID, 10, 64); err != nil {
 				return err
 			}
-		case "event":
-			e.name = value
-		case "data":
-			e.data += value
-		case "":
-			if line == "\n" || line == "\r\n" {
-				if e.name != "" && !take(e) {
-					return nil
-				}
-				e = event{}
-			}
+		}
+		if e.name != "" && !take(e) {
+			return nil
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // wireMessages is a request in Anthropic's protocol, with the fields that this server uses. Others are ignored.
@@ -126,7 +127,7 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 		if waitFor(r.Context(), reply.Delay) != nil {
 			return
 		}
-		if _, err := io.WriteString(w, event); err != nil || control.Flush() != nil {
+		if _, err := w.Write(event); err != nil || control.Flush() != nil {
 			return
 		}
 		if f.CutAfter > 0 && i >= f.CutAfter {
@@ -141,12 +142,12 @@ func (s *Server) serveMessages(w http.ResponseWriter, r *http.Request) {
 
 // replyEvents encodes a reply in Anthropic's protocol as a list of events. A call's arguments are in two chunks, so
 // that a client must assemble them. A thought has a signature, which a client must send back.
-func (r Reply) replyEvents() []string {
-	var out []string
+func (r Reply) replyEvents() [][]byte {
+	var out [][]byte
 	add := func(kind string, fields map[string]any) {
 		fields["type"] = kind
 		raw, _ := json.Marshal(fields) // encoding strings and numbers can't fail
-		out = append(out, "event: "+kind+"\ndata: "+string(raw)+"\n\n")
+		out = append(out, sse.Append(nil, 0, kind, raw))
 	}
 	index := 0
 	// block is one content block, from its start to its stop event, with the next index.
@@ -162,7 +163,7 @@ func (r Reply) replyEvents() []string {
 		"id": "msg_1", "type": "message", "role": "assistant", "content": []any{},
 		"usage": map[string]any{"input_tokens": r.Usage.In, "output_tokens": 1},
 	}})
-	out = append(out, "event: ping\ndata: {\"type\":\"ping\"}\n\n")
+	add("ping", map[string]any{})
 	if r.Reasoning != "" {
 		block(map[string]any{"type": "thinking", "thinking": "", "signature": ""},
 			map[string]any{"type": "thinking_delta", "thinking": r.Reasoning},

@@ -15,6 +15,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // DocumentInfo is a document in the API.
@@ -386,5 +387,5 @@ func documentFrame(d corpus.Document) ([]byte, error) {
 	if isFinished(d) {
 		event = "document_done"
 	}
-	return httpio.AppendFrame(nil, 0, event, body), nil
+	return sse.Append(nil, 0, event, body), nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/footnote/footnote/server/find"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // retrieveTime is the timeout of POST /agent/retrieve. A search takes far less; an agent that searches may exceed it
@@ -341,7 +342,7 @@ func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID strin
 			if dst, err = runlog.ProgramFrame(dst, entry); err != nil {
 				return dst, err
 			}
-			return httpio.AppendFrame(dst, 0, responseEvent, body), nil
+			return sse.Append(dst, 0, responseEvent, body), nil
 		default: // unchanged
 		}
 		return runlog.ProgramFrame(dst, entry)
@@ -372,5 +373,5 @@ func stepFrame(t *runlog.Trace, dst []byte, entry *chat.Entry) ([]byte, error) {
 		return dst, fmt.Errorf("encode a step: %w", err)
 	}
 	body := append(bytes.TrimSuffix(bytes.Clone(entry.JSON), []byte("}")), ',')
-	return httpio.AppendFrame(dst, entry.Seq, string(entry.Type), append(body, more[1:]...)), nil
+	return sse.Append(dst, entry.Seq, string(entry.Type), append(body, more[1:]...)), nil
 }

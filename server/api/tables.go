@@ -11,6 +11,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/export"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // NewTable is the body of POST /agent/table.
@@ -284,7 +285,7 @@ func (a *Handlers) TableEvents(c httpio.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := out.Send(httpio.AppendFrame(nil, cell.Seq, "cell", body)); err != nil {
+			if err := out.Send(sse.Append(nil, cell.Seq, "cell", body)); err != nil {
 				return nil
 			}
 			after = cell.Seq
@@ -305,5 +306,5 @@ func sendTable(out *httpio.EventStream, event string, g chat.Grid) error {
 	if err != nil {
 		return err
 	}
-	return out.Send(httpio.AppendFrame(nil, 0, event, body))
+	return out.Send(sse.Append(nil, 0, event, body))
 }

@@ -1,7 +1,6 @@
 package httpio
 
 import (
-	"bytes"
 	"net/http"
 	"strconv"
 	"sync"
@@ -167,7 +166,7 @@ func SetStreamHeaders(h http.Header) {
 	h.Set("X-Accel-Buffering", "no")
 }
 
-// Send writes frames made by AppendFrame and flushes.
+// Send writes events made by sse.Append and flushes.
 func (out *EventStream) Send(frames []byte) error {
 	if _, err := out.w.Write(frames); err != nil {
 		return err
@@ -183,42 +182,6 @@ func (out *EventStream) Comment(text string) error {
 // Retry sends the reconnection delay in milliseconds.
 func (out *EventStream) Retry(milliseconds int) error {
 	return out.Send([]byte("retry: " + strconv.Itoa(milliseconds) + "\n\n"))
-}
-
-// AppendFrame appends one event. An id of 0 is omitted. Each line of data gets its own "data:", whatever its line
-// ending, so that data can neither start a field nor end the event. event must not contain a line break.
-func AppendFrame(dst []byte, id int64, event string, data []byte) []byte {
-	if id > 0 {
-		dst = append(dst, "id: "...)
-		dst = strconv.AppendInt(dst, id, 10)
-		dst = append(dst, '\n')
-	}
-	if event != "" {
-		dst = append(dst, "event: "...)
-		dst = append(dst, event...)
-		dst = append(dst, '\n')
-	}
-	for more := true; more; {
-		var line []byte
-		line, data, more = cutLine(data)
-		dst = append(dst, "data: "...)
-		dst = append(dst, line...)
-		dst = append(dst, '\n')
-	}
-	return append(dst, '\n')
-}
-
-// cutLine splits at the first LF, CR or CRLF, the three line endings of the format.
-func cutLine(data []byte) (line, rest []byte, more bool) {
-	i := bytes.IndexAny(data, "\r\n")
-	if i < 0 {
-		return data, nil, false
-	}
-	end := i + 1
-	if data[i] == '\r' && end < len(data) && data[end] == '\n' {
-		end++
-	}
-	return data[:i], data[end:], true
 }
 
 // FrameFlush is the number of bytes of frames that are buffered before a write. A stream holds no buffer while it

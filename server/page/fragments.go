@@ -10,8 +10,8 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/text/locale"
+	"github.com/footnote/footnote/text/sse"
 	"github.com/footnote/footnote/views"
 )
 
@@ -100,7 +100,7 @@ func (d *drawnRun) startOver(dst []byte, run string) ([]byte, error) {
 	if err := views.OverFragment(newFold(run, nil).turn).Render(d.said, &b); err != nil {
 		return dst, fmt.Errorf("draw the start of run %s: %w", run, err)
 	}
-	return httpio.AppendFrame(dst, 0, string(chat.KindStartOver), b.Bytes()), nil
+	return sse.Append(dst, 0, string(chat.KindStartOver), b.Bytes()), nil
 }
 
 // drawEntry returns the frame of entry. Earlier events are applied, but not rendered unless a reader requests them.
@@ -152,7 +152,7 @@ func (f *fragments) drawEntry(ctx context.Context, s chat.Scope, d *drawnRun, en
 	if err != nil {
 		return nil, fmt.Errorf("draw event %d of run %s: %w", entry.Seq, entry.RunID, err)
 	}
-	frame := httpio.AppendFrame(nil, entry.Seq, string(entry.Type), b.Bytes())
+	frame := sse.Append(nil, entry.Seq, string(entry.Type), b.Bytes())
 	d.frames = append(d.frames, frame)
 	return frame, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/text/locale"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // libraryNews is the data of a "library" event.
@@ -44,7 +45,7 @@ func (h *Handlers) LibraryEvents(c httpio.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := out.Send(httpio.AppendFrame(nil, 0, "library", body)); err != nil {
+			if err := out.Send(sse.Append(nil, 0, "library", body)); err != nil {
 				return nil
 			}
 		}

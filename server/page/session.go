@@ -12,6 +12,7 @@ import (
 	"github.com/footnote/footnote/server/ask"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/text/sse"
 	"github.com/footnote/footnote/views"
 )
 
@@ -330,7 +331,7 @@ func (h *Handlers) SessionEvents(c httpio.Context) error {
 		// Known state is not sent again, so an open tab costs one comment per heartbeat.
 		if session.HeadID != told {
 			told = session.HeadID
-			if err := out.Send(httpio.AppendFrame(nil, 0, "head", []byte(told))); err != nil {
+			if err := out.Send(sse.Append(nil, 0, "head", []byte(told))); err != nil {
 				return nil
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // encoder encodes the moments of a run as messages of one protocol, which it sends to the story. The story calls
@@ -174,11 +175,11 @@ func (s *story) send(name string, message any) {
 	data, err := json.Marshal(message)
 	s.err = errors.Join(s.err, err)
 	s.last = len(s.frames)
-	s.frames = httpio.AppendFrame(s.frames, 0, name, data)
+	s.frames = sse.Append(s.frames, 0, name, data)
 }
 
 // sendDone adds the end marker that two of the protocols have. It is no message and gets no id.
-func (s *story) sendDone() { s.frames = httpio.AppendFrame(s.frames, 0, "", []byte("[DONE]")) }
+func (s *story) sendDone() { s.frames = sse.Append(s.frames, 0, "", []byte("[DONE]")) }
 
 // flush writes the collected messages. An id other than 0 becomes that of the last one.
 func (s *story) flush(out *httpio.EventStream, id int64) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // Follower is the encoding of a run's log for one kind of reader.
@@ -23,7 +24,7 @@ type Framing func(dst []byte, entry *chat.Entry) ([]byte, error)
 
 // ProgramFrame encodes the event as JSON with its number and kind.
 func ProgramFrame(dst []byte, entry *chat.Entry) ([]byte, error) {
-	return httpio.AppendFrame(dst, entry.Seq, string(entry.Type), entry.JSON), nil
+	return sse.Append(dst, entry.Seq, string(entry.Type), entry.JSON), nil
 }
 
 // Follow streams a run's log after a position until the run is over, the reader disconnects or the server drains.

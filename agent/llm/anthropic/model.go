@@ -14,7 +14,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -30,6 +29,7 @@ import (
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/httpllm"
+	"github.com/footnote/footnote/text/sse"
 )
 
 const (
@@ -207,11 +207,11 @@ func documentEvents(document []byte) []byte {
 	if json.Unmarshal(document, &reply) != nil || reply.Type != "message" {
 		return nil
 	}
-	var b bytes.Buffer
+	var events []byte
 	write := func(kind string, fields map[string]any) {
 		fields["type"] = kind
 		if data, err := json.Marshal(fields); err == nil { // the values are valid JSON
-			fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", kind, data)
+			events = sse.Append(events, 0, kind, data)
 		}
 	}
 	write("message_start", map[string]any{"message": json.RawMessage(document)})
@@ -228,5 +228,5 @@ func documentEvents(document []byte) []byte {
 		"delta": map[string]any{"stop_reason": reply.StopReason}, "usage": reply.Usage,
 	})
 	write("message_stop", map[string]any{})
-	return b.Bytes()
+	return events
 }

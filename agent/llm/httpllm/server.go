@@ -23,6 +23,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // Server is the state of a client about its server. The names of settings are used in error messages. Key, the
@@ -75,9 +76,6 @@ const (
 var (
 	ErrNoFirstToken = errors.New("no first token came in time")
 	ErrSilence      = errors.New("the stream fell silent")
-
-	// ErrEventTooLong is the error for a stream with an event that exceeds the client's limit.
-	ErrEventTooLong = errors.New("an event of the stream is longer than 8 MiB")
 )
 
 var (
@@ -254,7 +252,7 @@ func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 		}
 	case cause != nil:
 		return &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: cause}
-	case errors.Is(err, ErrEventTooLong):
+	case errors.Is(err, sse.ErrTooLong):
 		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that is too large.", Err: err}
 	}
 	return &llm.Error{

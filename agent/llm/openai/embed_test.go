@@ -363,7 +363,7 @@ func BenchmarkDecode(b *testing.B) {
 			ctx, dog := httpllm.Watch(b.Context(), m.patience)
 			dog.Body = bytes.NewReader(wire)
 			text := 0
-			r := &reply{m: m, dog: dog, events: newEventReader(dog), yield: func(p llm.Part, _ error) bool {
+			r := &reply{m: m, dog: dog, events: newEvents(dog), yield: func(p llm.Part, _ error) bool {
 				if t, ok := p.(llm.Text); ok {
 					text += len(t)
 				}

@@ -18,8 +18,8 @@ func (m *Model) afterFinish() time.Duration { return min(m.patience.Idle, 3*time
 // empty reply, and at last calls, notices and Done.
 func (r *reply) endReply(ctx context.Context) *llm.Error {
 	switch {
-	case !r.sawAny && r.events.consumed > 0 && r.events.skipped == 0:
-		return r.m.noStream(ctx, "", r.events.buf)
+	case !r.sawAny && r.events.Size > 0 && r.events.Skipped == 0:
+		return r.m.noStream(ctx, "", r.events.Buffered())
 	case r.finish == "" && !r.ended:
 		return &llm.Error{Kind: llm.KindIncomplete, Message: "The model's reply was cut off.", Shown: r.text}
 	}

@@ -1,11 +1,11 @@
 // Package openai is a client of OpenAI's API and of the many compatible servers: Ollama, vLLM, llama.cpp, Groq,
-// Azure and others. They differ in details, so the parser is tolerant (events, scan, chunk, tools). The client
+// Azure and others. They differ in details, so the parser is tolerant (scan, chunk, tools). The client
 // learns from refusals which fields a server accepts (habits in request), and treats a reply as complete only with a
 // proof of its end. New returns a Model for replies, embeddings or both; Probe and Measure test a server's
 // capabilities.
 //
 // Files by subject: model.go and endpoint.go have the configuration; request.go encodes requests; stream.go,
-// events.go, scan.go, chunk.go, tools.go and finish.go parse replies; embed.go and picture.go have the two requests
+// scan.go, chunk.go, tools.go and finish.go parse replies; embed.go and picture.go have the two requests
 // that are not streams; probe.go, reach.go and measure.go check the server. Keys are redacted, and sent only to the
 // host that they were set for.
 package openai

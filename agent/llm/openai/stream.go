@@ -14,6 +14,7 @@ import (
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/httpllm"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // maxLessons is the maximum number of tries of a request whose fields the server refuses. Each try learns at most
@@ -62,7 +63,7 @@ func (m *Model) streamOnce(
 		m.learnt.learn(func(now *habits) { now.tellsReading = true })
 	}
 	dog.Body = res.Body
-	r := &reply{m: m, req: req, known: known, yield: yield, dog: dog, events: newEventReader(dog)}
+	r := &reply{m: m, req: req, known: known, yield: yield, dog: dog, events: newEvents(dog)}
 	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "application/json" ||
 		kind == "text/html" {
 		failed = r.readDocument(ctx, kind, res.Header)
@@ -88,7 +89,7 @@ func (r *reply) readDocument(ctx context.Context, kind string, header http.Heade
 	if c, ok := r.parser.parseEvent(body); !ok || c.choices == 0 || !json.Valid(body) {
 		return r.m.noStream(ctx, kind, body)
 	}
-	if err := r.handleEvent(body); err != nil {
+	if err := r.handleEvent(body, false); err != nil {
 		err.Shown = r.text
 		return err
 	}
@@ -108,6 +109,19 @@ func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Er
 	}
 }
 
+// maxEvent is the maximum size of one event of a stream, in bytes.
+const maxEvent = 8 << 20
+
+// doneMark is the data of the event that ends a stream.
+const doneMark = "[DONE]"
+
+// newEvents returns a reader of a stream's events.
+func newEvents(r io.Reader) *sse.Reader {
+	events := sse.NewReader(r, maxEvent)
+	events.Last = doneMark
+	return events
+}
+
 // reply converts the events of one stream to parts. ended and finish are the two proofs of a complete reply; either
 // is enough. A separate usage is a proof only after a chunk of the reply.
 type reply struct {
@@ -116,7 +130,7 @@ type reply struct {
 	known   habits // snapshot that the request was encoded with
 	yield   func(llm.Part, error) bool
 	dog     *httpllm.Watchdog
-	events  *eventReader
+	events  *sse.Reader
 	parser  chunkParser
 	calls   callBuilder
 	usage   usage
@@ -135,18 +149,18 @@ type reply struct {
 // connection that breaks after a proof of the end is not an error.
 func (r *reply) readEvents(ctx context.Context) *llm.Error {
 	for {
-		data, err := r.events.nextEvent()
+		event, err := r.events.Next()
 		if err != nil {
 			if !errors.Is(err, io.EOF) && r.finish == "" && !r.ended {
 				return r.classifyBreak(ctx, err)
 			}
 			break
 		}
-		if bytes.Equal(data, doneMark) {
+		if string(event.Data) == doneMark {
 			r.ended, r.sawAny = true, true
 			break
 		}
-		if err := r.handleEvent(data); err != nil {
+		if err := r.handleEvent(event.Data, event.Name == "error"); err != nil {
 			err.Shown = r.text
 			return err
 		}
@@ -171,21 +185,21 @@ func (r *reply) classifyBreak(ctx context.Context, err error) *llm.Error {
 }
 
 // handleEvent handles the data of one event. Data that is not a JSON object may be a keep-alive, an error as a
-// string, or a protocol error, whose data is only logged.
-func (r *reply) handleEvent(data []byte) *llm.Error {
+// string, or a protocol error, whose data is only logged. isError means that the event has the name error.
+func (r *reply) handleEvent(data []byte, isError bool) *llm.Error {
 	c, ok := r.parser.parseEvent(data)
 	if !ok {
 		switch data = bytes.TrimSpace(data); {
 		case len(data) == 0, data[0] == ':', string(data) == "null":
-			r.events.skipped++
+			r.events.Skipped++
 			return nil
-		case data[0] == '"', r.events.isError:
+		case data[0] == '"', isError:
 			return r.m.server.Classify(0, data, nil)
 		}
 		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that can't be read.",
 			Err: errors.New(r.m.server.Redact(httpllm.Clip(string(data), 200)))}
 	}
-	if c.fault == nil && r.events.isError {
+	if c.fault == nil && isError {
 		c.fault = data
 	}
 	if c.fault != nil {

@@ -52,7 +52,7 @@ func play(t *testing.T, r io.Reader, req llm.Request) played {
 	defer dog.Stop()
 	dog.Body = r
 	var got played
-	reply := &reply{m: m, req: req, dog: dog, events: newEventReader(dog), yield: func(p llm.Part, _ error) bool {
+	reply := &reply{m: m, req: req, dog: dog, events: newEvents(dog), yield: func(p llm.Part, _ error) bool {
 		got.take(p)
 		return true
 	}}

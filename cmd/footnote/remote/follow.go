@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -19,6 +18,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // The retries of a broken stream: the maximum of consecutive attempts without an event, with exponential backoff,
@@ -78,6 +78,9 @@ func (f *Run) Events(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
+// maxEvent is the maximum size of an event, in bytes.
+const maxEvent = 8 << 20
+
 // ErrBroken means that a stream ended before its run.
 var ErrBroken = &chat.Error{
 	Code: chat.CodeUnavailable, Message: "The stream ended before the run did; look at the page, or ask again",
@@ -94,30 +97,34 @@ func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over boo
 		return false, err
 	}
 	defer resp.Body.Close()
-	for fr, err := range Frames(resp.Body, 8<<20) {
+	for events := sse.NewReader(resp.Body, maxEvent); ; {
+		event, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return false, ErrBroken
+		}
 		if err != nil {
 			return false, fmt.Errorf("%w: %w", ErrBroken, err)
 		}
+		id, _ := strconv.ParseInt(event.ID, 10, 64) // our ids are numbers; 0: not in the run's log
 		var head struct {
 			Type  chat.Kind `json:"type"`
 			RunID string    `json:"run_id"`
 			Last  int64     `json:"last"`
 		}
-		if err := json.Unmarshal(fr.Data, &head); err != nil {
+		if err := json.Unmarshal(event.Data, &head); err != nil {
 			return false, fmt.Errorf("the server sent something that is no event: %w", err)
 		}
 		switch {
-		case fr.id == 0 && head.Type == chat.KindStartOver:
+		case id == 0 && head.Type == chat.KindStartOver:
 			// The end of the log was lost: the events written in its place have the same numbers.
 			f.last = min(f.last, head.Last)
-		case fr.id > f.last:
-			f.last, f.run = fr.id, head.RunID
-			if !yield(fr.Data) || head.Type == chat.KindRunDone {
+		case id > f.last:
+			f.last, f.run = id, head.RunID
+			if !yield(event.Data) || head.Type == chat.KindRunDone {
 				return true, nil
 			}
 		}
 	}
-	return false, ErrBroken
 }
 
 // openStream sends the question, or resumes its run. Until the first event, a retry sends the question again with
@@ -137,46 +144,6 @@ func (f *Run) openStream(ctx context.Context) (*http.Response, error) {
 // reachable.
 func (f *Run) isPermanent(err error) bool {
 	return chat.CodeOf(err) != chat.CodeUnavailable || !f.met
-}
-
-// Frame is one server-sent event. Its type is in the data too. The server numbers the events of a run's log; other
-// events have no number.
-type Frame struct {
-	id   int64  // 0: not numbered
-	Data []byte // valid until the next frame
-}
-
-// Frames parses the complete events of a stream. Comments are skipped. A line may have a number of bytes. An event that
-// a broken stream cut off is skipped.
-func Frames(body io.Reader, most int) iter.Seq2[Frame, error] {
-	return func(yield func(Frame, error) bool) {
-		lines := bufio.NewScanner(body)
-		lines.Buffer(make([]byte, 64<<10), most)
-		var next Frame
-		for lines.Scan() {
-			if len(lines.Bytes()) == 0 {
-				if len(next.Data) > 0 && !yield(next, nil) {
-					return
-				}
-				next = Frame{Data: next.Data[:0]}
-				continue
-			}
-			name, value, _ := bytes.Cut(lines.Bytes(), []byte(":"))
-			value = bytes.TrimPrefix(value, []byte(" "))
-			switch string(name) {
-			case "id":
-				next.id, _ = strconv.ParseInt(string(value), 10, 64) // our ids are numbers
-			case "data":
-				if len(next.Data) > 0 {
-					next.Data = append(next.Data, '\n')
-				}
-				next.Data = append(next.Data, value...)
-			}
-		}
-		if err := lines.Err(); err != nil {
-			yield(Frame{}, err)
-		}
-	}
 }
 
 // Decode decodes an event of the stream into one of chat's payloads. An event of an unknown type is an error.

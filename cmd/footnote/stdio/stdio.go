@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/cmd/footnote/command"
 	"github.com/footnote/footnote/cmd/footnote/remote"
+	"github.com/footnote/footnote/text/sse"
 )
 
 // Command implements the Model Context Protocol on standard input and output, for programs that start their
@@ -215,15 +216,18 @@ func (b *stdioBridge) relay(m message, resp *http.Response) error {
 		}
 		return b.write(m, body)
 	}
-	for frame, err := range remote.Frames(resp.Body, maxMCPLine) {
+	for events := sse.NewReader(resp.Body, maxMCPLine); ; {
+		event, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		if err == nil {
-			err = b.write(m, frame.Data)
+			err = b.write(m, event.Data)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
 }
 
 // write writes a message as one line. Only one goroutine writes at a time. It stores the protocol version that the
