@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/host"
 )
 
 // Client is a program that registered itself. It has no secret: any program can register under the same name.
@@ -80,7 +80,7 @@ func readRedirect(address string) (*url.URL, error) {
 	if err != nil || port < 1 || port > 65535 || strings.HasSuffix(u.Host, ":") || !isHost(u.Hostname()) {
 		return nil, bad
 	}
-	if u.Scheme == "https" || u.Scheme == "http" && onLoopback(u) {
+	if u.Scheme == "https" || u.Scheme == "http" && host.IsHere(u.Hostname()) {
 		return u, nil
 	}
 	return nil, bad
@@ -99,12 +99,6 @@ func isHost(host string) bool {
 	last := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
 	return len(host) <= 253 && hostForm.MatchString(host) && strings.Trim(last, "0123456789") != "" &&
 		!strings.HasPrefix(last, "0x")
-}
-
-// onLoopback reports whether an address is on this machine. “localhost” counts, since programs register it.
-func onLoopback(u *url.URL) bool {
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Client returns a registered client that has not expired. A client with a grant expires a year after its

@@ -11,6 +11,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/chat/keys"
+	"github.com/footnote/footnote/text/host"
 )
 
 // Guard authorises requests: by the server's host name, by the origin of the requesting page, and by key.
@@ -58,17 +59,14 @@ func (g *Guard) hostAllowed(r *http.Request) bool {
 	if h, _, err := net.SplitHostPort(r.Host); err == nil {
 		name = h
 	}
-	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
-	if name == "localhost" {
+	if host.IsHere(name) {
 		return true
 	}
-	if ip := net.ParseIP(name); ip != nil {
-		local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-		if ip.IsLoopback() || ok && local.IP.Equal(ip) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(g.hosts, func(known string) bool { return strings.EqualFold(known, name) })
+	name = strings.TrimSuffix(strings.Trim(name, "[]"), ".")
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	ip := net.ParseIP(name)
+	return ok && ip != nil && local.IP.Equal(ip) ||
+		slices.ContainsFunc(g.hosts, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
 // LocalOnly reports whether only this machine reaches the server: it listens on a loopback address and has no other

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/footnote/footnote/text/host"
 )
 
 // Look is the recommended timeout of Find, which callers set.
@@ -43,17 +45,7 @@ func (p Port) BaseURL() string { return fmt.Sprintf("http://localhost:%d/v1", p.
 // IsNamed reports whether a base URL is this port of this machine.
 func (p Port) IsNamed(base string) bool {
 	u, err := url.Parse(base)
-	return err == nil && u.Port() == strconv.Itoa(p.Number) && IsHere(base)
-}
-
-// IsHere reports whether a base URL is on this machine.
-func IsHere(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && u.Port() == strconv.Itoa(p.Number) && host.IsHere(u.Hostname())
 }
 
 // Model is a server's metadata of a model. Zero fields are unknown.

@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -85,20 +83,6 @@ func (m *Model) IsLocal(ctx context.Context) (local, known bool) {
 		return false, e.Status != 0 && !e.Retryable()
 	}
 	return slices.Contains(localServers, m.servedOf(list).Owner), true
-}
-
-// isNear reports whether a URL is on this machine or its network, judging by the host. A name without a dot is a
-// local one, of a container network or of a router. Names are not resolved.
-func isNear(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
-	}
-	return !strings.Contains(host, ".") || strings.HasSuffix(host, ".local") || strings.HasSuffix(host, ".internal")
 }
 
 var measuredTool = llm.ToolSpec{

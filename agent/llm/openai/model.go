@@ -28,6 +28,7 @@ import (
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/httpllm"
+	"github.com/footnote/footnote/text/host"
 )
 
 const defaultBaseURL = "https://api.openai.com/v1/"
@@ -116,10 +117,14 @@ func New(c Config) (*Model, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	near, firstToken := host.IsNear(host.Of(base)), 2*time.Minute
+	if near { // local inference is free, and a CPU reads prompts slowly
+		firstToken = 10 * time.Minute
+	}
 	m := &Model{
-		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, near: isNear(base),
+		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, near: near,
 		patience: httpllm.Patience{
-			FirstToken: cmp.Or(c.FirstToken, firstToken(base)), Idle: cmp.Or(c.Idle, 60*time.Second),
+			FirstToken: cmp.Or(c.FirstToken, firstToken), Idle: cmp.Or(c.Idle, 60*time.Second),
 			IdleText: cmp.Or(c.IdleText, 180*time.Second),
 		},
 	}
@@ -148,15 +153,6 @@ func New(c Config) (*Model, error) {
 	client := sdk.Client{Options: options}
 	m.post, m.models = client.Post, sdk.NewModelService(options...)
 	return m, nil
-}
-
-// firstToken returns the default timeout of the first chunk of a reply: 2 minutes, and 10 for a server on this
-// machine or in its network.
-func firstToken(base string) time.Duration {
-	if isNear(base) { // local inference is free, and a CPU reads prompts slowly
-		return 10 * time.Minute
-	}
-	return 2 * time.Minute
 }
 
 // Name returns the model's name.

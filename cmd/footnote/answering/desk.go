@@ -32,6 +32,7 @@ import (
 	"github.com/footnote/footnote/cmd/footnote/settings"
 	"github.com/footnote/footnote/server/modelchoice"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/host"
 )
 
 // answering holds the models that answer questions, and their settings. It is immutable: a choice creates a new
@@ -75,7 +76,7 @@ func (a *answering) trouble(ctx context.Context) string {
 	switch {
 	case err == nil:
 		return ""
-	case ctx.Err() != nil && nearby.IsHere(a.set.OpenAIBaseURL):
+	case ctx.Err() != nil && host.IsHere(host.Of(a.set.OpenAIBaseURL)):
 		return "It has not replied yet: its server is busy, or hangs."
 	case ctx.Err() != nil: // a remote server may be slower than the page's timeout
 		return ""

@@ -19,6 +19,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/request"
+	"github.com/footnote/footnote/text/host"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -93,11 +94,8 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	}
 	root := &url.URL{Scheme: at.Scheme, Host: at.Host, Path: strings.TrimRight(at.Path, "/")}
 	l := &library{collection: s["collection"], client: request.New(n), pause: pause}
-	switch root.Hostname() {
 	// The program on this machine has its API at /api; another local server may have another path.
-	case "localhost", "127.0.0.1", "::1":
-		l.local = root.Path == "/api"
-	}
+	l.local = host.IsHere(root.Hostname()) && root.Path == "/api"
 	if s["key"] != "" && !l.local {
 		l.client = request.NewWithToken(n, root, "Bearer "+s["key"])
 	}
