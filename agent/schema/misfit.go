@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,12 +72,7 @@ func wrongField(s *jsonschema.Schema, v map[string]any, path string) string {
 			return fmt.Sprintf("“%s” is missing; it must be %s", path+name, describeAllowed(s.Properties[name]))
 		}
 	}
-	names := make([]string, 0, len(v))
-	for name := range v {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(v)) {
 		field, known := s.Properties[name]
 		if !known && isClosed(s) {
 			return fmt.Sprintf("there is no field “%s”; there are %s", clipName(path+name), cmp.Or(fieldsOf(s), "none"))

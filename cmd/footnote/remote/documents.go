@@ -2,7 +2,6 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -40,7 +39,7 @@ func (r *Server) Add(
 			Detail string    `json:"detail"`
 		} `json:"rejected"`
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+	if err := decodeReply(resp, &answer); err != nil {
 		return doc, nil, err
 	}
 	if len(answer.Rejected) > 0 {

@@ -110,5 +110,13 @@ func (r *Server) JSON(ctx context.Context, method, path string, send, into any) 
 	if into == nil {
 		return nil
 	}
-	return json.NewDecoder(resp.Body).Decode(into)
+	return decodeReply(resp, into)
+}
+
+// maxReply is the maximum size of a JSON response, in bytes. A longer one is cut off and fails to decode.
+const maxReply = 64 << 20
+
+// decodeReply decodes the JSON of a response. Unknown fields are ignored, since the server may be newer.
+func decodeReply(resp *http.Response, v any) error {
+	return json.NewDecoder(io.LimitReader(resp.Body, maxReply)).Decode(v)
 }
