@@ -3,10 +3,10 @@ package tools
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
 )
 
@@ -28,16 +28,25 @@ func grepDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("grep: %w", err)
 	}
-	passages, err := d.passagesOf(ctx, found.Matches)
-	if err != nil {
-		return Result{}, err
-	}
 	if found.Literal {
 		notes = append(notes, "The pattern is not a valid RE2 expression and was taken literally.")
 	}
-	documents := map[string]bool{}
+	var documents, ids []string
 	for _, m := range found.Matches {
-		documents[m.Document.ID] = true
+		documents = text.AppendNew(documents, m.Document.ID)
+		if m.PassageID != "" {
+			ids = text.AppendNew(ids, m.PassageID)
+		}
+	}
+	passages := map[string]corpus.Passage{} // that contain the matches
+	if len(ids) > 0 {
+		list, err := d.Library.Passages(ctx, d.Scope, ids)
+		if err != nil {
+			return Result{}, fmt.Errorf("fetch passages: %w", err)
+		}
+		for _, p := range list {
+			passages[p.ID] = p
+		}
 	}
 	count := english.Count(len(found.Matches), "match")
 	return Result{
@@ -73,27 +82,4 @@ func grepDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 			}, result
 		},
 	}, nil
-}
-
-// passagesOf fetches the passages that contain the matches, by id. A passage that was deleted meanwhile is omitted,
-// and its match has no number.
-func (d *Context) passagesOf(ctx context.Context, matches []corpus.Match) (map[string]corpus.Passage, error) {
-	var wanted []string
-	for _, m := range matches {
-		if m.PassageID != "" && !slices.Contains(wanted, m.PassageID) {
-			wanted = append(wanted, m.PassageID)
-		}
-	}
-	out := map[string]corpus.Passage{}
-	if len(wanted) == 0 {
-		return out, nil
-	}
-	passages, err := d.Library.Passages(ctx, d.Scope, wanted)
-	if err != nil {
-		return nil, fmt.Errorf("fetch passages: %w", err)
-	}
-	for _, p := range passages {
-		out[p.ID] = p
-	}
-	return out, nil
 }

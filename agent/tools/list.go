@@ -21,116 +21,92 @@ import (
 // listPage is the page size of document lists.
 const listPage = 50
 
-// listing returns a row for a tool that lists documents. It shows no passages, so an answer from it needs no
-// footnotes.
-func listing(name, sets string, preference int, t Tool) *Tool {
+// listing returns a row for a tool that lists documents: page by page, or as the result of a search for metadata. It
+// shows no passages, so an answer from it needs no footnotes.
+func listing(name, sets string, preference int, paged bool, t Tool) *Tool {
 	t.Name, t.sets, t.preference, t.Capability = name, sets, preference, chat.CapabilityList
 	t.Retrieval, t.Cached, t.withoutPassages = true, true, true
 	// words that answers use for the contents of the library
 	t.vocabulary = func(args) string { return "library collection hold contain have include available upload" }
-	nothing := t.Label.Noun == "search"
 	t.describe = func(_ *Context, in args) string {
-		doing := english.Choose(nothing, "Looking for documents", "Listing the documents")
+		doing := english.Choose(paged, "Listing the documents", "Looking for documents")
 		if len(in.Filters) > 0 {
 			doing += " with " + describeFilters(in.Filters)
 		}
 		return doing
 	}
+	t.run = func(ctx context.Context, d *Context, in args) (Result, error) { return d.list(ctx, in, paged) }
 	return &t
 }
 
-// listDocuments lists the library. The store paginates by cursor, so page n is reached by reading the pages before it,
-// 200 pages of listPage at most. A page beyond the last is refused with the number of pages.
-func listDocuments(ctx context.Context, d *Context, in args) (Result, error) {
-	docs, more, notes, err := d.list(ctx, in)
-	if err != nil {
-		return Result{}, err
-	}
-	r := listResult(in, docs, notes, map[string]any{"page": in.Page, "more": more})
-	r.Message, r.Summary = "Listed "+english.Count(len(docs), "document"), fmt.Sprintf("page %d", in.Page)
-	if more {
-		r.Summary += ", there are more"
-	}
-	return r, nil
-}
-
-// searchMetadata filters documents by metadata: author, date, type, tags. It searches no text. An empty result counts
-// as an empty search in the answer's coverage. It returns one page, and a note if there are more.
-func searchMetadata(ctx context.Context, d *Context, in args) (Result, error) {
-	in.Page = 1
-	docs, more, notes, err := d.list(ctx, in)
-	if err != nil {
-		return Result{}, err
-	}
-	if more {
-		notes = append(notes, fmt.Sprintf("These are the first %d; there are more.", listPage))
-	}
-	r := listResult(in, docs, notes, map[string]any{"total_found": len(docs)})
-	r.Message, r.Summary = "Found "+english.Count(len(docs), "document"), describeFilters(in.Filters)
-	if len(docs) == 0 && len(in.Filters) > 0 {
-		r.SourceChanges.EmptySearch = r.Summary
-	}
-	return r, nil
-}
-
-// list returns a page of the documents that the filters match.
-func (d *Context) list(ctx context.Context, in args) (docs []corpus.Document, more bool, notes []string, err error) {
+// list lists the library, or filters it by metadata: author, date, type, tags. It searches no text. The store paginates
+// by cursor, so page n is reached by reading the pages before it, 200 pages of listPage at most. A page beyond the last
+// is refused with the number of pages. A search without results counts as an empty search in the answer's coverage; it
+// returns the first page, and a note if there are more.
+func (d *Context) list(ctx context.Context, in args, paged bool) (Result, error) {
 	f, err := d.readFilter(ctx, in.Filters)
 	if err != nil {
-		return nil, false, nil, err
+		return Result{}, err
 	}
-	for page := 1; page <= in.Page; page++ {
+	var docs []corpus.Document
+	for page := 1; page <= max(1, in.Page); page++ {
 		if docs, f.Cursor, err = d.Library.List(ctx, d.Scope, f); err != nil {
-			return nil, false, nil, fmt.Errorf("list documents: %w", err)
+			return Result{}, fmt.Errorf("list documents: %w", err)
 		}
 		if f.Cursor == "" && page < in.Page {
-			return nil, false, nil, refuse("There are %s only: ask for one of them.", english.Count(page, "page"))
+			return Result{}, refuse("There are %s only: ask for one of them.", english.Count(page, "page"))
 		}
 	}
-	notes, err = d.noteUnknownProperties(ctx, f, docs)
-	return docs, f.Cursor != "", notes, err
-}
-
-// listResult returns the result of a list: the documents, in order, and further fields of the tool.
-func listResult(in args, docs []corpus.Document, notes []string, out map[string]any) Result {
-	out["documents"], out["notes"] = listedDocuments(docs), notes
-	result := chat.StepResult{Found: len(docs), Hits: make([]chat.Hit, len(docs)), Notes: notes}
-	for i, doc := range docs {
-		result.Hits[i] = documentHit(doc)
+	notes, err := d.noteUnknownProperties(ctx, f, docs)
+	if err != nil {
+		return Result{}, err
+	}
+	found, more := english.Count(len(docs), "document"), f.Cursor != ""
+	r := Result{SourceChanges: SourceChanges{Documents: docs}}
+	out := map[string]any{"documents": listedDocuments(docs)}
+	result := chat.StepResult{Found: len(docs)}
+	for _, doc := range docs {
+		result.Hits = append(result.Hits, documentHit(doc))
 	}
 	if len(in.Filters) > 0 {
 		filters, _ := json.Marshal(in.Filters) // they were decoded from JSON
 		result.Query = string(filters)
 	}
-	if _, paged := out["page"]; paged && len(docs) == 0 {
-		result.Facts = []chat.Fact{{Name: "page", Value: strconv.Itoa(in.Page)}}
+	if paged {
+		r.Message, r.Summary = "Listed "+found, fmt.Sprintf("page %d", in.Page)
+		out["page"], out["more"] = in.Page, more
+		if more {
+			r.Summary += ", there are more"
+		}
+		if len(docs) == 0 {
+			result.Facts = []chat.Fact{{Name: "page", Value: strconv.Itoa(in.Page)}}
+		}
+	} else {
+		r.Message, r.Summary = "Found "+found, describeFilters(in.Filters)
+		out["total_found"] = len(docs)
+		if more {
+			notes = append(notes, fmt.Sprintf("These are the first %d; there are more.", listPage))
+		}
+		if len(docs) == 0 {
+			r.SourceChanges.EmptySearch = r.Summary // empty without filters
+		}
 	}
-	return Result{
-		Output:        func(Numberer) (any, chat.StepResult) { return out, result },
-		SourceChanges: SourceChanges{Documents: docs},
-	}
-}
-
-// listed is a document in a list.
-type listed struct {
-	DocID    string         `json:"doc_id"`
-	Filename string         `json:"filename"`
-	Title    string         `json:"title"`
-	Type     string         `json:"type"`
-	Pages    int            `json:"pages,omitempty"`
-	Added    string         `json:"added"`
-	State    corpus.State   `json:"state"`
-	Meta     map[string]any `json:"meta,omitempty"`
+	out["notes"], result.Notes = notes, notes
+	r.Output = func(Numberer) (any, chat.StepResult) { return out, result }
+	return r, nil
 }
 
 // listedDocuments converts documents to list entries, in order. The result is never nil.
-func listedDocuments(docs []corpus.Document) []listed {
-	out := make([]listed, len(docs))
-	for i, doc := range docs {
-		out[i] = listed{
-			DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), Type: doc.MIME, Pages: doc.Pages,
-			Added: doc.CreatedAt.Format(time.DateOnly), State: doc.State, Meta: doc.ToldMeta(),
+func listedDocuments(docs []corpus.Document) []object {
+	out := []object{}
+	for _, doc := range docs {
+		values := documentValues(doc)
+		values["type"], values["pages"], values["state"] = doc.MIME, given(doc.Pages), doc.State
+		values["added"] = doc.CreatedAt.Format(time.DateOnly)
+		if meta := doc.ToldMeta(); len(meta) > 0 {
+			values["meta"] = meta
 		}
+		out = append(out, pick("doc_id filename title type pages added state meta", values))
 	}
 	return out
 }
@@ -160,14 +136,6 @@ var filtersSchema = fmt.Sprintf(`{
 	}
 }`, strings.ToLower(extract.Formats.Labels("")))
 
-// documentType returns the MIME type for the name of a format. A MIME type is returned as it is, in lower case.
-func documentType(word string) string {
-	if f, ok := extract.Formats.ByWord(word); ok {
-		return f.MIME
-	}
-	return strings.ToLower(word)
-}
-
 // filterOf parses the filter argument, or refuses an invalid one. It accepts aliases of the listed names; any other
 // name is a metadata property. A year or date that corpus.IsDate does not accept is treated as a property of that
 // name. Days are parsed in UTC.
@@ -179,7 +147,10 @@ func filterOf(d *Context, in map[string]any) (corpus.Filter, error) {
 		case "title", "text", "filename", "name":
 			f.Text = text
 		case "type", "mime":
-			f.MIME = documentType(text)
+			f.MIME = strings.ToLower(text)
+			if known, ok := extract.Formats.ByWord(text); ok {
+				f.MIME = known.MIME
+			}
 		case "sort":
 			f.Sort = text
 		case "added_after", "added_before":

@@ -50,6 +50,11 @@ func pick(names string, values map[string]any) object {
 	return out
 }
 
+// documentValues returns the fields of a document that most outputs have.
+func documentValues(doc corpus.Document) map[string]any {
+	return map[string]any{"doc_id": doc.ID, "filename": doc.DisplayName(), "title": doc.DisplayTitle()}
+}
+
 // given returns a value, or nil for the zero value.
 func given[T comparable](v T) any {
 	var zero T

@@ -21,25 +21,28 @@ const (
 	readTogether = 24_000 // shared by the documents of one call; ten documents get 2,400 each
 )
 
-// readDocumentOutput is a reading page of a document.
-//
-// Page and Pages count reading pages. PageCount counts the document's own pages, such as a PDF's, and is 0 if it has
-// none. Passages are in the order of the document. Content repeats them for API clients.
-type readDocumentOutput struct {
-	DocID     string         `json:"doc_id"`
-	Filename  string         `json:"filename"`
-	Title     string         `json:"title"`
-	PageCount int            `json:"page_count"`
-	Page      int            `json:"page"`
-	Pages     int            `json:"pages"`
-	Content   string         `json:"content,omitempty"`
-	Passages  []shownPassage `json:"passages"`
+// readingOutput is the output of a reading, a summary, or of several readings.
+type readingOutput struct {
+	object
+	tenths int // share of an event's limit for its passages
 }
 
-// clipTo keeps a fifth of the limit for the text and three fifths for the passages, which the page shows.
-func (o readDocumentOutput) clipTo(limit int) any {
-	o.Content = CutText(o.Content, limit/5)
-	o.Passages = cutPassages(o.Passages, limit*6/10)
+// clipTo keeps a fifth of the limit for the text, and the share of the passages, which the page shows and footnotes
+// need. Several documents divide it equally.
+func (o readingOutput) clipTo(limit int) any {
+	o.object = changed(o.object, func(f *field) {
+		switch v := f.value.(type) {
+		case string:
+			if f.name == "content" {
+				f.value = CutText(v, limit/5)
+			}
+		case []shownPassage:
+			f.value = cutPassages(v, limit*o.tenths/10)
+		case []readingOutput:
+			each := limit*8/10/max(1, len(v)) - overhead
+			f.value = changed(v, func(r *readingOutput) { *r, _ = r.clipTo(each).(readingOutput) })
+		}
+	})
 	return o
 }
 
@@ -72,10 +75,10 @@ func reads(done string, runes int) func(context.Context, *Context, args) (Result
 		return Result{
 			Message: done + " " + doc.DisplayName(), Summary: summary,
 			Output: func(number Numberer) (any, chat.StepResult) {
-				out := readOutput(number, r)
+				out, passages := readOutput(number, r)
 				return out, chat.StepResult{ // its query is the focus, or the reference to the document
-					Query: cmp.Or(in.FocusQuery, in.DocID), Title: out.Title, Found: len(out.Passages),
-					Hits: passageHits(doc, out.Passages), Opened: []chat.OpenedPart{readPartOf(r)},
+					Query: cmp.Or(in.FocusQuery, in.DocID), Title: r.Document.DisplayTitle(), Found: len(passages),
+					Hits: passageHits(doc, passages), Opened: []chat.OpenedPart{readPartOf(r)},
 				}
 			},
 			// the sources get the document as it was read
@@ -95,17 +98,18 @@ func explainUnread(doc corpus.Document, err error) error {
 	}
 }
 
-// readOutput assigns numbers to the passages of a reading, in the order of the document.
-func readOutput(number Numberer, r corpus.Reading) readDocumentOutput {
-	out := readDocumentOutput{
-		DocID: r.Document.ID, Filename: r.Document.DisplayName(), Title: r.Document.DisplayTitle(),
-		PageCount: r.Document.Pages, Page: r.Part, Pages: r.Parts, Passages: make([]shownPassage, 0, len(r.Passages)),
-	}
+// readOutput returns the output for a reading page of a document, and its passages. It assigns their numbers, in the
+// order of the document. Page and pages count reading pages, and page_count the document's own pages, such as a PDF's.
+// The content repeats the passages for API clients.
+func readOutput(number Numberer, r corpus.Reading) (readingOutput, []shownPassage) {
+	passages := []shownPassage{}
 	for _, p := range r.Passages {
-		out.Passages = append(out.Passages, showPassage(number, p, r.Document))
+		passages = append(passages, showPassage(number, p, r.Document))
 	}
-	out.Content = joinPassages(out.Passages)
-	return out
+	values := documentValues(r.Document)
+	values["page_count"], values["page"], values["pages"] = r.Document.Pages, r.Part, r.Parts
+	values["content"], values["passages"] = given(joinPassages(passages)), passages
+	return readingOutput{pick("doc_id filename title page_count page pages content passages", values), 6}, passages
 }
 
 // readPartOf returns the document and the part that was read, for the answer's coverage: a summary of how much of
@@ -116,23 +120,6 @@ func readPartOf(r corpus.Reading) chat.OpenedPart {
 		part = r.Passages[0].ID
 	}
 	return chat.OpenedPart{DocumentID: r.Document.ID, Part: part}
-}
-
-// readMultipleOutput holds a reading of each document, in the order of the call.
-//
-// Notes name the documents that were not found; the others are read.
-type readMultipleOutput struct {
-	Documents []readDocumentOutput `json:"documents"`
-	Notes     []string             `json:"notes,omitempty"`
-}
-
-// clipTo divides the limit equally among the documents.
-func (o readMultipleOutput) clipTo(limit int) any {
-	each := limit*8/10/max(1, len(o.Documents)) - overhead
-	o.Documents = changed(o.Documents, func(doc *readDocumentOutput) {
-		*doc, _ = doc.clipTo(each).(readDocumentOutput)
-	})
-	return o
 }
 
 // readDocuments reads the beginnings of several documents, or the parts about a focus, for comparisons. They share
@@ -164,17 +151,21 @@ func readDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 	return Result{
 		Message: "Read " + count, Summary: english.Count(passages, "passage") + " in " + count,
 		Output: func(number Numberer) (any, chat.StepResult) {
-			out := readMultipleOutput{Notes: notes}
+			documents := []readingOutput{}
 			result := chat.StepResult{
 				Query: cmp.Or(in.FocusQuery, strings.Join(in.DocIDs, ", ")), Found: len(readings), Notes: notes,
 			}
 			for _, r := range readings {
-				read := readOutput(number, r)
-				out.Documents = append(out.Documents, read)
-				result.Hits = append(result.Hits, withPassages(documentHit(r.Document), r.Document, read.Passages)...)
+				read, passages := readOutput(number, r)
+				documents = append(documents, read)
+				result.Hits = append(result.Hits, withPassages(documentHit(r.Document), r.Document, passages)...)
 				result.Opened = append(result.Opened, readPartOf(r))
 			}
-			return out, result
+			out := object{{"documents", documents}}
+			if len(notes) > 0 { // the documents that were not found; the others are read
+				out = append(out, field{"notes", notes})
+			}
+			return readingOutput{object: out}, result
 		},
 		SourceChanges: SourceChanges{Documents: docs},
 	}, nil
@@ -188,24 +179,6 @@ const (
 	summaryPages     = 4  // maximum number of reading pages that are read
 	summaryEnough    = 10 // passages with statements after which no further page is read
 )
-
-// documentSummaryOutput is a summary: headings, key sentences word for word, and their passages, so that each can be
-// cited.
-type documentSummaryOutput struct {
-	DocID        string         `json:"doc_id"`
-	Filename     string         `json:"filename"`
-	Title        string         `json:"title"`
-	PageCount    int            `json:"page_count"`
-	Outline      []string       `json:"outline"`
-	KeySentences []string       `json:"key_sentences"`
-	Passages     []shownPassage `json:"passages"`
-}
-
-// clipTo truncates the passages, which are for footnotes, and keeps the key sentences.
-func (o documentSummaryOutput) clipTo(limit int) any {
-	o.Passages = cutPassages(o.Passages, limit/2)
-	return o
-}
 
 // summarizeDocument summarises a document. It is extractive: headings and sentences of the document, so it is exact
 // and needs no model. It reads the document's first pages and picks key sentences. When the output is made, it assigns
@@ -224,28 +197,29 @@ func summarizeDocument(ctx context.Context, d *Context, in args) (Result, error)
 		Message: "Summarised " + doc.DisplayName(),
 		Summary: english.Count(len(pages[0].Outline), "heading") + ", " + english.Count(len(key), "key sentence"),
 		Output: func(number Numberer) (any, chat.StepResult) {
-			out := documentSummaryOutput{
-				DocID: doc.ID, Filename: doc.DisplayName(), Title: doc.DisplayTitle(), PageCount: doc.Pages,
-				Outline: outlineLines(pages[0].Outline), KeySentences: []string{}, Passages: []shownPassage{},
-			}
+			sentences, shown := []string{}, []shownPassage{}
 			// Passages are in the order of the sentences, deduplicated, with the first passage before all others.
 			shownAlready := map[int]bool{}
 			add := func(i int) {
-				if !shownAlready[i] && len(out.Passages) <= summarySections {
+				if !shownAlready[i] && len(shown) <= summarySections {
 					shownAlready[i] = true
-					out.Passages = append(out.Passages, showPassage(number, passages[i], doc))
+					shown = append(shown, showPassage(number, passages[i], doc))
 				}
 			}
 			if len(passages) > 0 {
 				add(0)
 			}
 			for _, k := range key {
-				out.KeySentences = append(out.KeySentences, k.text)
+				sentences = append(sentences, k.text)
 				add(k.passage)
 			}
+			values := documentValues(doc)
+			values["page_count"], values["outline"] = doc.Pages, outlineLines(pages[0].Outline)
+			values["key_sentences"], values["passages"] = sentences, shown
+			out := readingOutput{pick("doc_id filename title page_count outline key_sentences passages", values), 5}
 			result := chat.StepResult{
-				Query: in.DocID, Title: out.Title, Found: len(out.Passages), Hits: passageHits(doc, out.Passages),
-				Outline: out.Outline, Text: strings.Join(out.KeySentences, "\n\n"),
+				Query: in.DocID, Title: doc.DisplayTitle(), Found: len(shown), Hits: passageHits(doc, shown),
+				Outline: outlineLines(pages[0].Outline), Text: strings.Join(sentences, "\n\n"),
 			}
 			for _, page := range pages {
 				result.Opened = append(result.Opened, readPartOf(page))

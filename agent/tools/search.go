@@ -320,11 +320,9 @@ func (s search) foundDocuments(
 			passages = append(passages, showPassage(number, hit.Passage, doc))
 		}
 		whole -= len(passages)
-		row := map[string]any{
-			"doc_id": doc.ID, "filename": doc.DisplayName(), "title": doc.DisplayTitle(), "score": best.Score,
-			"similarity_score": given(best.Similarity), "snippet": best.Snippet.Text, "block_id": given(best.Block),
-			"page": given(best.Page), "passages": passages,
-		}
+		row := documentValues(doc)
+		row["score"], row["similarity_score"], row["passages"] = best.Score, given(best.Similarity), passages
+		row["snippet"], row["block_id"], row["page"] = best.Snippet.Text, given(best.Block), given(best.Page)
 		if len(best.Snippet.Matches) > 0 {
 			row["matches"] = best.Snippet.Matches
 		}
@@ -390,10 +388,9 @@ func rerankDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 		best, hit := g[0], documentHit(g[0].Document)
 		hit.Score, hit.Snippet = &best.Score, best.Snippet.Text
 		result.Hits = append(result.Hits, hit)
-		ranked = append(ranked, pick("doc_id filename title score snippet", map[string]any{
-			"doc_id": best.Document.ID, "filename": best.Document.DisplayName(),
-			"title": best.Document.DisplayTitle(), "score": best.Score, "snippet": given(best.Snippet.Text),
-		}))
+		values := documentValues(best.Document)
+		values["score"], values["snippet"] = best.Score, given(best.Snippet.Text)
+		ranked = append(ranked, pick("doc_id filename title score snippet", values))
 	}
 	return Result{
 		Message: "Ranked " + english.Count(len(groups), "document"), Summary: summary,

@@ -59,14 +59,14 @@ func rows(cfg Config) []*Tool {
 				return "Ranking " + english.Count(len(in.DocIDs), "document") + " for: " + text.Shorten(in.Query, 100)
 			},
 		},
-		listing("metadata_search", "cursor strategy", 1, Tool{
-			run: searchMetadata, Action: chat.ActionSearching, params: []param{property("filters!", filtersSchema)},
+		listing("metadata_search", "cursor strategy", 1, false, Tool{
+			Action: chat.ActionSearching, params: []param{property("filters!", filtersSchema)},
 			Label: label("Filtering documents", "Filtered documents", "search", "", ""),
 		}),
 		foundPassages.tool("hybrid_search", "strategy", 1,
 			query("What to search for: keywords or a short question"), topK(mostHits, "Number of results to return")),
-		listing("list_documents", "cursor", 0, Tool{
-			run: listDocuments, Action: chat.ActionExploring,
+		listing("list_documents", "cursor", 0, true, Tool{
+			Action: chat.ActionExploring,
 			params: []param{property("filters", filtersSchema), count("page", 200, 1, "")},
 			Label:  label("Listing documents", "Listed documents", "listing", "", ""),
 		}),

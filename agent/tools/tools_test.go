@@ -226,7 +226,7 @@ func TestClipHoldsTheLimitForAnything(t *testing.T) {
 		"a long text":    map[string]any{"a": strings.Repeat("x\"", 50_000)},
 		"a long list":    map[string]any{"a": make([]string, 50_000)},
 		"many names":     manyNames(5000),
-		"many documents": readMultipleOutput{Documents: make([]readDocumentOutput, 400)},
+		"many documents": readingOutput{object: object{{"documents", make([]readingOutput, 400)}}},
 	} {
 		whole, err := Encode(v)
 		if err != nil {
