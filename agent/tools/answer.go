@@ -50,9 +50,3 @@ func calculate(_ context.Context, _ *Context, in args) (Result, error) {
 		Output: func(Numberer) (any, chat.StepResult) { return out, result },
 	}, nil
 }
-
-// incalculable returns the reason why an expression can't be evaluated, or nil.
-func incalculable(in args) error {
-	_, err := calc.Evaluate(in.Expression)
-	return err
-}

@@ -16,15 +16,13 @@ import (
 // CheckPassages is the name of the tool that asks a language model whether passages answer.
 const CheckPassages = "check_passages"
 
-// MaxChecked is the maximum number of quotes in one call. With 6 quotes of at most MaxCheckedRunes a check reads
-// some 1,600 tokens, which takes 2 s at 800 tokens a second.
-const MaxChecked = 6
-
-// MaxCheckedQuestion is the maximum length of a question, in runes.
-const MaxCheckedQuestion = 1000
-
-// MaxCheckedRunes is the maximum length of a checked quote in runes, without its title and section.
-const MaxCheckedRunes = 800
+// Limits of one call. With 6 quotes of at most MaxCheckedRunes a check reads some 1,600 tokens, which takes 2 s at 800
+// tokens a second.
+const (
+	MaxChecked         = 6    // quotes
+	MaxCheckedQuestion = 1000 // runes of the question
+	MaxCheckedRunes    = 800  // runes of a quote, without its title and section
+)
 
 const quotesSchema = `{"type": "array", "minItems": 1, "maxItems": 6, "items": {
 	"type": "object", "additionalProperties": false, "required": ["n"], "properties": {

@@ -85,17 +85,6 @@ type openDocumentOutput struct {
 	Reason         string `json:"reason"`
 }
 
-// describeOpening returns the progress message of open_document.
-func describeOpening(d *Context, in args) string {
-	if src, ok := d.Sources.At(in.CitationNumber); ok {
-		return "Opening " + src.Document.DisplayName()
-	}
-	if in.DocID != "" {
-		return "Opening " + d.displayName(in.DocID)
-	}
-	return "Opening a document"
-}
-
 // openDocument shows the user a document, at the cited words if there are any. The model gets no text from it. The page
 // opens the viewer from Details.
 func openDocument(ctx context.Context, d *Context, in args) (Result, error) {

@@ -44,11 +44,7 @@ func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 			in[name] = meantFor(field, value)
 		}
 	}
-	raw, err := Encode(in)
-	if err != nil {
-		// Not reached, since the arguments were decoded from JSON. The schema validates the original arguments.
-		return args
-	}
+	raw, _ := Encode(in) // it was decoded from JSON
 	return raw
 }
 

@@ -72,14 +72,11 @@ func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, str
 	}
 	doc, err := d.Library.Find(ctx, d.Scope, ref)
 	if err != nil {
-		// The model can correct an unknown or invalid reference, so it gets the message. Any other error ends the
-		// call.
-		switch chat.CodeOf(err) {
-		case chat.CodeNotFound, chat.CodeInvalid:
+		// The model can correct an unknown or invalid reference. Any other error ends the call.
+		if code := chat.CodeOf(err); code == chat.CodeNotFound || code == chat.CodeInvalid {
 			return corpus.Document{}, chat.MessageOf(err), nil
-		default:
-			return corpus.Document{}, "", err
 		}
+		return corpus.Document{}, "", err
 	}
 	if !d.InReach(doc) {
 		return corpus.Document{}, "The document “" + ref + "” is not among those this question is about.", nil
@@ -172,12 +169,9 @@ func (d *Context) FindByTitle(ctx context.Context, name string) (corpus.Document
 	}
 	name = text.Fold(name)
 	for _, doc := range docs {
-		for _, known := range []string{
-			doc.Title, doc.Filename, strings.TrimSuffix(doc.Filename, path.Ext(doc.Filename)),
-		} {
-			if text.Fold(known) == name {
-				return doc, true, nil
-			}
+		known := []string{doc.Title, doc.Filename, strings.TrimSuffix(doc.Filename, path.Ext(doc.Filename))}
+		if slices.ContainsFunc(known, func(known string) bool { return text.Fold(known) == name }) {
+			return doc, true, nil
 		}
 	}
 	return corpus.Document{}, false, nil

@@ -44,10 +44,14 @@ func listing(name, sets string, preference int, paged bool, t Tool) *Tool {
 // is refused with the number of pages. A search without results counts as an empty search in the answer's coverage; it
 // returns the first page, and a note if there are more.
 func (d *Context) list(ctx context.Context, in args, paged bool) (Result, error) {
-	f, err := d.readFilter(ctx, in.Filters)
+	f, err := filterOf(d, in.Filters)
+	if err == nil {
+		f, err = d.expandNames(ctx, f)
+	}
 	if err != nil {
 		return Result{}, err
 	}
+	f.Limit = listPage
 	var docs []corpus.Document
 	for page := 1; page <= max(1, in.Page); page++ {
 		if docs, f.Cursor, err = d.Library.List(ctx, d.Scope, f); err != nil {
@@ -194,16 +198,6 @@ func ownProperty(f *corpus.Filter, name string, v any) {
 	}
 }
 
-// readFilter is filterOf with the names of people resolved.
-func (d *Context) readFilter(ctx context.Context, in map[string]any) (corpus.Filter, error) {
-	f, err := filterOf(d, in)
-	if err == nil {
-		f, err = d.expandNames(ctx, f)
-	}
-	f.Limit = listPage
-	return f, err
-}
-
 // noteUnknownProperties returns notes for a filter that found nothing: the requested properties that no document in
 // reach has, and the properties that exist. It is empty if every property exists. The note helps a model that
 // guessed a property to correct its call. It sends one query for each property, and only if nothing was found.
@@ -213,10 +207,8 @@ func (d *Context) noteUnknownProperties(
 	if len(found) > 0 {
 		return []string{}, nil
 	}
-	asked := slices.Sorted(maps.Keys(f.Meta))
-	asked = append(asked, slices.Sorted(maps.Keys(f.MetaAny))...)
 	var missing []string
-	for _, name := range asked {
+	for _, name := range append(slices.Sorted(maps.Keys(f.Meta)), slices.Sorted(maps.Keys(f.MetaAny))...) {
 		docs, _, err := d.Library.List(ctx, d.Scope, corpus.Filter{IDs: d.DocumentIDs, HasMeta: name, Limit: 1})
 		if err != nil {
 			return nil, fmt.Errorf("look for a property: %w", err)

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,16 +68,6 @@ func given[T comparable](v T) any {
 // without drops the named fields.
 func (o object) without(names ...string) object {
 	return slices.DeleteFunc(o, func(f field) bool { return slices.Contains(names, f.name) })
-}
-
-// list returns the entries of a list in a decoded object; nil if there is none.
-func (o object) list(name string) (list []json.RawMessage) {
-	for _, f := range o {
-		if raw, ok := f.value.(json.RawMessage); ok && f.name == name {
-			_ = json.Unmarshal(raw, &list) // anything else is no list
-		}
-	}
-	return list
 }
 
 // MarshalJSON encodes the fields in their order.
@@ -288,14 +279,10 @@ func withPassages(document chat.Hit, doc corpus.Document, passages []shownPassag
 	if len(hits) == 0 {
 		return []chat.Hit{document}
 	}
-	first := &document
-	first.N, first.ChunkID, first.Page, first.Section = hits[0].N, hits[0].ChunkID, hits[0].Page, hits[0].Section
-	if first.BlockID == "" {
-		first.BlockID = hits[0].BlockID
-	}
-	if first.Snippet == "" {
-		first.Snippet = hits[0].Snippet
-	}
+	first := hits[0]
+	document.N, document.ChunkID, document.Page, document.Section = first.N, first.ChunkID, first.Page, first.Section
+	document.BlockID = cmp.Or(document.BlockID, first.BlockID)
+	document.Snippet = cmp.Or(document.Snippet, first.Snippet)
 	hits[0] = document
 	for i := range hits[1:] {
 		hits[i+1].Sub = true

@@ -229,15 +229,6 @@ const (
 	maxOutputCell    = 300 // runes
 )
 
-// tableRow is a row of a result, with its citation number.
-//
-// Row counts from 1 as in a spreadsheet. Cells are in the order of the output's Columns.
-type tableRow struct {
-	N     int      `json:"n,omitempty"`
-	Row   int      `json:"row"` // in the sheet
-	Cells []string `json:"cells"`
-}
-
 // tableGroup is a group of rows; N is the number of its first row.
 //
 // Group holds the group's values, in the order of group_by.
@@ -260,8 +251,8 @@ type queryTableOutput struct {
 	Matched  int           `json:"rows_matched"`
 	Totals   []table.Total `json:"totals"`
 	Groups   []tableGroup  `json:"groups,omitempty"`
-	Columns  []string      `json:"columns"` // of the rows: head and letter
-	Rows     []tableRow    `json:"rows"`
+	Columns  []string      `json:"columns"`             // of the rows: head and letter
+	Rows     []object      `json:"rows"`                // n, its number in the sheet, and its cells
 	More     int           `json:"not_shown,omitempty"` // rows or groups
 	Notes    []string      `json:"notes"`
 
@@ -316,7 +307,7 @@ func tableResult(
 	}
 	out := queryTableOutput{
 		DocID: doc.ID, Filename: doc.DisplayName(), Table: name, AllRows: len(a.Table.Rows), Matched: a.Matched,
-		Totals: append([]table.Total{}, a.Totals...), Rows: []tableRow{}, Notes: append([]string{}, a.Notes...),
+		Totals: append([]table.Total{}, a.Totals...), Rows: []object{}, Notes: append([]string{}, a.Notes...),
 		Passages: []shownPassage{}, Columns: []string{},
 	}
 	drawn := &chat.Table{Used: len(a.Used), Name: name}
@@ -361,7 +352,9 @@ func tableResult(
 			drawn.Columns = append(drawn.Columns, a.Table.Columns[c].Title())
 		}
 		for i, r := range shownRows(a) {
-			out.Rows = append(out.Rows, tableRow{out.Passages[i].N, r.Number, cellsOf(r, columns)})
+			out.Rows = append(out.Rows, pick("n row cells", map[string]any{
+				"n": given(out.Passages[i].N), "row": r.Number, "cells": cellsOf(r, columns),
+			}))
 			drawn.Rows = append(drawn.Rows, cellsOf(r, few))
 		}
 		out.More = a.Matched - len(out.Rows)

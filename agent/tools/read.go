@@ -214,12 +214,13 @@ func summarizeDocument(ctx context.Context, d *Context, in args) (Result, error)
 				add(k.passage)
 			}
 			values := documentValues(doc)
-			values["page_count"], values["outline"] = doc.Pages, outlineLines(pages[0].Outline)
+			outline := outlineLines(pages[0].Outline)
+			values["page_count"], values["outline"] = doc.Pages, outline
 			values["key_sentences"], values["passages"] = sentences, shown
 			out := readingOutput{pick("doc_id filename title page_count outline key_sentences passages", values), 5}
 			result := chat.StepResult{
 				Query: in.DocID, Title: doc.DisplayTitle(), Found: len(shown), Hits: passageHits(doc, shown),
-				Outline: outlineLines(pages[0].Outline), Text: strings.Join(sentences, "\n\n"),
+				Outline: outline, Text: strings.Join(sentences, "\n\n"),
 			}
 			for _, page := range pages {
 				result.Opened = append(result.Opened, readPartOf(page))

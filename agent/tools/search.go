@@ -63,7 +63,10 @@ func (s search) tool(name, sets string, preference int, params ...param) *Tool {
 	switch {
 	case s.documents: // without what repeats the passages or is for the page
 		t.forModel = eachObject(func(o object) object {
-			if len(o.list("passages")) > 0 {
+			if slices.ContainsFunc(o, func(f field) bool {
+				raw, _ := f.value.(json.RawMessage)
+				return f.name == "passages" && string(raw) != "[]"
+			}) {
 				o = o.without("snippet", "block_id", "page")
 			}
 			return o.without("matches", "similarity_score", "chunk_id")

@@ -171,10 +171,8 @@ func (b Registry) Pick(s Set, names []string) (Set, string) {
 			continue
 		}
 		if t == nil {
-			for _, a := range b.absent {
-				if a.Name == name {
-					return s, "The tool " + name + " can't be used: " + a.Why + "."
-				}
+			if i := slices.IndexFunc(b.absent, func(a absence) bool { return a.Name == name }); i >= 0 {
+				return s, "The tool " + name + " can't be used: " + b.absent[i].Why + "."
 			}
 			return s, "There is no tool “" + text.Shorten(name, 60) + "”. There are: " +
 				strings.Join(whole.Names(), ", ") + "."

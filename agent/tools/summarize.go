@@ -17,15 +17,6 @@ import (
 // maxSummarised is the maximum number of texts in a summary; a note reports that further texts were omitted.
 const maxSummarised = 10
 
-// describeSummary returns the progress message of summarize.
-func describeSummary(_ *Context, in args) string {
-	doing := "Summarising " + english.Count(len(in.Texts), "passage")
-	if in.Focus != "" {
-		doing += " for: " + text.Shorten(in.Focus, 100)
-	}
-	return doing
-}
-
 // summarize summarises texts of the call, or passages by number. A language model writes the summary; the fallback is
 // to pick key sentences, word for word, as summarizeDocument does. Each sentence has its passage's number; one without
 // is from a text of the model's own, which no document supports. It reads nothing from the library.
@@ -122,11 +113,9 @@ func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from
 			}
 			src, given = &s, s.Passage.Text
 		} else {
-			for i := range known {
-				if strings.Contains(known[i].Passage.Text, given) {
-					src = &known[i]
-					break
-				}
+			holds := func(s cite.Source) bool { return strings.Contains(s.Passage.Text, given) }
+			if i := slices.IndexFunc(known, holds); i >= 0 {
+				src = &known[i]
 			}
 		}
 		passages, from = append(passages, corpus.Passage{Text: given}), append(from, src)

@@ -99,11 +99,15 @@ func rows(cfg Config) []*Tool {
 			forModel: without("passages"), computed: computedOf, vocabulary: func(in args) string { return in.words() },
 		},
 		{
-			Name: "calculate", sets: "cursor react", run: calculate, whyImpossible: incalculable,
+			Name: "calculate", sets: "cursor react", run: calculate,
 			Action: chat.ActionCalculating, Capability: chat.CapabilityCalculate, withoutPassages: true,
 			Label:    label("Calculating", "Calculated", "calculation", "expression", chat.LabelCode),
 			params:   []param{said("expression!", 1000, "Like (1250 * 1.19 - 300) / 12")},
 			computed: func(output json.RawMessage) json.RawMessage { return output },
+			whyImpossible: func(in args) error {
+				_, err := calc.Evaluate(in.Expression)
+				return err
+			},
 			// words for its operators: “12 times 4”
 			vocabulary: func(in args) string { return calc.SpokenOperators(in.Expression) },
 		},
@@ -134,15 +138,25 @@ func rows(cfg Config) []*Tool {
 			},
 		},
 		{
-			Name: "open_document", sets: "cursor", run: openDocument, describe: describeOpening,
-			Action: chat.ActionOpening, Capability: chat.CapabilityOpen,
-			Label: label("Opening", "Opened", "", "doc_id", chat.LabelTitle),
+			Name: "open_document", sets: "cursor", run: openDocument, Action: chat.ActionOpening,
+			Capability: chat.CapabilityOpen,
+			Label:      label("Opening", "Opened", "", "doc_id", chat.LabelTitle),
 			params: []param{
 				count("citation_number", 999, 0, "The passage's number n: opens its document at the passage, or at "+
 					"the words that you quoted from it"),
 				property("doc_id", `{"type":"string","minLength":1,"maxLength":500,
 					"description":"Instead of a number: the document's id, title or file name"}`).also("document_id"),
 				said("reason!", 300, "Why, for the user"),
+			},
+			describe: func(d *Context, in args) string {
+				name := "a document"
+				if in.DocID != "" {
+					name = d.displayName(in.DocID)
+				}
+				if src, ok := d.Sources.At(in.CitationNumber); ok {
+					name = src.Document.DisplayName()
+				}
+				return "Opening " + name
 			},
 		},
 		reading("lookup", "react", 2, Tool{
@@ -162,14 +176,21 @@ func rows(cfg Config) []*Tool {
 			},
 		}),
 		{
-			Name: "summarize", sets: "react", run: summarize, describe: describeSummary,
-			Action: chat.ActionSummarising, Capability: chat.CapabilitySummarise, preference: 1,
+			Name: "summarize", sets: "react", run: summarize, Action: chat.ActionSummarising,
+			Capability: chat.CapabilitySummarise, preference: 1,
 			Label: label("Summarising", "Summarised", "summary", "", chat.LabelTitle),
 			params: []param{
 				property("texts!", `{"type":"array","minItems":1,"maxItems":50,
 					"items":{"type":"string","minLength":1,"maxLength":20000},
 					"description":"List of text passages to summarize, or their numbers, like [3]"}`).also("passages"),
 				said("focus", 500, "What aspect to focus the summary on"),
+			},
+			describe: func(_ *Context, in args) string {
+				doing := "Summarising " + english.Count(len(in.Texts), "passage")
+				if in.Focus != "" {
+					doing += " for: " + text.Shorten(in.Focus, 100)
+				}
+				return doing
 			},
 		},
 		{

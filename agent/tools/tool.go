@@ -159,14 +159,14 @@ func (t *Tool) Describe(d *Context, raw json.RawMessage) string {
 	var given map[string]any
 	_ = json.Unmarshal(raw, &given) // decode has read it
 	about, _ := given[t.Label.Argument].(string)
-	switch t.Label.Form {
-	case chat.LabelTitle:
-		return t.Label.Doing + " " + d.displayName(about)
-	case chat.LabelQuote:
-		return t.Label.Doing + ": " + text.Shorten(about, 120)
-	default:
-		return t.Label.Doing + " " + text.Shorten(about, 120)
+	about = text.Shorten(about, 120)
+	if t.Label.Form == chat.LabelQuote {
+		return t.Label.Doing + ": " + about
 	}
+	if t.Label.Form == chat.LabelTitle {
+		about = d.displayName(about)
+	}
+	return t.Label.Doing + " " + about
 }
 
 // WhyImpossible returns the reason why a call with valid arguments can only fail, if that is known before the call.

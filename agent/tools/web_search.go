@@ -176,14 +176,13 @@ func (d *Context) bearingOn(
 		out[hit.Document.ID] = append(out[hit.Document.ID], hit.Passage)
 	}
 	for _, doc := range pages {
-		if len(out[doc.ID]) > 0 {
-			continue
+		if len(out[doc.ID]) == 0 {
+			r, err := d.Library.Read(ctx, kept, corpus.ReadRequest{Document: doc.ID})
+			if err != nil {
+				return nil, fmt.Errorf("read captured page: %w", err)
+			}
+			out[doc.ID] = r.Passages[:min(1, len(r.Passages))]
 		}
-		r, err := d.Library.Read(ctx, kept, corpus.ReadRequest{Document: doc.ID})
-		if err != nil {
-			return nil, fmt.Errorf("read captured page: %w", err)
-		}
-		out[doc.ID] = r.Passages[:min(1, len(r.Passages))]
 	}
 	return out, nil
 }
