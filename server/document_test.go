@@ -459,10 +459,10 @@ func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
 	b := newBench(t)
 	d := b.added("alpha.md", "# Alpha\n\nOne.\n")
 	post := func(what string) reply {
-		return b.send("POST", "/documents/"+d.ID+"/"+what, "", "Accept", "text/html", "Content-Type",
+		return b.send("POST", "/documents/"+d.ID+what, "", "Accept", "text/html", "Content-Type",
 			"application/x-www-form-urlencoded")
 	}
-	got := post("delete?state=ready&evil=1")
+	got := post("?state=ready&evil=1&_method=DELETE")
 	if want := "/documents?deleted=" + d.ID + "&state=ready"; got.status != http.StatusSeeOther ||
 		got.header.Get("Location") != want {
 		t.Fatalf("delete = %d to %q, want 303 to %q", got.status, got.header.Get("Location"), want)
@@ -474,21 +474,22 @@ func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
 	if !strings.Contains(after, `action="/documents/`+d.ID+`/restore"`) {
 		t.Error("the page offers no way back")
 	}
-	if got := post("restore"); got.status != http.StatusSeeOther || got.header.Get("Location") != "/documents" {
+	if got := post("/restore"); got.status != http.StatusSeeOther || got.header.Get("Location") != "/documents" {
 		t.Errorf("restore = %d to %q; want %d and %q",
 			got.status, got.header.Get("Location"), http.StatusSeeOther, "/documents")
 	}
 	if rows := b.rows(""); len(rows) != 1 {
 		t.Errorf("after the restore there is %v, want 1 row", rows)
 	}
-	if got := post("retry"); got.status != http.StatusConflict || !strings.Contains(got.body, "can be tried again") {
+	if got := post("/retry"); got.status != http.StatusConflict || !strings.Contains(got.body, "can be tried again") {
 		t.Errorf("retry of a ready document = %d, want %d", got.status, http.StatusConflict)
 	}
-	if got := b.send("POST", "/documents/"+d.ID+"/delete", "", "HX-Request",
+	if got := b.send("POST", "/documents/"+d.ID+"?_method=DELETE", "", "HX-Request",
 		"true"); got.status != http.StatusNoContent {
 		t.Errorf("delete by the script = %d, want 204", got.status)
 	}
-	if got := b.send("POST", "/documents/none/delete", "", "HX-Request", "true"); got.status != http.StatusNotFound {
+	if got := b.send("POST", "/documents/none?_method=DELETE", "", "HX-Request",
+		"true"); got.status != http.StatusNotFound {
 		t.Errorf("delete of an unknown document = %d, want 404", got.status)
 	}
 }

@@ -49,7 +49,7 @@ func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
 	}
 	for path, fields := range map[string]url.Values{
 		"/chat": {"message": {"a \xff"}}, "/sessions/" + session + "/queue": {"message": {"a"},
-			"context_text": {"\xff"}}, "/c/" + session + "/rename": {"title": {"\xff"}},
+			"context_text": {"\xff"}}, "/sessions/" + session + "/head": {"run_id": {"\xff"}},
 		"/agent/runs/" + id + "/feedback":      {"rating": {"down"}, "comment": {"\xff"}},
 		"/agent/runs/" + id + "/steps/x/rerun": {"input": {"{\"a\":\"\xff\"}"}},
 	} {

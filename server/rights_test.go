@@ -164,6 +164,15 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 			if got := send(route.Method, route.Path, row, given["bert"]); got.status != row.want || leaks(got.body) {
 				t.Errorf("another user: %d, want %d: %.500s", got.status, row.want, got.body)
 			}
+			if row.want == 404 && route.Method != http.MethodGet { // as a form of the page
+				got := b.send("POST", fill.Replace(address(route.Path))+"?_method="+route.Method, fill.Replace(
+					"columns=Rent&do=make&namespace=none&title=Mine&message=Why&run_id={run}&text=Mine&paused=true&"+
+						"rating=up&days=7&input=%7B%7D",
+				), "Content-Type", formKind, "Accept", "text/html", "X-API-Key", given["bert"])
+				if got.status != 404 && got.status != 415 || leaks(got.body) {
+					t.Errorf("another user's form: %d, want 404: %.500s", got.status, got.body)
+				}
+			}
 			b.forgetAll("bert")
 			for who, key := range map[string]string{"no key": "", "a revoked key": given["carl"]} {
 				want := 401
@@ -308,6 +317,7 @@ var rights = map[string]right{
 	"DELETE /agent/session/:id":                {},
 	"GET /agent/session/:id/export":            {},
 	"GET /sessions":                            {want: 200},
+	"GET /sessions/:id":                        {},
 	"PATCH /sessions/:id":                      {body: `{"title":"Mine"}`},
 	"DELETE /sessions/:id":                     {},
 	"POST /sessions/:id/restore":               {},
@@ -344,9 +354,7 @@ var rights = map[string]right{
 	"POST /tables/:id/cells/:row/:column/ask": {},
 	"POST /tables":                            {body: "columns=Rent&do=make&namespace=none", want: 404},
 	"GET /tables/:id/cells":                   {},
-	"POST /tables/:id/act":                    {body: "do=delete"},
 	"GET /tables/:id/cells/:row/:column":      {},
-	"POST /tables/:id/cells/:row/:column":     {body: "do=save&text=Mine"},
 	"GET /places":                             {want: 200},
 	"POST /places":                            {body: `{"kind":"none","settings":{}}`, want: 400},
 	"GET /places/kinds":                       {want: 200},
@@ -356,8 +364,6 @@ var rights = map[string]right{
 	"POST /places/:id/look":                   {},
 	"GET /places/:id/items":                   {},
 	"GET /places/new":                         {want: 200},
-	"POST /places/new":                        {body: "kind=none", want: 400},
-	"POST /places/:id/act":                    {body: "do=look"},
 	"PUT /watched":                            {body: `{"folder":"/papers"}`, want: 204},
 	"GET /standing":                           {want: 200},
 	"POST /standing":                          {body: `{"run_id":"{run}"}`},
@@ -381,16 +387,8 @@ var rights = map[string]right{
 
 	"GET /":                             {want: 200},
 	"GET /c/:id":                        {},
-	"POST /c/:id/rename":                {body: "title=Mine"},
-	"POST /c/:id/delete":                {},
-	"POST /c/:id/restore":               {},
-	"POST /c/:id/head":                  {body: "run_id={run}"},
 	"GET /c/:id/next":                   {},
 	"GET /c/:id/events":                 {},
-	"POST /c/:id/queue":                 {body: "message=Why"},
-	"POST /c/:id/queue/:item/edit":      {body: "message=Why"},
-	"POST /c/:id/queue/:item/delete":    {},
-	"POST /c/:id/queue/:item/send":      {body: "finish=cancel"},
 	"GET /find":                         {want: 200},
 	"GET /choose":                       {want: 200},
 	"GET /d/:id":                        {},
@@ -401,21 +399,12 @@ var rights = map[string]right{
 	"GET /leave":                        {want: 400},
 	"GET /add":                          {want: 200},
 	"POST /add":                         {body: "url=ftp://x", want: 400},
-	"POST /documents/:id/delete":        {},
 	"GET /runs/:id/stream":              {},
 	"GET /runs/:id/steps/:call/thought": {},
-	"POST /model":                       {body: "service=offline", want: 403},
 	"GET /folders":                      {want: 403},
 	"POST /folders":                     {body: "folder=/tmp", want: 403},
 	"POST /folders/stop":                {body: "folder=/tmp", want: 403},
-	"POST /shares":                      {body: "run={run}&days=7"},
-	"POST /shares/:id/delete":           {},
 	"GET /s/:token":                     {public: true},
-	"POST /standing/:id/pause":          {body: "paused=true"},
-	"POST /standing/:id/delete":         {},
-	"POST /standing/feed/delete":        {want: 303},
-	"POST /standing/webhook":            {body: "url=https://hook.example/in", want: 200},
-	"POST /standing/webhook/delete":     {want: 303},
 	"GET /signin":                       {want: 200, public: true},
 	"POST /language":                    {body: "language=de", want: 303, public: true},
 	"POST /signin":                      {body: "key=x", want: 401, public: true},
@@ -437,8 +426,8 @@ var rights = map[string]right{
 
 func TestAWebhookIsSetByAFormAndByAProgram(t *testing.T) {
 	b := newBench(t)
-	got := b.send("POST", "/standing/webhook", "url=https%3A%2F%2Fhook.example%2Fin", "Content-Type", formKind,
-		"Accept", "text/html")
+	got := b.send("POST", "/standing/webhook?_method=PUT", "url=https%3A%2F%2Fhook.example%2Fin",
+		"Content-Type", formKind, "Accept", "text/html")
 	if got.status != 200 || !strings.Contains(got.body, "whsec_") ||
 		!strings.Contains(got.body, `value="https://hook.example/in"`) ||
 		got.header.Get("Cache-Control") != "no-store" {
@@ -448,7 +437,8 @@ func TestAWebhookIsSetByAFormAndByAProgram(t *testing.T) {
 	if strings.Contains(got.body, "whsec_") || !strings.Contains(got.body, "The first message is on its way.") {
 		t.Error("the secret is shown twice, or the state is missing")
 	}
-	got = b.send("POST", "/standing/webhook", "url=%22%3E%3Cb%3E", "Content-Type", formKind, "Accept", "text/html")
+	got = b.send("POST", "/standing/webhook?_method=PUT", "url=%22%3E%3Cb%3E",
+		"Content-Type", formKind, "Accept", "text/html")
 	if got.status != 400 || !strings.Contains(got.body, "This is no address that changes can be sent to.") ||
 		!strings.Contains(got.body, `value="&#34;&gt;&lt;b&gt;"`) {
 		t.Errorf("what is no address: %d, want it back with the reason", got.status)
@@ -583,7 +573,7 @@ func TestAPersonMakesAndEndsLinks(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()...)
-	page := b.send("POST", "/shares", "run="+run.ID+"&days=30", "Content-Type", formKind, "Accept", "text/html")
+	page := b.send("POST", "/agent/runs/"+run.ID+"/shares", "days=30", "Content-Type", formKind, "Accept", "text/html")
 	if page.status != http.StatusCreated || !strings.Contains(page.body, "/s/") {
 		t.Errorf("made: %d %s; want 201 with the address", page.status, page.body)
 	}
@@ -591,7 +581,7 @@ func TestAPersonMakesAndEndsLinks(t *testing.T) {
 	if err != nil || len(links) != 1 {
 		t.Fatalf("Shares = %v, %v; want one", links, err)
 	}
-	got := b.send("POST", "/shares/"+links[0].ID+"/delete", "", "Content-Type", formKind, "Accept", "text/html")
+	got := b.send("POST", "/shares/"+links[0].ID+"?_method=DELETE", "", "Content-Type", formKind, "Accept", "text/html")
 	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/shares" {
 		t.Errorf("ended: %d %s, want 303 to /shares", got.status, got.header.Get("Location"))
 	}

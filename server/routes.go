@@ -9,9 +9,10 @@ import (
 
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/openapi"
+	"github.com/footnote/footnote/server/page"
 )
 
-// buildRoutes builds the router. Every route is one line here or in pageRoutes.
+// buildRoutes builds the router. Every route is one line of this file.
 //
 // The order of the middleware matters. Observe is outermost, so that every refusal is counted and logged with its
 // request id. The language is next, since error pages are translated. Host and origin are validated before the key:
@@ -24,101 +25,21 @@ import (
 func (s *Server) buildRoutes() *httpio.Router {
 	e := httpio.NewRouter()
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
-	e.Use(httpio.Observe(
-		s.metrics, s.log,
-	), httpio.SpeakLanguage, s.guard.CheckHost, s.guard.CheckOrigin(s.inAPI), s.guard.IdentifyUser, httpio.CheckQuery(
-		openapi.QueryNames,
-	), httpio.Compress(neverCompressed))
+	e.Pre(httpio.OverrideMethod)
+	e.Use(
+		httpio.Observe(s.metrics, s.log), httpio.SpeakLanguage, s.guard.CheckHost, s.guard.CheckOrigin(s.inAPI),
+		s.guard.IdentifyUser, httpio.CheckQuery(openapi.QueryNames), httpio.CheckID, httpio.Compress(neverCompressed),
+	)
 
-	e.POST("/chat", s.api.Ask)
-	e.GET("/agent/runs/:id", s.api.GetRun)
-	e.GET("/agent/runs/:id/events", s.api.StreamEvents)
-	e.POST("/agent/runs/:id/cancel", s.api.CancelRun)
-	e.POST("/agent/runs/:id/answer-now", s.api.AnswerNow)
-	e.GET("/agent/runs/:id/steps/:call/output", s.api.GetStepOutput)
-	e.POST("/agent/runs/:id/steps/:call/approve", s.api.ApproveStep)
-	e.POST("/agent/runs/:id/steps/:call/deny", s.api.DenyStep)
-	e.POST("/agent/runs/:id/steps/:call/rerun", s.api.RerunStep)
-	e.POST("/agent/runs/:id/feedback", s.api.SetFeedback)
-	e.DELETE("/agent/runs/:id/feedback", s.api.DropFeedback)
-	e.GET("/agent/runs/:id/export", s.api.ExportRun)
-	e.POST("/agent/runs/:id/shares", s.api.ShareRun)
-	e.GET("/feedback", s.api.ListFeedback)
-	e.GET("/shares", pageOrProgram(s.page.ListShares, s.api.ListShares))
-	e.DELETE("/shares/:id", s.api.EndShare)
-	e.POST("/evidence/verify", s.api.VerifyEvidence)
-	e.POST("/agent/chat", s.api.AgentChat)
-	e.POST("/agent/chat/structured", s.api.AgentChatStructured)
-	e.POST("/agent/query", s.api.AgentQuery)
-	e.POST("/agent/retrieve", s.api.AgentRetrieve)
-	e.GET("/agent/session/:id", s.api.GetHistory)
-	e.DELETE("/agent/session/:id", s.api.DeleteSession)
-	e.GET("/agent/session/:id/export", s.api.ExportSession)
-	e.POST("/search", s.api.Search)
+	s.questionRoutes(e)
+	s.sessionRoutes(e)
+	s.documentRoutes(e)
+	s.standingRoutes(e)
+	s.tableRoutes(e)
+	s.placeRoutes(e)
+	e.GET("/model", pageOrProgram(s.page.ShowModels, httpio.Give(ok, s.models.Find)))
+	e.PUT("/model", pageOrProgram(s.page.ChooseModel, httpio.Take(s.bodies, ok, s.models.Choose)))
 	e.POST("/mcp", s.mcp.Serve)
-
-	e.GET("/sessions", s.api.ListSessions)
-	e.PATCH("/sessions/:id", s.api.RenameSession)
-	e.DELETE("/sessions/:id", s.api.DeleteSession)
-	e.POST("/sessions/:id/restore", s.api.RestoreSession)
-	e.POST("/sessions/:id/head", s.api.SetHead)
-	e.GET("/sessions/:id/queue", s.api.GetQueue)
-	e.POST("/sessions/:id/queue", s.api.Enqueue)
-	e.PATCH("/sessions/:id/queue/:item", s.api.EditQueued)
-	e.DELETE("/sessions/:id/queue/:item", s.api.DropQueued)
-	e.POST("/sessions/:id/queue/:item/send", s.api.SendQueued)
-
-	e.POST("/documents", s.api.Upload)
-	e.POST("/documents/samples", s.api.AddSamples)
-	e.GET("/documents", pageOrProgram(s.page.Documents, s.api.ListDocuments))
-	e.GET("/documents/:id", s.api.GetDocument)
-	e.DELETE("/documents/:id", s.api.DeleteDocument)
-	e.GET("/documents/:id/text", s.api.DocumentText)
-	e.GET("/documents/:id/file", s.api.DocumentFile)
-	e.GET("/documents/:id/events", s.api.DocumentEvents)
-	e.GET("/documents/:id/pages/:page", s.api.PageImage)
-	e.POST("/documents/:id/cancel", s.api.CancelDocument)
-	e.POST("/documents/:id/retry", s.api.RetryDocument)
-	e.POST("/documents/:id/restore", s.api.RestoreDocument)
-
-	e.GET("/watched", s.api.ListWatched)
-	e.PUT("/watched", s.api.SetWatched)
-
-	e.GET("/standing", pageOrProgram(s.page.Standing, s.api.ListStanding))
-	e.POST("/standing", s.api.KeepStanding)
-	e.GET("/standing/feed/:token", s.api.StandingFeed)
-	e.POST("/standing/feed", s.page.MakeFeed)
-	e.DELETE("/standing/feed", s.api.DropFeed)
-	e.GET("/standing/webhook", s.api.GetWebhook)
-	e.PUT("/standing/webhook", s.api.SetWebhook)
-	e.DELETE("/standing/webhook", s.api.DropWebhook)
-	e.GET("/standing/:id", s.api.GetStanding)
-	e.PATCH("/standing/:id", s.api.ChangeStanding)
-	e.DELETE("/standing/:id", s.api.DropStanding)
-	e.POST("/standing/:id/ask", s.api.AskStanding)
-
-	e.POST("/agent/table", s.api.MakeTable)
-	e.GET("/tables", pageOrProgram(s.page.Tables, s.api.ListTables))
-	e.GET("/tables/:id", pageOrProgram(s.page.Table, s.api.GetTable))
-	e.DELETE("/tables/:id", s.api.DropTable)
-	e.POST("/tables/:id/stop", s.api.StopTable)
-	e.POST("/tables/:id/resume", s.api.ResumeTable)
-	e.GET("/tables/:id/events", s.api.TableEvents)
-	e.GET("/tables/:id/export", s.api.ExportTable)
-	e.PATCH("/tables/:id/cells/:row/:column", s.api.EditCell)
-	e.POST("/tables/:id/cells/:row/:column/ask", s.api.AskCell)
-
-	e.GET("/places", pageOrProgram(s.page.ShowPlaces, s.api.ListPlaces))
-	e.POST("/places", s.api.AddPlace)
-	e.GET("/places/kinds", s.api.ListPlaceKinds)
-	e.GET("/places/:id", s.api.GetPlace)
-	e.PATCH("/places/:id", s.api.ChangePlace)
-	e.DELETE("/places/:id", s.api.RemovePlace)
-	e.POST("/places/:id/look", s.api.LookAtPlace)
-	e.GET("/places/:id/items", s.api.ListPlaceItems)
-
-	e.GET("/model", pageOrProgram(s.page.ShowModels, s.api.FindModels))
-	e.PUT("/model", s.api.ChooseModel)
 
 	e.POST("/v1/chat/completions", s.relay.V1Chat)
 	e.POST("/v1/responses", s.relay.V1Respond)
@@ -132,14 +53,128 @@ func (s *Server) buildRoutes() *httpio.Router {
 	e.POST("/ag-ui", s.relay.AgUi)
 	s.describedRoutes(e)
 
-	e.GET("/health", s.api.Health)
-	e.GET("/readyz", s.api.Ready)
+	e.GET("/health", s.service.Health)
+	e.GET("/readyz", s.service.Ready)
 	e.GET("/metrics", s.metrics.Handler())
 	programs, pages := httpio.Routes(e), httpio.NewRouter()
 	s.pageRoutes(e)
 	s.pageRoutes(pages)
 	s.directory = newDirectory(programs, httpio.Routes(pages))
 	return e
+}
+
+// Statuses of the helpers below.
+const (
+	ok       = http.StatusOK
+	created  = http.StatusCreated
+	accepted = http.StatusAccepted
+	empty    = http.StatusNoContent
+)
+
+func (s *Server) questionRoutes(e *httpio.Router) {
+	e.POST("/chat", s.questions.Ask)
+	e.POST("/agent/chat", s.questions.Chat)
+	e.POST("/agent/chat/structured", s.questions.ChatStructured)
+	e.POST("/agent/query", s.questions.Query)
+	e.POST("/agent/retrieve", s.passages.Retrieve)
+	e.POST("/search", httpio.Take(s.bodies, ok, s.passages.Search))
+
+	e.GET("/agent/runs/:id", httpio.Give(ok, s.runs.Get))
+	e.GET("/agent/runs/:id/events", s.runs.Events)
+	e.POST("/agent/runs/:id/cancel", s.runs.Steered(s.runs.Runs.Cancel))
+	e.POST("/agent/runs/:id/answer-now", s.runs.Steered(s.runs.Runs.AnswerNow))
+	e.GET("/agent/runs/:id/steps/:call/output", s.runs.Output)
+	e.POST("/agent/runs/:id/steps/:call/approve", s.runs.Approve)
+	e.POST("/agent/runs/:id/steps/:call/deny", s.runs.Deny)
+	e.POST("/agent/runs/:id/steps/:call/rerun", s.runs.Rerun)
+	e.GET("/agent/runs/:id/export", s.exports.Run)
+	e.POST("/evidence/verify", httpio.Give(ok, s.exports.Verify))
+
+	e.POST("/agent/runs/:id/feedback", s.feedback.Set)
+	e.DELETE("/agent/runs/:id/feedback", httpio.Done(s.feedback.Store.DropFeedback))
+	e.GET("/feedback", s.feedback.List)
+	e.POST("/agent/runs/:id/shares", pageOrProgram(s.page.ShareAnswer, httpio.Take(s.bodies, created, s.links.Make)))
+	e.GET("/shares", pageOrProgram(s.page.ListShares, httpio.Give(ok, s.links.List)))
+	e.DELETE("/shares/:id", httpio.Done(s.links.Desk.Store.DropShare, "/shares"))
+}
+
+// The address of a conversation is /agent/session/{id}; /sessions/{id} is an alias, below which it is changed.
+func (s *Server) sessionRoutes(e *httpio.Router) {
+	e.GET("/sessions", httpio.Give(ok, s.sessions.List))
+	for _, address := range []string{"/agent/session/:id", "/sessions/:id"} {
+		e.GET(address, httpio.Give(ok, s.sessions.History))
+		e.DELETE(address, httpio.Done(s.sessions.Store.DeleteSession, "/?deleted=:id"))
+	}
+	e.GET("/agent/session/:id/export", s.exports.Session)
+	e.PATCH("/sessions/:id", httpio.Take(s.bodies, empty, s.sessions.Rename, "/c/:id"))
+	e.POST("/sessions/:id/restore", httpio.Done(s.sessions.Store.RestoreSession, "/c/:id"))
+	e.POST("/sessions/:id/head", s.sessions.SetHead)
+	e.GET("/sessions/:id/queue", httpio.Give(ok, s.sessions.Queue))
+	e.POST("/sessions/:id/queue", s.sessions.Enqueue)
+	e.PATCH("/sessions/:id/queue/:item", s.sessions.EditQueued)
+	e.DELETE("/sessions/:id/queue/:item", s.sessions.DropQueued)
+	e.POST("/sessions/:id/queue/:item/send", s.sessions.SendQueued)
+}
+
+func (s *Server) documentRoutes(e *httpio.Router) {
+	d := s.documents
+	e.POST("/documents", d.Upload)
+	e.POST("/documents/samples", d.AddSamples)
+	e.GET("/documents", pageOrProgram(s.page.Documents, httpio.Give(ok, d.List)))
+	e.GET("/documents/:id", httpio.Give(ok, d.Get))
+	e.DELETE("/documents/:id", d.Delete)
+	e.GET("/documents/:id/text", d.Text)
+	e.GET("/documents/:id/file", d.File)
+	e.GET("/documents/:id/events", d.Events)
+	e.GET("/documents/:id/pages/:page", d.PageImage)
+	e.POST("/documents/:id/cancel", d.Changed(d.Library.Cancel))
+	e.POST("/documents/:id/retry", d.Changed(d.Library.Retry))
+	e.POST("/documents/:id/restore", d.Changed(d.Library.Restore))
+	e.GET("/watched", httpio.Give(ok, d.Watched))
+	e.PUT("/watched", httpio.Take(s.bodies, empty, d.SetWatched))
+}
+
+func (s *Server) standingRoutes(e *httpio.Router) {
+	const kept = "/standing#kept-:id"
+	e.GET("/standing", pageOrProgram(s.page.Standing, httpio.Give(ok, s.standing.List)))
+	e.POST("/standing", s.standing.Keep)
+	e.GET("/standing/feed/:token", s.standing.Feed)
+	e.POST("/standing/feed", s.page.MakeFeed)
+	e.DELETE("/standing/feed", httpio.Done(s.standing.DropFeed, "/standing"))
+	e.GET("/standing/webhook", httpio.Give(ok, s.standing.Webhook))
+	e.PUT("/standing/webhook", pageOrProgram(s.page.SetWebhook, httpio.Take(s.bodies, ok, s.standing.SetWebhook)))
+	e.DELETE("/standing/webhook", httpio.Done(s.standing.DropWebhook, "/standing"))
+	e.GET("/standing/:id", httpio.Give(ok, s.standing.Get))
+	e.PATCH("/standing/:id", httpio.Take(s.bodies, ok, s.standing.Change, kept))
+	e.DELETE("/standing/:id", httpio.Done(s.standing.Store.DropStanding, "/standing"))
+	e.POST("/standing/:id/ask", httpio.Give(accepted, s.standing.Ask, kept))
+}
+
+func (s *Server) tableRoutes(e *httpio.Router) {
+	const table, cell = "/tables/:id", "/tables/:id?from=:row#cell-:row-:column"
+	edit := httpio.Take(s.bodies, ok, s.tables.EditCell, cell)
+	e.POST("/agent/table", s.tables.Make)
+	e.GET("/tables", pageOrProgram(s.page.Tables, httpio.Give(ok, s.tables.List)))
+	e.GET("/tables/:id", pageOrProgram(s.page.Table, httpio.Give(ok, s.tables.Get)))
+	e.DELETE("/tables/:id", httpio.Done(s.tables.Filler.Drop, "/tables"))
+	e.POST("/tables/:id/stop", httpio.Give(ok, s.tables.Steered(s.tables.Filler.Stop), table))
+	e.POST("/tables/:id/resume", httpio.Give(ok, s.tables.Steered(s.tables.Filler.Resume), table))
+	e.GET("/tables/:id/events", s.tables.Events)
+	e.GET("/tables/:id/export", s.tables.Export)
+	e.PATCH("/tables/:id/cells/:row/:column", page.OrForm(edit, s.page.CellRefused))
+	e.POST("/tables/:id/cells/:row/:column/ask", httpio.Give(accepted, s.tables.AskCell, cell))
+}
+
+func (s *Server) placeRoutes(e *httpio.Router) {
+	const list = "/places"
+	e.GET("/places", pageOrProgram(s.page.ShowPlaces, httpio.Give(ok, s.places.List)))
+	e.POST("/places", page.OrForm(httpio.Take(s.bodies, created, s.places.Add, list), s.page.PlaceRefused))
+	e.GET("/places/kinds", httpio.Give(ok, s.places.ListKinds))
+	e.GET("/places/:id", httpio.Give(ok, s.places.Get))
+	e.PATCH("/places/:id", page.OrForm(httpio.Take(s.bodies, ok, s.places.Change, list), s.page.PlacesRefused))
+	e.DELETE("/places/:id", page.OrForm(httpio.Give(empty, s.places.Remove, list), s.page.PlacesRefused))
+	e.POST("/places/:id/look", page.OrForm(httpio.Give(accepted, s.places.Look, list), s.page.PlacesRefused))
+	e.GET("/places/:id/items", httpio.Give(ok, s.places.ListItems))
 }
 
 // inAPI reports whether a method and a route's path are part of the API.
@@ -149,68 +184,47 @@ func (s *Server) inAPI(method, path string) bool {
 
 // pageRoutes adds the routes of the page, and those of OAuth, which have their own metadata.
 //
-// None of them is in GET /openapi.json. Forms support only GET and POST, so the page's equivalents of PATCH and
-// DELETE have paths that end with the verb.
+// None of them is in GET /openapi.json. Forms that do what a program can do are sent to the program's route; see
+// httpio.OverrideMethod.
 func (s *Server) pageRoutes(e *httpio.Router) {
 	e.GET("/", s.page.Start)
 	e.GET("/c/:id", s.page.Session)
-	e.POST("/c/:id/rename", s.page.RenameForm)
-	e.POST("/c/:id/delete", s.page.DeleteForm)
-	e.POST("/c/:id/restore", s.page.RestoreForm)
-	e.POST("/c/:id/head", s.page.HeadForm)
 	e.GET("/c/:id/next", s.page.NextTurns)
 	e.GET("/c/:id/events", s.page.SessionEvents)
-	e.POST("/c/:id/queue", s.api.Enqueue)
-	e.POST("/c/:id/queue/:item/edit", s.api.EditQueued)
-	e.POST("/c/:id/queue/:item/delete", s.api.DropQueued)
-	e.POST("/c/:id/queue/:item/send", s.api.SendQueued)
 	e.GET("/find", s.page.Find)
 	e.GET("/choose", s.page.Choices)
 	e.GET("/d/:id", s.page.Document)
 	e.GET("/documents/events", s.page.LibraryEvents)
 	e.GET("/documents/states", s.page.DocumentStates)
 	e.POST("/documents/check", s.page.CheckFiles)
-	e.POST("/share", s.api.Share)
+	e.POST("/share", s.documents.Share)
 	e.GET("/leave", s.page.Leave)
 	e.GET("/add", s.page.ShowAdd)
-	e.POST("/add", s.page.AddPage)
-	e.POST("/documents/:id/delete", s.api.DeleteDocumentForm)
+	e.POST("/add", s.page.Form(s.page.AddPage))
 	e.GET("/runs/:id/stream", s.page.Stream)
 	e.GET("/runs/:id/steps/:call/thought", s.page.Thought)
-	e.POST("/model", s.page.ChooseModel)
 	e.GET("/places/new", s.page.NewPlace)
-	e.POST("/places/new", s.page.AddPlace)
-	e.POST("/places/:id/act", s.page.ActOnPlace)
-	e.POST("/tables", s.page.MakeTable)
+	e.POST("/tables", s.page.Form(s.page.MakeTable))
 	e.GET("/tables/:id/cells", s.page.TableCells)
-	e.POST("/tables/:id/act", s.page.ActOnTable)
 	e.GET("/tables/:id/cells/:row/:column", s.page.TableCell)
-	e.POST("/tables/:id/cells/:row/:column", s.page.ChangeCell)
 	e.GET("/folders", s.page.ShowFolders)
-	e.POST("/folders", s.page.FollowFolder)
-	e.POST("/folders/stop", s.page.StopFollowing)
-	e.POST("/standing/feed/delete", s.page.DropFeedForm)
-	e.POST("/standing/webhook", s.page.SetWebhookForm)
-	e.POST("/standing/webhook/delete", s.page.DropWebhookForm)
-	e.POST("/standing/:id/pause", s.api.PauseStandingForm)
-	e.POST("/standing/:id/delete", s.api.DropStandingForm)
-	e.POST("/language", s.page.ChooseLanguage)
-	e.POST("/shares", s.page.ShareAnswer)
-	e.POST("/shares/:id/delete", s.page.EndShare)
+	e.POST("/folders", s.page.Form(s.page.FollowFolder))
+	e.POST("/folders/stop", s.page.Form(s.page.StopFollowing))
+	e.POST("/language", s.page.Form(s.page.ChooseLanguage))
 	e.GET("/s/:token", s.page.Shared)
 	e.GET("/signin", s.page.AskForKey)
-	e.POST("/signin", s.page.SignIn)
+	e.POST("/signin", s.page.Form(s.page.SignIn))
 	e.POST("/signout", s.page.SignOut)
 	e.GET(httpio.MetadataPath, s.oauth.Resource)
 	e.GET(httpio.MetadataPath+httpio.MCPPath, s.oauth.Resource)
 	e.GET("/.well-known/oauth-authorization-server", s.oauth.Server)
 	e.POST("/oauth/register", s.oauth.Register)
 	e.GET("/oauth/authorize", s.page.AskToAllow)
-	e.POST("/oauth/authorize", s.page.Allow)
+	e.POST("/oauth/authorize", s.page.Form(s.page.Allow))
 	e.POST("/oauth/token", s.oauth.Token)
 	e.POST("/oauth/revoke", s.oauth.Revoke)
 	e.GET("/connections", s.page.Connections)
-	e.POST("/connections/end", s.page.EndConnection)
+	e.POST("/connections/end", s.page.Form(s.page.EndConnection))
 	e.GET("/static/:version/*", s.page.StaticFile)
 	e.GET("/favicon.ico", s.page.Favicon)
 }

@@ -48,7 +48,7 @@ import (
 // Each room has an interface with only its own methods, to simplify its tests.
 type Runs interface {
 	ask.Starter
-	api.Runs
+	api.RunController
 }
 
 // Config wires a Server. Store, Feed, Library, Runs and Places are required.
@@ -98,12 +98,26 @@ type Config struct {
 
 // Server is an HTTP handler. It is safe for concurrent use.
 type Server struct {
-	api   *api.Handlers
+	questions *api.Questions
+	runs      *api.Runs
+	sessions  *api.Sessions
+	exports   *api.Exports
+	feedback  *api.Feedback
+	links     *api.Links
+	passages  *api.Passages
+	documents *api.Documents
+	standing  *api.Standing
+	tables    *api.Tables
+	places    *api.Places
+	models    *api.Models
+	service   *api.Service
+
 	relay *relay.Handlers
 	mcp   *mcpserver.Handlers
 	oauth *oauth.Handlers
 	page  *page.Handlers
 
+	bodies     httpio.Bodies
 	limits     httpio.Limits
 	userLimits chat.Limits
 	version    string
@@ -166,12 +180,12 @@ func (s *Server) makeRooms(cfg Config) error {
 	if cfg.Models == nil {
 		cfg.Models = func() []string { return []string{"offline"} }
 	}
-	bodies := httpio.Bodies{Max: s.limits.JSONBody}
+	s.bodies = httpio.Bodies{Max: s.limits.JSONBody}
+	bodies := s.bodies
 	logs := &runlog.Reader{Store: cfg.Store, Feed: cfg.Feed, Streams: s.streams, Log: s.log}
 	asking := &ask.Questions{
 		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models,
 	}
-	searches := &find.Searcher{Store: cfg.Store}
 	links := &shares.Desk{Store: cfg.Store, Logs: logs, Gone: s.guard.Gone}
 	s.relay = &relay.Handlers{
 		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies,
@@ -180,8 +194,8 @@ func (s *Server) makeRooms(cfg Config) error {
 		Threads: httpio.Bodies{Max: 8 * s.limits.JSONBody},
 	}
 	s.mcp = &mcpserver.Handlers{
-		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: searches, Bodies: bodies, Log: s.log,
-		Version: cfg.Version, Cancel: cfg.Runs.Cancel,
+		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: &find.Searcher{Store: cfg.Store}, Bodies: bodies,
+		Log: s.log, Version: cfg.Version, Cancel: cfg.Runs.Cancel,
 	}
 	s.oauth = &oauth.Handlers{Book: cfg.Grants, Log: s.log}
 	s.page = &page.Handlers{
@@ -197,20 +211,42 @@ func (s *Server) makeRooms(cfg Config) error {
 	if err := s.page.Prepare(); err != nil {
 		return err
 	}
-	s.api = &api.Handlers{
-		Store: cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Runs: cfg.Runs, Logs: logs, Questions: asking,
-		Searcher: searches, Shares: links, Keeper: cfg.Keeper, Webhooks: cfg.Webhooks,
-		Tables:  cfg.Tables,
-		Checker: cfg.Checker, Gatherer: cfg.Gather, GatherAlone: cfg.GatherAlone, FallbackScore: cfg.FallbackScore,
-		Places: cfg.Places, Pages: addpage.New(cfg.Library, cfg.Pages), Models: cfg.Desk,
-		Rules: cfg.Rules, Checks: cfg.Checks, Samples: cfg.Samples,
-		Version: cfg.Version, Commit: cfg.Commit, Date: cfg.Date,
-		Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Guard: s.guard, Limits: s.limits, Log: s.log,
-		AskedFragment: s.page.AskFragment, UploadRefused: s.page.UploadRefused,
-	}
+	s.makeAPI(cfg, logs, asking, links)
 	// The rooms do not import each other, so their only shared operation is passed here.
-	s.page.PutPage = s.api.PutPage
+	s.page.PutPage = s.documents.PutPage
 	return nil
+}
+
+// makeAPI creates the rooms for programs, one for each resource.
+func (s *Server) makeAPI(cfg Config, logs *runlog.Reader, asking *ask.Questions, links *shares.Desk) {
+	s.questions = &api.Questions{Questions: asking, Logs: logs, Bodies: s.bodies, Fragment: s.page.AskFragment}
+	s.runs = &api.Runs{Store: cfg.Store, Logs: logs, Runs: cfg.Runs, Bodies: s.bodies, Metrics: s.metrics}
+	s.sessions = &api.Sessions{
+		Store: cfg.Store, Feed: cfg.Feed, Logs: logs, Runs: cfg.Runs, Questions: asking, Bodies: s.bodies,
+		Rules: cfg.Rules, Log: s.log,
+	}
+	s.exports = &api.Exports{Store: cfg.Store, Library: cfg.Library, Logs: logs, Bodies: s.bodies, Log: s.log}
+	s.feedback = &api.Feedback{Store: cfg.Store, Bodies: s.bodies}
+	s.links = &api.Links{Desk: links}
+	s.passages = &api.Passages{
+		Library: cfg.Library, Searcher: &find.Searcher{Store: cfg.Store}, Checker: cfg.Checker, Gatherer: cfg.Gather,
+		GatherAlone: cfg.GatherAlone, FallbackScore: cfg.FallbackScore, Bodies: s.bodies, Log: s.log,
+	}
+	s.documents = &api.Documents{
+		Store: cfg.Store, Library: cfg.Library, Pages: addpage.New(cfg.Library, cfg.Pages), Samples: cfg.Samples,
+		Bodies: s.bodies, Streams: s.streams, Metrics: s.metrics, Limits: s.limits, Log: s.log,
+		Refused: s.page.UploadRefused,
+	}
+	s.standing = &api.Standing{
+		Store: cfg.Store, Keeper: cfg.Keeper, Webhooks: cfg.Webhooks, Guard: s.guard, Bodies: s.bodies,
+	}
+	s.tables = &api.Tables{Store: cfg.Store, Filler: cfg.Tables, Streams: s.streams, Bodies: s.bodies}
+	s.places = &api.Places{Follower: cfg.Places, Guard: s.guard}
+	s.models = &api.Models{Desk: cfg.Desk, Names: cfg.Models, Guard: s.guard}
+	s.service = &api.Service{
+		Store: cfg.Store, Library: cfg.Library, Checks: cfg.Checks, Version: cfg.Version, Commit: cfg.Commit,
+		Date: cfg.Date, Streams: s.streams, Guard: s.guard, Log: s.log,
+	}
 }
 
 // buildLine formats the program's version.

@@ -179,6 +179,39 @@ func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 	}
 }
 
+func TestOnlyThePageOverridesTheMethodOfAPOST(t *testing.T) {
+	b := newBench(t)
+	run := b.begin("Is the roof sound?")
+	at := "/sessions/" + run.SessionID
+	page := []string{"Content-Type", formKind, "Accept", "text/html"}
+	for _, tt := range []struct {
+		name, method, query, body string
+		headers                   []string
+		status                    int
+	}{
+		{"a program", "POST", "?_method=DELETE", "", []string{"Content-Type", formKind}, 405},
+		{"a link", "GET", "?_method=DELETE", "", page, 200},
+		{"another site", "POST", "?_method=DELETE", "", append(page, "Sec-Fetch-Site", "cross-site"), 403},
+		{"another method", "POST", "?_method=TRACE", "", page, 405},
+		{"a program's form", "PATCH", "", "{\"title\":\"Two\"}", []string{"Content-Type", formKind}, 415},
+		{"a form", "POST", "?_method=PATCH", "title=+One++title+", page, 303},
+	} {
+		if got := b.send(tt.method, at+tt.query, tt.body, tt.headers...); got.status != tt.status {
+			t.Errorf("%s: %d %.200s, want %d", tt.name, got.status, got.body, tt.status)
+		}
+	}
+	var one, other api.SessionHistory
+	b.send("GET", at, "").decode(t, &one)
+	b.send("GET", "/agent/session/"+run.SessionID, "").decode(t, &other)
+	if one.Title != "One title" || one.Title != other.Title || one.TurnCount != 1 || !one.Running {
+		t.Errorf("conversation = %+v and %+v, want one that runs", one, other)
+	}
+	got := b.send("POST", at+"?_method=DELETE", "", page...)
+	if want := "/?deleted=" + run.SessionID; got.status != 303 || got.header.Get("Location") != want {
+		t.Errorf("deleted: %d to %q, want 303 to %q", got.status, got.header.Get("Location"), want)
+	}
+}
+
 func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
 	b := newBench(t)
 	first := b.begin("Is the roof sound?")

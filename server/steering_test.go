@@ -137,10 +137,10 @@ func TestQuestionsWaitAreChangedAndRemoved(t *testing.T) {
 	var one api.WaitingQuestion
 	b.send("POST", at, `{"message":"one <b>"}`).decode(t, &one)
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
-	if got := b.send("POST", "/c/"+run.SessionID+"/queue", "message=two", form...); got.status != 303 {
+	if got := b.send("POST", at, "message=two", form...); got.status != 303 {
 		t.Fatalf("form: %d %s, want 303", got.status, got.body)
 	}
-	fragment := b.send("POST", "/c/"+run.SessionID+"/queue/"+one.ID+"/edit", "message=one,+mended",
+	fragment := b.send("POST", at+"/"+one.ID+"?_method=PATCH", "message=one,+mended",
 		append(form, "HX-Request", "true")...)
 	if fragment.status != 200 || !strings.Contains(fragment.body, `id="queue"`) ||
 		!strings.Contains(fragment.body, "one, mended") {

@@ -247,7 +247,7 @@ func TestTheLocalUserChoosesTheModel(t *testing.T) {
 		got.body != `{"model":"qwen3:8b","tools":true,"took_ms":12}`+"\n" {
 		t.Errorf("PUT /model: %d %s", got.status, got.body)
 	}
-	got := b.send("POST", "/model", "service=openai&model=broken&key=sk-hidden", "Content-Type", formKind,
+	got := b.send("POST", "/model?_method=PUT", "service=openai&model=broken&key=sk-hidden", "Content-Type", formKind,
 		"Accept", "text/html")
 	for _, want := range []string{"broken was not taken", `value="broken"`, `role="alert"`} {
 		if got.status != http.StatusBadRequest || !strings.Contains(got.body, want) {
@@ -369,7 +369,7 @@ func TestAllowedOriginsMayCallTheAPI(t *testing.T) {
 		{"another port", "POST", "/agent/chat", []string{"Origin", front + ":8443"}, 403, false},
 		{"another scheme", "POST", "/agent/chat", []string{"Origin", "http://app.example.org"}, 403, false},
 		{"an opaque origin", "POST", "/agent/chat", []string{"Origin", "null"}, 403, false},
-		{"a form of the page", "POST", "/c/s1/delete", []string{"Origin", front}, 403, false},
+		{"a form of the page", "POST", "/add", []string{"Origin", front}, 403, false},
 		{"the page's way to sign in", "POST", "/signin", []string{"Origin", front}, 403, false},
 		{"a page", "GET", "/", []string{"Origin", front}, 200, false},
 		{"a program without an origin", "POST", "/agent/chat", nil, 400, false},
@@ -380,7 +380,7 @@ func TestAllowedOriginsMayCallTheAPI(t *testing.T) {
 				t.Errorf("status = %d, want %d: %s", got.status, tt.status, got.body)
 			}
 			if vary := strings.Join(got.header.Values("Vary"), ", "); tt.path != "/" &&
-				!strings.HasPrefix(tt.path, "/c/") && tt.path != "/signin" && !strings.Contains(vary, "Origin") {
+				tt.path != "/add" && tt.path != "/signin" && !strings.Contains(vary, "Origin") {
 				t.Errorf("Vary = %q, want Origin in it", vary)
 			}
 			want := map[string]string{"Access-Control-Allow-Origin": front, "Access-Control-Allow-Credentials": "true"}
@@ -412,7 +412,7 @@ func TestPreflightRequestsNeedNoKey(t *testing.T) {
 		{"a change", front, "/sessions/s1", "PATCH", true},
 		{"a stream", front, "/agent/runs/r1/events", "GET", true},
 		{"another origin", "https://evil.example", "/agent/chat", "POST", false},
-		{"a form of the page", front, "/c/s1/delete", "POST", false},
+		{"a form of the page", front, "/add", "POST", false},
 		{"a method that the address does not answer", front, "/agent/chat", "DELETE", false},
 		{"an address that is not there", front, "/nothing", "POST", false},
 	} {
@@ -462,7 +462,7 @@ func TestWithoutAllowedOriginsNothingIsShared(t *testing.T) {
 		"https://APP.example.org",
 		front + ":443", "http://app.example.org:80", "https://user@app.example.org", "file://"} {
 		if _, err := New(Config{
-			Store: b.store, Feed: b.feed, Library: b.library, Runs: b.stage, Places: b.Server.api.Places,
+			Store: b.store, Feed: b.feed, Library: b.library, Runs: b.stage, Places: b.Server.places.Follower,
 			Origins: []string{origin},
 		}); err == nil {
 			t.Errorf("%q is taken for an origin", origin)

@@ -82,9 +82,9 @@ func (q DocumentsQuery) narrowed() bool {
 
 // action returns the URL of an action on a document. The response redirects to the same list.
 //
-// what is the last segment of an API path, such as retry. The encoded query is appended for the redirect.
+// what is the end of an API path, such as /retry. The encoded query is appended for the redirect.
 func (q DocumentsQuery) action(d corpus.Document, what string) string {
-	return "/documents/" + url.PathEscape(d.ID) + "/" + what + q.Encode()
+	return "/documents/" + url.PathEscape(d.ID) + what + q.Encode()
 }
 
 // folderName returns the last segment of a path of any operating system.

@@ -63,10 +63,17 @@ func sessionExportURL(session, format string) templ.SafeURL {
 	return templ.URL("/agent/session/" + session + "/export?format=" + format)
 }
 
-// queueURL returns the URL of an action on a queued question: change, send or remove.
-func queueURL(session, item, what string) templ.SafeURL {
-	return templ.URL("/c/" + session + "/queue/" + item + "/" + what)
+// byMethod returns the URL of a form that sends another method than POST: the server takes it from the query.
+func byMethod(method, path string) templ.SafeURL {
+	mark := "?"
+	if strings.Contains(path, "?") {
+		mark = "&"
+	}
+	return templ.URL(path + mark + "_method=" + method)
 }
+
+// queuedURL returns the URL of a queued question.
+func queuedURL(session, item string) string { return "/sessions/" + session + "/queue/" + item }
 
 // rerunURL returns the URL that reruns a tool call with another input.
 func rerunURL(s *Step) templ.SafeURL {

@@ -142,8 +142,8 @@ func (s *site) followInside(ctx context.Context, addresses []string) (string, er
 				got, err := s.postJSON(ctx, s.attack, "/places", map[string]any{"kind": t.kind, "settings": t.settings})
 				problem.note("POST /places", t.settings, got, err)
 				if n%9 == 0 { // the form uses the same code
-					got, err = s.postForm(ctx, "/places/new", placeForm(t.kind, t.settings))
-					problem.note("POST /places/new", t.settings, got, err)
+					got, err = s.postForm(ctx, "/places", placeForm(t.kind, t.settings))
+					problem.note("POST /places as a form", t.settings, got, err)
 				}
 			}
 		})
@@ -191,7 +191,7 @@ func (s *site) unlessInside(outcome string, err error) (string, error) {
 func placeForm(kind string, settings map[string]string) url.Values {
 	form := url.Values{"kind": {kind}, "schedule": {"day"}}
 	for name, value := range settings {
-		form.Set("set."+name, value)
+		form.Set("settings."+name, value)
 	}
 	return form
 }
@@ -234,15 +234,15 @@ func (s *site) oddPlaces(ctx context.Context) (string, error) {
 		id := "/places/" + url.PathEscape(odd[:min(len(odd), 2000)])
 		query := "?" + url.Values{"cursor": {odd[:min(len(odd), 2000)]}, "limit": {"5"}, "state": {"refused"},
 			"kind": {odd[:min(len(odd), 2000)]}, "documents": {odd[:min(len(odd), 100)]}}.Encode()
-		form := url.Values{"kind": {odd}, "name": {odd}, "do": {odd}, "set.url": {odd}, "url": {odd}}
+		form := url.Values{"kind": {odd}, "name": {odd}, "paused": {odd}, "settings.url": {odd}, "url": {odd}}
 		for _, sent := range []struct{ method, path, kind, body string }{
 			{"POST", "/places", asJSON, string(draft)}, {"POST", "/places", asJSON, odd},
 			{"POST", "/places", asJSON, string(named)}, {"GET", "/places" + query, "", ""},
 			{"GET", "/places/kinds" + query, "", ""}, {"GET", id, "", ""}, {"PATCH", id, asJSON, string(draft)},
 			{"DELETE", id + query, "", ""}, {"POST", id + "/look", asJSON, odd}, {"GET", id + "/items" + query, "", ""},
-			{"POST", id + "/act", formType, form.Encode()}, {"GET", "/places/new" + query, "", ""},
-			{"POST", "/places/new", formType, form.Encode()}, {"POST", "/places/new", formType, odd},
-			{"PUT", "/standing/webhook", asJSON, odd}, {"POST", "/standing/webhook", formType, form.Encode()},
+			{"POST", id + "?_method=PATCH", formType, form.Encode()}, {"GET", "/places/new" + query, "", ""},
+			{"POST", "/places", formType, form.Encode()}, {"POST", "/places", formType, odd},
+			{"PUT", "/standing/webhook", asJSON, odd}, {"POST", "/standing/webhook?_method=PUT", formType, form.Encode()},
 			{"PUT", "/standing/webhook", asJSON, fmt.Sprintf(`{"url":%q}`, odd)},
 		} {
 			got, err := s.sendRequest(ctx, s.attack, sent.method, sent.path, "text/html, application/json", sent.kind,

@@ -25,7 +25,7 @@ type NewPage struct {
 //
 // The response is that of an upload of one file: 202 with the document, or the status of the error, with the page in
 // rejected. Only a failure of the server and a disconnected client are answered as a problem.
-func (a *Handlers) addPage(c httpio.Context) error {
+func (a *Documents) addPage(c httpio.Context) error {
 	var page NewPage
 	if err := a.Bodies.ReadJSON(c, &page); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (a *Handlers) addPage(c httpio.Context) error {
 	if err := chat.CheckNamespace(page.Namespace); err != nil {
 		return err
 	}
-	res := Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
+	res := noUploads()
 	d, duplicate, err := a.PutPage(c, addpage.Page{
 		User: httpio.Scope(c).User, Namespace: page.Namespace, Address: page.URL, Meta: page.Meta,
 	})
@@ -45,14 +45,9 @@ func (a *Handlers) addPage(c httpio.Context) error {
 		http.StatusInternalServerError):
 		return err
 	case err != nil:
-		e := httpio.AsError(err)
-		res.Rejected = append(res.Rejected, rejectedFile{Filename: page.URL, Code: e.Code, Detail: e.Message, why: err})
+		res.Rejected = append(res.Rejected, rejected(page.URL, err))
 	default:
-		doc := uploadedDocument{ID: d.ID, Filename: d.Filename, State: d.State}
-		if duplicate {
-			doc.DuplicateOf = d.ID
-		}
-		res.Documents = append(res.Documents, doc)
+		res.Documents = append(res.Documents, uploaded(d, duplicate))
 	}
 	return a.answerUpload(c, res)
 }
@@ -60,7 +55,7 @@ func (a *Handlers) addPage(c httpio.Context) error {
 // PutPage imports a web page for a program or the page's form, and counts it against the limits.
 //
 // Over the user's limits it fails before the page is fetched. duplicate means that d existed before.
-func (a *Handlers) PutPage(c httpio.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error) {
+func (a *Documents) PutPage(c httpio.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error) {
 	ctx := c.Request().Context()
 	result := "added"
 	if err = a.roomForUpload(ctx, page.User); err == nil { // before it is fetched

@@ -52,12 +52,12 @@ type GroundedResponse struct {
 	Error         *chat.StepError `json:"error,omitempty"`
 }
 
-// AgentChat handles POST /agent/chat: it asks a question and returns the answer with its citations.
+// Chat handles POST /agent/chat: it asks a question and returns the answer with its citations.
 //
 // Only programs call it. The status is 200, also for an answer that the documents have none, or 422 if a guardrail
 // withheld the answer. A failed run is a problem with the run's id. With Accept: text/event-stream the response is
 // the stream of the run's events.
-func (a *Handlers) AgentChat(c httpio.Context) error {
+func (a *Questions) Chat(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
 		return err
@@ -88,11 +88,11 @@ func sourcesOf(citations []chat.Citation) []chat.Source {
 	return sources
 }
 
-// AgentChatStructured handles POST /agent/chat/structured: as AgentChat, with structured sources.
+// ChatStructured handles POST /agent/chat/structured: as Chat, with structured sources.
 //
 // The links of its sources are relative: base is empty. Footnotes have the requested style, without a list at the
 // end, since the sources are a separate field.
-func (a *Handlers) AgentChatStructured(c httpio.Context) error {
+func (a *Questions) ChatStructured(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {
 		return err
@@ -109,7 +109,7 @@ func (a *Handlers) AgentChatStructured(c httpio.Context) error {
 // that and returns no trace.
 //
 // The style is validated before the run starts, and stored with the run.
-func (a *Handlers) askAndWait(c httpio.Context) (AgentQuestion, *runlog.Trace, error) {
+func (a *Questions) askAndWait(c httpio.Context) (AgentQuestion, *runlog.Trace, error) {
 	var q AgentQuestion
 	if err := a.Bodies.ReadJSON(c, &q); err != nil {
 		return q, nil, err
@@ -118,22 +118,25 @@ func (a *Handlers) askAndWait(c httpio.Context) (AgentQuestion, *runlog.Trace, e
 		return q, nil, err
 	}
 	q.Style = string(q.CitationStyle)
-	t, err := a.runToEnd(c, q.Question, q.CitationStyle.Frame(httpio.Origin(c)))
+	frame := q.CitationStyle.Frame(httpio.Origin(c))
+	t, err := a.runToEnd(c, q.Question, func(chat.Run) runlog.Framing { return frame })
 	return q, t, err
 }
 
-// runToEnd waits for the end of a question's run, or streams it with frame if the client requested that.
+// runToEnd waits for the end of a question's run, or streams it with a frame if the client requested that.
 //
 // The response is not cacheable: it is one user's, and repeating the question may give another answer. A failure
 // after the run's start carries the run.
-func (a *Handlers) runToEnd(c httpio.Context, q ask.Question, frame runlog.Framing) (*runlog.Trace, error) {
+func (a *Questions) runToEnd(
+	c httpio.Context, q ask.Question, frame func(chat.Run) runlog.Framing,
+) (*runlog.Trace, error) {
 	run, err := a.Questions.Start(c, q)
 	if err != nil {
 		return nil, err
 	}
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if httpio.WantsStream(c) {
-		return nil, httpio.OfRun(run, a.Logs.Follow(c, run.ID, 0, runlog.Follower{Frame: frame}))
+		return nil, httpio.OfRun(run, a.Logs.Follow(c, run.ID, 0, runlog.Follower{Frame: frame(run)}))
 	}
 	t, err := a.Logs.Await(c.Request().Context(), httpio.Scope(c), run)
 	if err != nil {

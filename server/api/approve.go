@@ -16,11 +16,9 @@ type Approval struct {
 	Input map[string]any `json:"input"`
 }
 
-// ApproveStep approves a pending call: unchanged if the body is empty or has no input, else with the body's input.
-//
-// It handles POST /agent/runs/{id}/steps/{call}/approve, for the run's user: 202 to programs, 204 to the page's
-// script, 303 to a form. It fails as Runs.Approve does, and with 400 for an input that is no object.
-func (a *Handlers) ApproveStep(c httpio.Context) error {
+// Approve handles POST /agent/runs/{id}/steps/{call}/approve: the call runs unchanged if the body is empty or has no
+// input, else with that.
+func (a *Runs) Approve(c httpio.Context) error {
 	var input json.RawMessage
 	if c.Request().ContentLength != 0 {
 		var err error
@@ -28,24 +26,25 @@ func (a *Handlers) ApproveStep(c httpio.Context) error {
 			return err
 		}
 	}
-	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
-		if err := a.Runs.Approve(ctx, scope, run, c.Param("call"), input); err != nil {
-			return err
-		}
-		return a.awaitDecision(c, run) //nolint:contextcheck // c holds the request's context
+	return a.decide(c, func(ctx context.Context, scope chat.Scope, run string) error {
+		return a.Runs.Approve(ctx, scope, run, c.Param("call"), input)
 	})
 }
 
-// DenyStep denies a pending call.
-//
-// It handles POST /agent/runs/{id}/steps/{call}/deny; the responses are those of ApproveStep.
-func (a *Handlers) DenyStep(c httpio.Context) error {
-	return a.steerRun(c, func(ctx context.Context, scope chat.Scope, run string) error {
-		if err := a.Runs.Deny(ctx, scope, run, c.Param("call")); err != nil {
+// Deny handles POST /agent/runs/{id}/steps/{call}/deny.
+func (a *Runs) Deny(c httpio.Context) error {
+	return a.decide(c, func(ctx context.Context, scope chat.Scope, run string) error {
+		return a.Runs.Deny(ctx, scope, run, c.Param("call"))
+	})
+}
+
+func (a *Runs) decide(c httpio.Context, how func(context.Context, chat.Scope, string) error) error {
+	return a.Steered(func(ctx context.Context, scope chat.Scope, run string) error {
+		if err := how(ctx, scope, run); err != nil {
 			return err
 		}
 		return a.awaitDecision(c, run) //nolint:contextcheck // c holds the request's context
-	})
+	})(c)
 }
 
 // decidedLimit is the timeout for a decision's effect before a page without scripts is shown anyway.
@@ -53,8 +52,8 @@ const decidedLimit = 5 * time.Second
 
 // awaitDecision waits, for a page without scripts, until the decided call is no longer pending in the run's log. An
 // earlier page would show the question again, without a reload, which would discard a reader's input.
-func (a *Handlers) awaitDecision(c httpio.Context, run string) error {
-	if !httpio.WantsHTML(c) || httpio.ByHTMX(c) {
+func (a *Runs) awaitDecision(c httpio.Context, run string) error {
+	if !httpio.ByForm(c) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), decidedLimit)

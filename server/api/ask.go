@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/ask"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/runlog"
@@ -17,13 +18,21 @@ type Accepted struct {
 	Events string `json:"events"` // The address of the run's events as JSON.
 }
 
+// Questions starts runs for questions.
+type Questions struct {
+	Questions *ask.Questions
+	Logs      *runlog.Reader
+	Bodies    httpio.Bodies
+	// Fragment sends the turn of a new run to the page's script.
+	Fragment func(httpio.Context, chat.Run) error
+}
+
 // Ask handles POST /chat: it starts a run and answers in the client's format.
 //
-// A program that accepts events gets a stream, and any other 202 with the addresses of the run, the first in
-// Location (RFC 9110, section 15.3.3). The page's script gets the new turn, and a form is redirected to the
-// conversation's page (303). A form's question is stashed before the run starts, so that an error page can show it
-// again.
-func (a *Handlers) Ask(c httpio.Context) error {
+// A program that accepts events gets a stream, and any other 202 with the addresses of the run. The page's script gets
+// the new turn, and a form is redirected to the conversation's page (303). A form's question is stashed before the run
+// starts, so that an error page can show it again.
+func (a *Questions) Ask(c httpio.Context) error {
 	q, err := a.Questions.Read(c)
 	if err != nil {
 		return err
@@ -39,13 +48,9 @@ func (a *Handlers) Ask(c httpio.Context) error {
 	case httpio.WantsStream(c):
 		return a.Logs.Follow(c, run.ID, 0, runlog.Follower{Frame: runlog.ProgramFrame})
 	case httpio.ByHTMX(c):
-		return a.AskedFragment(c, run)
-	case httpio.WantsHTML(c) || httpio.MediaType(c) != httpio.TypeJSON:
+		return a.Fragment(c, run)
+	case httpio.MediaType(c) != httpio.TypeJSON:
 		return c.Redirect(http.StatusSeeOther, ask.AskedPage(run))
 	}
-	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
-	return c.JSON(http.StatusAccepted, Accepted{
-		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream",
-		Events: "/agent/runs/" + run.ID + "/events",
-	})
+	return answerAccepted(c, run, ask.AskedPage(run))
 }

@@ -32,7 +32,7 @@ type CheckedResults struct {
 const afterCheck = 2 * time.Second
 
 // wanted returns the number of results to search for, so that a check can select the best.
-func (a *Handlers) wanted(body find.SearchQuery, limit int) int {
+func (a *Passages) wanted(body find.SearchQuery, limit int) int {
 	if body.Check != nil && *body.Check {
 		return max(limit, a.Checker.Most)
 	}
@@ -41,7 +41,7 @@ func (a *Handlers) wanted(body find.SearchQuery, limit int) int {
 
 // checked returns the first results of a search, limited as in the query, with the verdicts of a language model if
 // requested. A failed check adds a note.
-func (a *Handlers) checked(c httpio.Context, body find.SearchQuery, results []corpus.Result, limit int) (f found) {
+func (a *Passages) checked(c httpio.Context, body find.SearchQuery, results []corpus.Result, limit int) (f found) {
 	if body.Check == nil || !*body.Check || len(results) == 0 {
 		f.results = find.PassagesOf(results)
 		return f

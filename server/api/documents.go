@@ -1,9 +1,13 @@
 package api
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"mime"
 	"net/http"
 	"slices"
@@ -14,9 +18,26 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/corpus/sources/addpage"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/text/sse"
+	"github.com/footnote/footnote/views"
 )
+
+// Documents serves the documents, their uploads, and the folders that programs follow.
+type Documents struct {
+	Store   chat.Store
+	Library *corpus.Library
+	Pages   *addpage.Adder // imports web pages
+	Samples fs.FS          // the documents that POST /documents/samples adds; nil: none
+	Bodies  httpio.Bodies
+	Streams *httpio.Streams
+	Metrics *httpio.Metrics
+	Limits  httpio.Limits
+	Log     *slog.Logger
+	// Refused sends the page of refused files to a form; taken is the number of accepted ones.
+	Refused func(c httpio.Context, status, taken int, refused []views.RefusedFile) error
+}
 
 // DocumentInfo is a document in the API.
 type DocumentInfo struct {
@@ -92,79 +113,53 @@ func documentFilter(c httpio.Context) (corpus.Filter, error) {
 	return f, nil
 }
 
-// ListDocuments handles GET /documents: a page of the user's documents.
-//
-// Package page serves browsers at the same address. The list is not cacheable, since processing changes documents.
-func (a *Handlers) ListDocuments(c httpio.Context) error {
+// List handles GET /documents: a page of the user's documents.
+func (a *Documents) List(c httpio.Context) (list DocumentList, err error) {
 	filter, err := documentFilter(c)
 	if err != nil {
-		return err
+		return list, err
 	}
 	if err := chat.CheckNamespace(c.QueryParam("namespace")); err != nil {
-		return err
+		return list, err
 	}
 	docs, next, err := a.Library.List(c.Request().Context(), httpio.Scope(c).In(c.QueryParam("namespace")), filter)
-	if err != nil {
-		return err
-	}
-	list := []DocumentInfo{}
-	for _, d := range docs {
-		list = append(list, newDocumentInfo(d))
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, DocumentList{list, next})
+	return DocumentList{httpio.Each(docs, newDocumentInfo), next}, err
 }
 
-// GetDocument handles GET /documents/{id}: a document's state and metadata.
-//
-// A missing and another user's document are both 404.
-func (a *Handlers) GetDocument(c httpio.Context) error {
+// Get handles GET /documents/{id}: a document's state and metadata.
+func (a *Documents) Get(c httpio.Context) (DocumentInfo, error) {
 	d, err := a.Library.Document(c.Request().Context(), httpio.Scope(c), c.Param("id"))
-	if err != nil {
-		return err
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, newDocumentInfo(d))
+	return newDocumentInfo(d), err
 }
 
-// DeleteDocument handles DELETE /documents/{id}: the document can be restored for a minute.
-//
-// It answers 204, or 404. POST /documents/{id}/delete is the equivalent for forms.
-func (a *Handlers) DeleteDocument(c httpio.Context) error {
-	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+// Delete handles DELETE /documents/{id}: the document can be restored for a minute. The list that a form is redirected
+// to offers that.
+func (a *Documents) Delete(c httpio.Context) error {
+	id := c.Param("id")
+	err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), id)
+	switch {
+	case err != nil:
 		return err
+	case !httpio.ByForm(c):
+		return c.NoContent(http.StatusNoContent)
+	case chat.CheckSessionID(id) != nil:
+		id = ""
 	}
-	return c.NoContent(http.StatusNoContent)
+	return c.Redirect(http.StatusSeeOther, backToList(c, id))
 }
 
-// RestoreDocument handles POST /documents/{id}/restore: it undoes a deletion.
-//
-// It answers 200 with the document, 303 to a form, and an error once the document was deleted permanently.
-func (a *Handlers) RestoreDocument(c httpio.Context) error {
-	if err := a.Library.Restore(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
-		return err
+// Changed returns the handler of a change, such as Library.Retry: it sends the changed document, and a form back to
+// the list.
+func (a *Documents) Changed(do func(context.Context, chat.Scope, string) error) httpio.Handler {
+	return func(c httpio.Context) error {
+		if err := do(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
+			return err
+		}
+		if httpio.ByForm(c) {
+			return c.Redirect(http.StatusSeeOther, backToList(c, ""))
+		}
+		return httpio.Give(http.StatusOK, a.Get)(c)
 	}
-	return a.answerChanged(c)
-}
-
-// CancelDocument handles POST /documents/{id}/cancel: it cancels the processing of a document.
-//
-// It fails with 409 if none is under way.
-func (a *Handlers) CancelDocument(c httpio.Context) error {
-	if err := a.Library.Cancel(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
-		return err
-	}
-	return a.answerChanged(c)
-}
-
-// RetryDocument handles POST /documents/{id}/retry: it processes a document again.
-//
-// It fails with 409 if there is nothing to retry.
-func (a *Handlers) RetryDocument(c httpio.Context) error {
-	if err := a.Library.Retry(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
-		return err
-	}
-	return a.answerChanged(c)
 }
 
 // Inert prevents the execution of a file's content if a browser renders it.
@@ -172,11 +167,11 @@ func (a *Handlers) RetryDocument(c httpio.Context) error {
 // It is a Content-Security-Policy that replaces the default one for content of users.
 const Inert = "default-src 'none'; sandbox"
 
-// DocumentText handles GET /documents/{id}/text: the document's text, the base of all offsets.
+// Text handles GET /documents/{id}/text: the document's text, the base of all offsets.
 //
 // It fails with 409 while there is no text yet. Content-Length is sent only for a text of one part, since it is not
 // known before. A failure after the first part aborts the connection, the only remaining signal to the client.
-func (a *Handlers) DocumentText(c httpio.Context) error {
+func (a *Documents) Text(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	part, err := a.Library.TextPart(ctx, scope, id, 0)
 	if err != nil {
@@ -202,20 +197,19 @@ func (a *Handlers) DocumentText(c httpio.Context) error {
 	}
 }
 
-// DocumentFile handles the download of the original, always as an attachment.
+// File handles the download of the original, always as an attachment.
 //
 // http.ServeContent handles ranges (206, 416) and conditional requests (304) by the ETag, the file's hash: equal
 // bytes are the same file under any name.
-func (a *Handlers) DocumentFile(c httpio.Context) error {
+func (a *Documents) File(c httpio.Context) error {
 	d, file, err := a.Library.Original(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
 	defer file.Close()
+	download(c, d.Filename)
 	h := c.Response().Header()
-	h.Set("Content-Security-Policy", Inert)
 	h.Set("Content-Type", inertType(d.MIME))
-	h.Set("Content-Disposition", attachmentHeader(d.Filename))
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("ETag", `"`+d.SHA256+`"`)
 	http.ServeContent(c.Response(), c.Request(), "", d.UpdatedAt, file)
@@ -230,12 +224,14 @@ func inertType(kind string) string {
 	return httpio.TypeBytes
 }
 
-// attachmentHeader returns the Content-Disposition of a download. A name outside ASCII is encoded.
-func attachmentHeader(filename string) string {
-	if value := mime.FormatMediaType("attachment", map[string]string{"filename": filename}); value != "" {
-		return value
-	}
-	return "attachment"
+// download sets the headers of a file: an attachment that is not cached. A name outside ASCII is encoded.
+func download(c httpio.Context, filename string) {
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", Inert)
+	h.Set("Content-Disposition", cmp.Or(
+		mime.FormatMediaType("attachment", map[string]string{"filename": filename}), "attachment",
+	))
+	h.Set("Cache-Control", "no-store")
 }
 
 const (
@@ -251,7 +247,7 @@ const (
 // The ETag covers all that determines the image: the file, the page, the width and the rotation. With no-cache
 // browsers revalidate each time; with v the address changes with the file, so they need not. An error is not
 // cacheable. width and dpr are refused outside their range, and their product is limited to MaxPageWidth.
-func (a *Handlers) PageImage(c httpio.Context) error {
+func (a *Documents) PageImage(c httpio.Context) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")
 	n, err := strconv.Atoi(name)
@@ -300,15 +296,6 @@ func isFinished(d corpus.Document) bool {
 	return d.State == corpus.StateReady || d.State == corpus.StateFailed || d.State == corpus.StateCancelled
 }
 
-// answerChanged sends the response after a change of a document: 303 to a form, and the current document to the
-// page's script and programs.
-func (a *Handlers) answerChanged(c httpio.Context) error {
-	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
-		return c.Redirect(http.StatusSeeOther, backToList(c, ""))
-	}
-	return a.GetDocument(c)
-}
-
 // backToList returns the address of a form's list: forms carry its query in their address.
 func backToList(c httpio.Context, deleted string) string {
 	query := c.QueryParams()
@@ -326,30 +313,13 @@ func backToList(c httpio.Context, deleted string) string {
 	return "/documents?" + query.Encode()
 }
 
-// DeleteDocumentForm handles POST /documents/{id}/delete, for forms, which do not support DELETE.
-//
-// The redirect address contains the document id, so that the page can offer to restore it.
-func (a *Handlers) DeleteDocumentForm(c httpio.Context) error {
-	id := c.Param("id")
-	if err := a.Library.Delete(c.Request().Context(), httpio.Scope(c), id); err != nil {
-		return err
-	}
-	if httpio.ByHTMX(c) {
-		return c.NoContent(http.StatusNoContent)
-	}
-	if chat.CheckSessionID(id) != nil {
-		id = ""
-	}
-	return c.Redirect(http.StatusSeeOther, backToList(c, id))
-}
-
-// DocumentEvents handles GET /documents/{id}/events: a "document" event with the document as JSON at each change of
+// Events handles GET /documents/{id}/events: a "document" event with the document as JSON at each change of
 // its state or progress, and a final "document_done" event once it is ready, failed or cancelled. A reconnecting
 // reader first gets the current state.
 //
 // It fails before the stream opens with 404 for a document that the user does not have, and 429 over the limit of
 // streams. Its events have no ids, since a stream is not resumed.
-func (a *Handlers) DocumentEvents(c httpio.Context) error {
+func (a *Documents) Events(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	d, changed, err := a.Library.Watch(ctx, scope, id)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"math"
 	"net/http"
 	"strings"
@@ -23,16 +24,21 @@ var exportKinds = map[string]string{
 	"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8", "json": "application/json",
 }
 
-// ExportRun exports an answer with its sources as a file.
+// Exports sends answers as files, and verifies such files.
+type Exports struct {
+	Store   chat.Store
+	Library *corpus.Library
+	Logs    *runlog.Reader
+	Bodies  httpio.Bodies
+	Log     *slog.Logger
+}
+
+// Run exports an answer with its sources as a file.
 //
 // It handles GET /agent/runs/{id}/export for the run's user, always as an attachment: 400 for an unknown format, 409
 // while the run is under way. json, md and html are sealed with a digest and can be verified; the other formats
 // can't.
-func (a *Handlers) ExportRun(c httpio.Context) error {
-	id, err := httpio.RunID(c)
-	if err != nil {
-		return err
-	}
+func (a *Exports) Run(c httpio.Context) error {
 	format := c.QueryParam("format")
 	if format == "" {
 		format = "json"
@@ -41,7 +47,7 @@ func (a *Handlers) ExportRun(c httpio.Context) error {
 	if kind == "" && fileKinds[format] == "" {
 		return httpio.Invalid("format must be json, md, html, docx, bib, csl or ris.")
 	}
-	t, err := a.Logs.Trace(c.Request().Context(), httpio.Scope(c), id)
+	t, err := a.Logs.Trace(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -61,10 +67,7 @@ func (a *Handlers) ExportRun(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	h := c.Response().Header()
-	h.Set("Content-Security-Policy", Inert)
-	h.Set("Content-Disposition", attachmentHeader(fileName(t.Question)+"."+format))
-	h.Set("Cache-Control", "no-store")
+	download(c, fileName(t.Question)+"."+format)
 	return c.Blob(http.StatusOK, kind, file)
 }
 
@@ -123,19 +126,19 @@ type EvidenceFile struct {
 	File string `json:"file" api:"need"` // The complete text of an exported file.
 }
 
-// VerifyEvidence checks an exported answer against the current documents.
+// Verify checks an exported answer against the current documents.
 //
 // It handles POST /evidence/verify: 200 with the result for each quote, even if none is verified; 400 for a body
 // that is no exported file. Each document is read once, regardless of its number of citations. Documents that the
 // caller does not have count as missing.
-func (a *Handlers) VerifyEvidence(c httpio.Context) error {
+func (a *Exports) Verify(c httpio.Context) (r chat.EvidenceReport, err error) {
 	file, err := a.readEvidence(c)
 	if err != nil {
-		return err
+		return r, err
 	}
 	e, problems, err := views.ReadEvidence(file)
 	if err != nil {
-		return err
+		return r, err
 	}
 	var results []chat.EvidenceResult
 	versions := map[string]*presentDocument{}
@@ -143,19 +146,19 @@ func (a *Handlers) VerifyEvidence(c httpio.Context) error {
 		v := versions[citation.DocumentID]
 		if v == nil {
 			if v, err = a.findDocument(c.Request().Context(), httpio.Scope(c), citation.DocumentID); err != nil {
-				return err
+				return r, err
 			}
 			versions[citation.DocumentID] = v
 		}
 		results = append(results, corpus.CheckEvidence(citation, v.found, v.sha256, v.text, v.blocks))
 	}
-	return c.JSON(http.StatusOK, e.Report(problems, results))
+	return e.Report(problems, results), nil
 }
 
 // readEvidence returns an exported file: the body itself if it is the JSON one, or the text in an EvidenceFile.
 //
 // A body with a field format is the exported JSON file itself; EvidenceFile has no such field.
-func (a *Handlers) readEvidence(c httpio.Context) ([]byte, error) {
+func (a *Exports) readEvidence(c httpio.Context) ([]byte, error) {
 	body, err := a.Bodies.ReadRaw(c)
 	if err != nil {
 		return nil, err
@@ -180,7 +183,7 @@ type presentDocument struct {
 }
 
 // findDocument reads the current version of a document, for comparison with quotes; a missing one is no error.
-func (a *Handlers) findDocument(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
+func (a *Exports) findDocument(ctx context.Context, scope chat.Scope, id string) (*presentDocument, error) {
 	d, err := a.Library.Document(ctx, scope, id)
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
@@ -206,15 +209,11 @@ var fileKinds = map[string]string{
 	"ris": export.MediaTypes["ris"], "md": exportKinds["md"], "html": exportKinds["html"],
 }
 
-// ExportSession handles GET /agent/session/{id}/export: the shown branch as one file.
+// Session handles GET /agent/session/{id}/export: the shown branch as one file.
 //
 // It fails with 400 for an unknown format, 404 for a conversation that the user does not have, and 409 if none of
 // its answers is finished. Damaged turns are left out and logged.
-func (a *Handlers) ExportSession(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return err
-	}
+func (a *Exports) Session(c httpio.Context) error {
 	format := c.QueryParam("format")
 	if format == "" {
 		format = "md"
@@ -223,7 +222,7 @@ func (a *Handlers) ExportSession(c httpio.Context) error {
 		return httpio.Invalid("format must be md, html, docx, bib, csl or ris.")
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	session, err := a.Store.Session(ctx, scope, id)
+	session, err := a.Store.Session(ctx, scope, c.Param("id"))
 	if err != nil {
 		return err
 	}
@@ -255,20 +254,17 @@ func (a *Handlers) ExportSession(c httpio.Context) error {
 // sendFile sends answers as a file of one of fileKinds.
 //
 // The file is complete before anything is sent, so an error can still be reported.
-func (a *Handlers) sendFile(c httpio.Context, format, title string, answers []chat.Evidence) error {
+func (a *Exports) sendFile(c httpio.Context, format, title string, answers []chat.Evidence) error {
 	file, err := a.exportFile(c.Request().Context(), httpio.Scope(c), format, title, answers)
 	if err != nil {
 		return err
 	}
-	h := c.Response().Header()
-	h.Set("Content-Security-Policy", Inert)
-	h.Set("Content-Disposition", attachmentHeader(fileName(title)+"."+export.Extension(format)))
-	h.Set("Cache-Control", "no-store")
+	download(c, fileName(title)+"."+export.Extension(format))
 	return c.Blob(http.StatusOK, fileKinds[format], file)
 }
 
 // docx, md and html need only the answers; the other formats need the sources' data.
-func (a *Handlers) exportFile(
+func (a *Exports) exportFile(
 	ctx context.Context, scope chat.Scope, format, title string, answers []chat.Evidence,
 ) ([]byte, error) {
 	switch format {
@@ -294,7 +290,7 @@ func (a *Handlers) exportFile(
 
 // citedSources returns the documents that answers cite, each once, in the order of their first footnotes. For a
 // deleted document only the citation's data is available.
-func (a *Handlers) citedSources(
+func (a *Exports) citedSources(
 	ctx context.Context, scope chat.Scope, answers []chat.Evidence,
 ) (sources []export.Source, err error) {
 	seen := map[string]bool{}

@@ -31,21 +31,22 @@ type FeedbackList struct {
 	Next     string          `json:"next,omitempty" api:"shared"` // The cursor of the next page; absent at the end.
 }
 
-// SetFeedback stores a reader's feedback on an answer, replacing earlier feedback.
+// Feedback serves the users' feedback on answers.
+type Feedback struct {
+	Store  chat.Store
+	Bodies httpio.Bodies
+}
+
+// Set handles POST /agent/runs/{id}/feedback: it replaces earlier feedback. A form's rating "none" deletes it.
 //
-// It handles POST /agent/runs/{id}/feedback for the run's user: 200 with the stored feedback, a fragment of the page
-// for its script, or 303 to a form. It fails with 409 while the run is under way and 400 for an invalid rating or
-// reason.
-func (a *Handlers) SetFeedback(c httpio.Context) error {
-	id, err := httpio.RunID(c)
-	if err != nil {
+// It answers 200 with the stored feedback, a fragment to the page's script, or 303 to a form. It fails with 409 while
+// the run is under way.
+func (a *Feedback) Set(c httpio.Context) error {
+	var body Judgement
+	if err := a.Bodies.ReadFields(c, &body); err != nil {
 		return err
 	}
-	body, err := a.readJudgement(c)
-	if err != nil {
-		return err
-	}
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	run, err := a.Store.Run(ctx, scope, id)
 	if err != nil {
 		return err
@@ -55,71 +56,36 @@ func (a *Handlers) SetFeedback(c httpio.Context) error {
 			Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done.",
 		}
 	}
+	var stored *chat.Feedback
 	if body.Rating == "none" && httpio.MediaType(c) != httpio.TypeJSON {
 		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
 			return httpio.Invalid("A comment has at most " + english.Digits(chat.MaxComment) + " characters.")
 		}
-		if err := a.Store.DropFeedback(ctx, scope, id); err != nil {
-			return err
-		}
-		return a.answerFeedback(c, run, nil)
+		err = a.Store.DropFeedback(ctx, scope, id)
+	} else {
+		var f chat.Feedback
+		f, err = a.Store.SetFeedback(
+			ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment},
+		)
+		stored = &f
 	}
-	stored, err := a.Store.SetFeedback(
-		ctx, scope, chat.Feedback{RunID: id, Rating: body.Rating, Reason: body.Reason, Comment: body.Comment},
-	)
-	if err != nil {
-		return err
-	}
-	return a.answerFeedback(c, run, &stored)
-}
-
-// readJudgement decodes a rating from JSON or from a form.
-func (a *Handlers) readJudgement(c httpio.Context) (Judgement, error) {
-	var body Judgement
-	if httpio.MediaType(c) == httpio.TypeJSON {
-		err := a.Bodies.ReadJSON(c, &body)
-		return body, err
-	}
-	if err := a.Bodies.ReadForm(c); err != nil {
-		return body, err
-	}
-	form := c.Request().PostForm
-	return Judgement{
-		chat.Rating(form.Get("rating")), form.Get("reason"), strings.TrimSpace(httpio.FormText(form, "comment")),
-	}, nil
-}
-
-// answerFeedback sends the current feedback, nil for none.
-func (a *Handlers) answerFeedback(c httpio.Context, run chat.Run, f *chat.Feedback) error {
 	switch {
+	case err != nil:
+		return err
 	case httpio.ByHTMX(c):
-		return httpio.Show(c, http.StatusOK, views.Feedback(run.ID, f))
+		return httpio.Show(c, http.StatusOK, views.Feedback(run.ID, stored))
 	case httpio.WantsHTML(c):
 		return c.Redirect(http.StatusSeeOther, "/c/"+run.SessionID+"#turn-"+run.ID)
-	case f == nil:
+	case stored == nil:
 		return c.NoContent(http.StatusNoContent)
 	}
-	return c.JSON(http.StatusOK, f)
+	return c.JSON(http.StatusOK, stored)
 }
 
-// DropFeedback handles DELETE /agent/runs/{id}/feedback: it deletes the reader's feedback.
-//
-// It answers 204, even without feedback.
-func (a *Handlers) DropFeedback(c httpio.Context) error {
-	id, err := httpio.RunID(c)
-	if err != nil {
-		return err
-	}
-	if err := a.Store.DropFeedback(c.Request().Context(), httpio.Scope(c), id); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-// ListFeedback handles GET /feedback: one page, or with ?format= all feedback as a file.
+// List handles GET /feedback: one page, or with ?format= all feedback as a file.
 //
 // It returns only the caller's feedback. A file ignores limit and cursor.
-func (a *Handlers) ListFeedback(c httpio.Context) error {
+func (a *Feedback) List(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
 		return err
@@ -149,7 +115,7 @@ func (a *Handlers) ListFeedback(c httpio.Context) error {
 // can still be reported.
 //
 // A failure after the first page truncates the file, since the status was already sent.
-func (a *Handlers) feedbackFile(
+func (a *Feedback) feedbackFile(
 	c httpio.Context, q chat.FeedbackQuery, kind, name string, open func(io.Writer) func([]chat.Feedback) error,
 ) error {
 	q.Limit, q.Cursor = chat.MaxPage, ""
@@ -158,10 +124,8 @@ func (a *Handlers) feedbackFile(
 	if err != nil {
 		return err
 	}
-	h := c.Response().Header()
-	h.Set("Content-Type", kind)
-	h.Set("Content-Disposition", attachmentHeader(name))
-	h.Set("Content-Security-Policy", Inert)
+	download(c, name)
+	c.Response().Header().Set("Content-Type", kind)
 	write := open(c.Response())
 	for {
 		if err := write(page); err != nil {

@@ -28,7 +28,7 @@ type Gathered struct {
 //
 // A query with a mode, a minimum score, or filters other than documents is always searched directly. Limits and an
 // invalid query are errors in any case: the fallback must not bypass them.
-func (a *Handlers) gatherResults(
+func (a *Passages) gatherResults(
 	c httpio.Context, body find.SearchQuery, began time.Time,
 ) (res RetrieveResponse, ok bool, err error) {
 	if a.Gatherer == nil || body.Mode != "" || body.MinScore != 0 ||

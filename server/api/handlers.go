@@ -1,16 +1,11 @@
-// Package api has the handlers for programs, and for the forms that browsers post to the same addresses: questions
-// (ask, agent, query), runs and their commands, conversations and their queues, documents and uploads, searches,
-// feedback and exports. Handlers has one method for each address, next to the types of its bodies, which package
-// openapi describes.
+// Package api has the handlers for programs, and for the forms that browsers send to the same addresses. Each type
+// serves one resource, such as Documents, and holds only what that needs. The types of bodies stand beside the
+// handlers; package openapi describes them.
 //
-// A request is authorised by the guard and has its user. The response is JSON, a file, a stream of events, or for a
-// browser's form a redirect or a fragment of the page. A handler returns its error, and package server encodes it
-// for the client; a chat.Error's code determines the status (httpio.Status).
-//
-// The files: ask, agent and query start runs; runs, events and approve read and control them; steer repeats one from
-// a step. sessions, session_tools, retrieval and queue are about conversations; upload, add_page, share, samples,
-// documents and watched about documents; search, gather and retrieve_trace about passages; tables, standing, places
-// and shares about their namesakes; export, feedback and health are the rest.
+// A request is authorised by the guard and has its user. Most handlers are functions from a decoded body to a value:
+// httpio.Take, Give and Done decode, encode, and redirect forms. The others send files, streams and fragments. Errors
+// are returned, and package server encodes them for the client; a chat.Error's code determines the status
+// (httpio.Status).
 //
 // It must access data only through a Scope, the request's user, and must not render pages: package page supplies the
 // responses to forms.
@@ -19,72 +14,14 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"io/fs"
-	"log/slog"
 
-	"github.com/footnote/footnote/agent/grid"
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/corpus"
-	"github.com/footnote/footnote/corpus/sources/addpage"
-	"github.com/footnote/footnote/corpus/sources/follow"
-	"github.com/footnote/footnote/server/ask"
-	"github.com/footnote/footnote/server/find"
-	"github.com/footnote/footnote/server/httpio"
-	"github.com/footnote/footnote/server/modelchoice"
-	"github.com/footnote/footnote/server/runlog"
-	"github.com/footnote/footnote/server/shares"
-	"github.com/footnote/footnote/views"
 )
 
-// Handlers serves the API's routes. Browsers that post a form to one of them get a page or a fragment.
-//
-// All fields are set once and then only read, so it is safe for concurrent use.
-type Handlers struct {
-	Store     chat.Store
-	Feed      *chat.Feed
-	Library   *corpus.Library
-	Runs      Runs
-	Logs      *runlog.Reader
-	Questions *ask.Questions
-	Searcher  *find.Searcher
-	Shares    *shares.Desk     // creates and opens links to answers
-	Places    *follow.Follower // follows places
-	Pages     *addpage.Adder   // imports web pages
-	Models    modelchoice.Desk // selects the answering model
-	Keeper    Keeper           // stores questions that are asked again
-	Webhooks  Webhooks         // sends their changes
-	Tables    *grid.Filler     // creates and fills tables over documents
-	Gatherer  Gather           // lets the agent search for POST /agent/retrieve; nil: a plain search
-	// a failed agent has no plain search as fallback
-	GatherAlone bool
-	// FallbackScore is the minimum similarity, 0–1, of the semantic search that is Gatherer's fallback.
-	FallbackScore float64
-	Checker       Checker // lets a language model check search results
-	// returns the system message for a budget, for histories of sessions; nil: no system message
-	Rules   func(chat.Budget) string
-	Checks  []Check
-	Samples fs.FS // the documents that POST /documents/samples adds; nil: none
-	Version string
-	Commit  string // of the build
-	Date    string // of the commit
-
-	Bodies  httpio.Bodies
-	Streams *httpio.Streams
-	Metrics *httpio.Metrics
-	Guard   *httpio.Guard
-	Limits  httpio.Limits
-	Log     *slog.Logger
-
-	// AskedFragment sends the turn of a new run to the page's script.
-	AskedFragment func(httpio.Context, chat.Run) error
-	// UploadRefused sends the page of refused files to a form; taken is the number of accepted ones.
-	UploadRefused func(c httpio.Context, status, taken int, refused []views.RefusedFile) error
-}
-
-// Runs controls the runs.
+// RunController controls runs.
 //
 // Its methods fail with chat.CodeNotFound for a run, or a queued question, that the user does not have.
-type Runs interface {
+type RunController interface {
 	// Cancel cancels a run; a finished one fails with chat.CodeConflict.
 	Cancel(ctx context.Context, s chat.Scope, runID string) error
 	// AnswerNow makes a run answer from its results so far; a finished run fails with chat.CodeConflict.

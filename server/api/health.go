@@ -3,12 +3,14 @@ package api
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/server/httpio"
 )
 
@@ -48,12 +50,25 @@ type Readiness struct {
 	Status string `json:"status" api:"values=ready|draining"`
 }
 
+// Service reports the server's state.
+type Service struct {
+	Store   chat.Store
+	Library *corpus.Library
+	Checks  []Check
+	Version string
+	Commit  string // of the build
+	Date    string // of the commit
+	Streams *httpio.Streams
+	Guard   *httpio.Guard
+	Log     *slog.Logger
+}
+
 // Health handles GET /health: it probes all dependencies concurrently. A failed critical one is 503, any other 200
 // and "degraded".
 //
 // It needs no key, so it reveals nothing about users or settings. 200 means that questions can be answered, perhaps
 // in lower quality; 503 that they can't. It takes at most probeTime if every probe observes its context.
-func (a *Handlers) Health(c httpio.Context) error {
+func (a *Service) Health(c httpio.Context) error {
 	checks := append([]Check{
 		{Name: "database", Critical: true, Probe: func(ctx context.Context) error {
 			if _, _, err := a.Store.Sessions(ctx, chat.Local, chat.SessionQuery{Limit: 1}); err != nil {
@@ -103,7 +118,7 @@ func (a *Handlers) Health(c httpio.Context) error {
 
 // probeDetail returns the public message for a failed probe, which names no settings. Without keys the caller is the
 // operator and also gets a reference to the hint.
-func (a *Handlers) probeDetail(err error) string {
+func (a *Service) probeDetail(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "It did not answer within 2 seconds."
 	}
@@ -119,7 +134,7 @@ func (a *Handlers) probeDetail(err error) string {
 // Ready handles GET /readyz: whether the server accepts new work.
 //
 // It needs no key. 503 starts with Drain, so that a load balancer sends no new requests while streams end.
-func (a *Handlers) Ready(c httpio.Context) error {
+func (a *Service) Ready(c httpio.Context) error {
 	c.Response().Header().Set("Cache-Control", "no-store")
 	if a.Streams.IsDraining() {
 		return c.JSON(http.StatusServiceUnavailable, Readiness{"draining"})

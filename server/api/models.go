@@ -1,31 +1,23 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/modelchoice"
 )
 
-// FindModels handles GET /model: the answering model, and the available others.
-//
-// It is for programs. A user who may not choose gets 200 with the reason, and no model of this machine.
-func (a *Handlers) FindModels(c httpio.Context) error {
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, a.Models.Look(c, a.Guard, a.Questions.Models()[0]))
+// Models finds and chooses the answering model.
+type Models struct {
+	Desk  modelchoice.Desk
+	Names func() []string // the available models, the default first
+	Guard *httpio.Guard
 }
 
-// ChooseModel handles PUT /model.
-//
-// Only the local user or an operator may; see modelchoice.Desk. The response is sent after a test of the model.
-func (a *Handlers) ChooseModel(c httpio.Context) error {
-	var choice modelchoice.Choice
-	if err := a.Bodies.ReadJSON(c, &choice); err != nil {
-		return err
-	}
-	tried, err := a.Models.Take(c, a.Guard, choice)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, tried)
+// Find handles GET /model. A user who may not choose gets the reason, and no model of this machine.
+func (a *Models) Find(c httpio.Context) (modelchoice.Found, error) {
+	return a.Desk.Look(c, a.Guard, a.Names()[0]), nil
+}
+
+// Choose handles PUT /model. Only the local user or an operator may; see modelchoice.Desk.
+func (a *Models) Choose(c httpio.Context, choice modelchoice.Choice) (modelchoice.Tried, error) {
+	return a.Desk.Take(c, a.Guard, choice)
 }

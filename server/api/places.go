@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/base64"
-	"net/http"
 	"time"
 
 	"github.com/footnote/footnote/chat"
@@ -11,6 +10,12 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 	"github.com/footnote/footnote/server/httpio"
 )
+
+// Places serves the followed places. Routes fail with 404 for a place that the user does not have.
+type Places struct {
+	Follower *follow.Follower
+	Guard    *httpio.Guard
+}
 
 // FollowedPlace is a followed place, without its secrets.
 type FollowedPlace struct {
@@ -126,24 +131,15 @@ type PlaceItem struct {
 
 // Unset times are left out, and lists are never null.
 func tellPlace(p placestore.Place) FollowedPlace {
-	at := func(t time.Time) *time.Time {
-		if t.IsZero() {
-			return nil
-		}
-		return &t
-	}
 	told := FollowedPlace{
-		ID: p.ID, Kind: p.Kind, Name: p.Name, Namespace: p.Namespace, Settings: p.Settings, Secrets: p.Secrets,
-		Schedule: p.Schedule, State: p.State(), LookedAt: at(p.LookedAt), SucceededAt: at(p.SuccessAt),
-		NextAt: at(p.NextAt), Failure: tellFailure(p.Trouble()), Note: p.Note,
-		Items: p.Counts.Items, Refused: p.Counts.Refused, Waiting: p.Counts.Waiting,
+		ID: p.ID, Kind: p.Kind, Name: p.Name, Namespace: p.Namespace, Settings: p.Settings,
+		Secrets: httpio.NotNil(p.Secrets), Schedule: p.Schedule, State: p.State(), Note: p.Note,
+		LookedAt: httpio.Known(p.LookedAt), SucceededAt: httpio.Known(p.SuccessAt), NextAt: httpio.Known(p.NextAt),
+		Failure: tellFailure(p.Trouble()), Items: p.Counts.Items, Refused: p.Counts.Refused, Waiting: p.Counts.Waiting,
 		LastLook: PlaceReport{p.Report.Added, p.Report.Changed, p.Report.Removed, []PlaceDocument{}},
 	}
 	for _, d := range p.Report.Documents {
 		told.LastLook.Documents = append(told.LastLook.Documents, PlaceDocument{d.Document, d.Name, d.What})
-	}
-	if told.Secrets == nil {
-		told.Secrets = []string{}
 	}
 	if told.Settings == nil {
 		told.Settings = map[string]string{}
@@ -158,148 +154,94 @@ func tellFailure(f *placestore.Failure) *PlaceFailure {
 	return &PlaceFailure{f.Code, f.Message}
 }
 
-// sendPlace sends a place.
-func sendPlace(c httpio.Context, status int, p placestore.Place, err error) error {
-	if err != nil {
-		return err
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(status, tellPlace(p))
+// List handles GET /places.
+func (a *Places) List(c httpio.Context) (PlaceList, error) {
+	all, err := a.Follower.Store.Places(c.Request().Context(), httpio.Scope(c).User)
+	return PlaceList{httpio.Each(all, tellPlace)}, err
 }
 
-// ListPlaces handles GET /places.
-//
-// It returns only the user's own places, by name.
-func (a *Handlers) ListPlaces(c httpio.Context) error {
-	all, err := a.Places.Store.Places(c.Request().Context(), httpio.Scope(c).User)
-	if err != nil {
-		return err
-	}
-	list := PlaceList{[]FollowedPlace{}}
-	for _, p := range all {
-		list.Places = append(list.Places, tellPlace(p))
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, list)
-}
-
-// ListPlaceKinds handles GET /places/kinds.
-//
-// Titles and help are in the reader's language, names are not.
-func (a *Handlers) ListPlaceKinds(c httpio.Context) error {
-	ctx, list := c.Request().Context(), PlaceKinds{[]PlaceKind{}}
-	for _, k := range a.Places.Kinds {
-		kind := PlaceKind{k.Name, k.Title.In(ctx), k.Help.In(ctx), []PlaceField{}}
-		for _, f := range k.Fields {
-			kind.Fields = append(kind.Fields, tellField(c, f))
-		}
-		list.Kinds = append(list.Kinds, kind)
-	}
-	return c.JSON(http.StatusOK, list)
-}
-
-func tellField(c httpio.Context, f sources.Field) PlaceField {
+// ListKinds handles GET /places/kinds. Titles and help are in the reader's language, names are not.
+func (a *Places) ListKinds(c httpio.Context) (PlaceKinds, error) {
 	ctx := c.Request().Context()
-	return PlaceField{f.Name, f.Title.In(ctx), f.Help.In(ctx), f.Example, f.Required, f.Secret, f.Lines}
+	return PlaceKinds{httpio.Each(a.Follower.Kinds, func(k sources.Kind) PlaceKind {
+		fields := httpio.Each(k.Fields, func(f sources.Field) PlaceField {
+			return PlaceField{f.Name, f.Title.In(ctx), f.Help.In(ctx), f.Example, f.Required, f.Secret, f.Lines}
+		})
+		return PlaceKind{k.Name, k.Title.In(ctx), k.Help.In(ctx), fields}
+	})}, nil
 }
 
-// AddPlace handles POST /places.
-//
-// It answers 201 after a test connection with the settings; the first sync runs in the background. The guard reports
-// whether the request is the local user's, which decides the networks that the place may reach.
-func (a *Handlers) AddPlace(c httpio.Context) error {
-	var n NewPlace
-	if err := a.Bodies.ReadJSON(c, &n); err != nil {
-		return err
-	}
-	p, err := a.Places.Create(
+// Add handles POST /places after a test connection with the settings; the first sync runs in the background. The
+// guard reports whether the request is the local user's, which decides the networks that the place may reach.
+func (a *Places) Add(c httpio.Context, n NewPlace) (FollowedPlace, error) {
+	p, err := a.Follower.Create(
 		c.Request().Context(), httpio.Scope(c).User, a.Guard.ByLocalUser(c.Request()), follow.Draft(n),
 	)
-	return sendPlace(c, http.StatusCreated, p, err)
+	return tellPlace(p), err
 }
 
-// GetPlace handles GET /places/{id}. It fails with 404 for a place that the user does not have, as do all routes of
-// places.
-func (a *Handlers) GetPlace(c httpio.Context) error {
-	p, err := a.Places.Store.Place(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
-	return sendPlace(c, http.StatusOK, p, err)
+// Get handles GET /places/{id}.
+func (a *Places) Get(c httpio.Context) (FollowedPlace, error) {
+	p, err := a.Follower.Store.Place(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
+	return tellPlace(p), err
 }
 
-// ChangePlace handles PATCH /places/{id}.
-//
-// Omitted fields are unchanged. New settings are tested before they are stored.
-func (a *Handlers) ChangePlace(c httpio.Context) error {
-	var change PlaceChange
-	if err := a.Bodies.ReadJSON(c, &change); err != nil {
-		return err
-	}
-	p, err := a.Places.Change(c.Request().Context(), httpio.Scope(c).User, c.Param("id"),
+// Change handles PATCH /places/{id}. Omitted fields are unchanged. New settings are tested before they are stored.
+func (a *Places) Change(c httpio.Context, change PlaceChange) (FollowedPlace, error) {
+	p, err := a.Follower.Change(c.Request().Context(), httpio.Scope(c).User, c.Param("id"),
 		a.Guard.ByLocalUser(c.Request()), follow.Change(change))
-	return sendPlace(c, http.StatusOK, p, err)
+	return tellPlace(p), err
 }
 
-// RemovePlace handles DELETE /places/{id}.
-//
-// It answers 204 and deletes the place in the background. Without ?documents= its documents are kept.
-func (a *Handlers) RemovePlace(c httpio.Context) error {
+// Remove handles DELETE /places/{id}: the place is deleted in the background. Without ?documents= its documents are
+// kept.
+func (a *Places) Remove(c httpio.Context) (any, error) {
 	how := placestore.Removal(c.QueryParam("documents"))
 	switch how {
 	case placestore.NotRemoved:
 		how = placestore.KeepDocuments
 	case placestore.KeepDocuments, placestore.DropDocuments:
 	default:
-		return httpio.Invalid("The parameter documents is keep or delete.")
+		return nil, httpio.Invalid("The parameter documents is keep or delete.")
 	}
-	if err := a.Places.Remove(c.Request().Context(), httpio.Scope(c).User, c.Param("id"), how); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+	return nil, a.Follower.Remove(c.Request().Context(), httpio.Scope(c).User, c.Param("id"), how)
 }
 
-// LookAtPlace handles POST /places/{id}/look.
-//
-// It answers 202: the next free worker syncs the place. It fails with 409 for a paused place.
-func (a *Handlers) LookAtPlace(c httpio.Context) error {
-	p, err := a.Places.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
-	return sendPlace(c, http.StatusAccepted, p, err)
+// Look handles POST /places/{id}/look: the next free worker syncs the place. It fails with 409 for a paused place.
+func (a *Places) Look(c httpio.Context) (FollowedPlace, error) {
+	p, err := a.Follower.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
+	return tellPlace(p), err
 }
 
 // maxPlaceItems is the maximum number of items in a response, equal to that of documents.
 const maxPlaceItems = 1000
 
-// ListPlaceItems handles GET /places/{id}/items.
+// ListItems handles GET /places/{id}/items.
 //
 // It reads one item more than requested, to detect a further page. The cursor is the last key in base64, opaque to
 // clients.
-func (a *Handlers) ListPlaceItems(c httpio.Context) error {
+func (a *Places) ListItems(c httpio.Context) (list PlaceItems, err error) {
 	limit, err := httpio.QueryInt(c, "limit", 100, 1, maxPlaceItems)
 	if err != nil {
-		return err
+		return list, err
 	}
 	state := c.QueryParam("state")
 	if state != "" && state != "refused" {
-		return httpio.Invalid("The parameter state is refused, or left out.")
+		return list, httpio.Invalid("The parameter state is refused, or left out.")
 	}
 	after, err := base64.RawURLEncoding.DecodeString(c.QueryParam("cursor"))
 	if err != nil || len(after) > sources.MaxKey {
-		return httpio.Invalid("The cursor is not one that this server gave. Begin without one.")
+		return list, httpio.Invalid("The cursor is not one that this server gave. Begin without one.")
 	}
-	items, err := a.Places.Store.Items(
+	items, err := a.Follower.Store.Items(
 		c.Request().Context(), httpio.Scope(c).User, c.Param("id"), state == "refused", string(after), limit+1,
 	)
-	if err != nil {
-		return err
+	if len(items) > limit {
+		items = items[:limit]
+		list.Next = base64.RawURLEncoding.EncodeToString([]byte(items[limit-1].Key))
 	}
-	list := PlaceItems{Items: []PlaceItem{}}
-	for i, item := range items {
-		if i == limit {
-			list.Next = base64.RawURLEncoding.EncodeToString([]byte(items[i-1].Key))
-			break
-		}
-		list.Items = append(list.Items, PlaceItem{
-			item.Key, item.Name, item.Link, item.Document, tellFailure(item.Refusal),
-		})
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, list)
+	list.Items = httpio.Each(items, func(item placestore.Item) PlaceItem {
+		return PlaceItem{item.Key, item.Name, item.Link, item.Document, tellFailure(item.Refusal)}
+	})
+	return list, err
 }

@@ -75,11 +75,11 @@ type queryCitation struct {
 	Added          bool    `json:"added,omitempty"`
 }
 
-// AgentQuery handles POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
+// Query handles POST /agent/query: it asks a thorough question and returns the answer with the run's steps.
 //
 // It is for programs that keep the conversation themselves: the request has the history. The status is that of POST
 // /agent/chat. A stream ends with the whole response after run_done.
-func (a *Handlers) AgentQuery(c httpio.Context) error {
+func (a *Questions) Query(c httpio.Context) error {
 	var body AgentQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -92,22 +92,11 @@ func (a *Handlers) AgentQuery(c httpio.Context) error {
 		Message: body.Question, SessionID: body.SessionID, Namespace: body.Namespace,
 		Toolset: body.Toolset, Config: body.Config, AddedContext: body.Context, Thorough: true, History: history,
 	}
-	run, err := a.Questions.Start(c, q)
-	if err != nil {
+	t, err := a.runToEnd(c, q, func(run chat.Run) runlog.Framing {
+		return a.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)
+	})
+	if err != nil || t == nil {
 		return err
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	if httpio.WantsStream(c) {
-		return httpio.OfRun(run, a.Logs.Follow(
-			c, run.ID, 0, runlog.Follower{Frame: a.queryFrame(c.Request().Context(), httpio.Scope(c), run.ID)},
-		))
-	}
-	t, err := a.Logs.Await(c.Request().Context(), httpio.Scope(c), run)
-	if err == nil {
-		err = runlog.FailureOf(t)
-	}
-	if err != nil {
-		return httpio.OfRun(run, err)
 	}
 	return c.JSON(answerStatus(t), newAgentResponse(t))
 }
@@ -117,17 +106,16 @@ func newAgentResponse(t *runlog.Trace) AgentResponse {
 	text, citations := t.Spoken()
 	res := AgentResponse{
 		ID: t.RunID, SessionID: t.SessionID, Status: runlog.APIStatus(t.Status), Question: t.Question, Answer: text,
-		Citations: []queryCitation{}, Steps: querySteps(t.Steps), TotalSteps: len(t.Steps),
+		Citations: httpio.Each(citations, func(cite chat.Citation) queryCitation {
+			return queryCitation{
+				Number: cite.Number, ChunkID: cite.ChunkID, DocumentID: cite.DocumentID, ContentSnippet: cite.Quote,
+				Relevance: relevanceOf(cite), Score: cite.Score, Title: cite.Title,
+				SourceURL: cite.SourceURL, URL: cite.URL, Added: cite.Added,
+			}
+		}), Steps: querySteps(t.Steps), TotalSteps: len(t.Steps),
 		TotalRetrievalCalls: t.RetrievalCalls(),
 		Judged:              t.Judged(), TotalLatencyMS: t.LatencyMS, LLMTokensUsed: t.Tokens.In + t.Tokens.Out,
 		Cost: t.Cost, Error: t.Error,
-	}
-	for _, cite := range citations {
-		res.Citations = append(res.Citations, queryCitation{
-			Number: cite.Number, ChunkID: cite.ChunkID, DocumentID: cite.DocumentID, ContentSnippet: cite.Quote,
-			Relevance: relevanceOf(cite), Score: cite.Score, Title: cite.Title,
-			SourceURL: cite.SourceURL, URL: cite.URL, Added: cite.Added,
-		})
 	}
 	res.StepsUsed = t.StepsUsed()
 	if t.Answer != nil && !t.Withheld() {
@@ -202,13 +190,13 @@ func newRetrieveResponse(
 	return res
 }
 
-// AgentRetrieve handles POST /agent/retrieve: passages for a program that writes its own answer.
+// Retrieve handles POST /agent/retrieve: passages for a program that writes its own answer.
 //
 // It counts as one search of the user, also if an agent searches. A language model checks the results if the
 // settings or the request say so. It answers 200 with the passages, even if empty. A search that exceeds
 // retrieveTime fails with chat.CodeTimeout, encoded as 500. If the agent fails, a plain search is the fallback, and
 // notes report it.
-func (a *Handlers) AgentRetrieve(c httpio.Context) error {
+func (a *Passages) Retrieve(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -319,7 +307,7 @@ const responseEvent = "response"
 // observation, and the whole response follows run_done.
 //
 // It keeps state between calls, so each stream needs its own, from the first event.
-func (a *Handlers) queryFrame(ctx context.Context, scope chat.Scope, runID string) runlog.Framing {
+func (a *Questions) queryFrame(ctx context.Context, scope chat.Scope, runID string) runlog.Framing {
 	steps := runlog.Trace{} // keeps each step's number, input and thought
 	return func(dst []byte, entry *chat.Entry) ([]byte, error) {
 		switch entry.Type {

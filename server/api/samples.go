@@ -17,11 +17,11 @@ import (
 //
 // It answers 202 to programs and the page's script, with the documents; 303 to a form; 404 if the server has no
 // samples. The language is the reader's.
-func (a *Handlers) AddSamples(c httpio.Context) error {
+func (a *Documents) AddSamples(c httpio.Context) error {
 	if a.Samples == nil {
 		return httpio.NotFound("This server comes without sample documents. Add your own.")
 	}
-	res := Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
+	res := noUploads()
 	code := locale.Of(c.Request().Context()).Code
 	err := fs.WalkDir(a.Samples, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -36,30 +36,26 @@ func (a *Handlers) AddSamples(c httpio.Context) error {
 		if err != nil {
 			return fmt.Errorf("add sample %s: %w", name, err)
 		}
-		doc := uploadedDocument{ID: d.ID, Filename: d.Filename, State: d.State}
-		if duplicate {
-			doc.DuplicateOf = d.ID
-		}
-		res.Documents = append(res.Documents, doc)
+		res.Documents = append(res.Documents, uploaded(d, duplicate))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if httpio.WantsHTML(c) && !httpio.ByHTMX(c) {
+	if httpio.ByForm(c) {
 		return c.Redirect(http.StatusSeeOther, "/documents")
 	}
 	return c.JSON(http.StatusAccepted, res)
 }
 
 // translated reports whether a sample has a translation in the reader's language.
-func (a *Handlers) translated(code, name string) bool {
+func (a *Documents) translated(code, name string) bool {
 	_, err := fs.Stat(a.Samples, path.Join(code, name))
 	return err == nil
 }
 
 // addSample adds one of the program's sample documents. Adding it again returns the same document.
-func (a *Handlers) addSample(ctx context.Context, user, name string) (corpus.Document, bool, error) {
+func (a *Documents) addSample(ctx context.Context, user, name string) (corpus.Document, bool, error) {
 	file, err := a.Samples.Open(name)
 	if err != nil {
 		return corpus.Document{}, false, err

@@ -2,7 +2,7 @@ package api
 
 import (
 	"encoding/json"
-	"net/http"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -33,29 +33,35 @@ type found struct {
 	spent    chat.Spent
 }
 
+// Passages finds passages for programs.
+type Passages struct {
+	Library  *corpus.Library
+	Searcher *find.Searcher
+	Checker  Checker // lets a language model check the results
+	Gatherer Gather  // lets the agent search for POST /agent/retrieve; nil: a plain search
+	// a failed agent has no plain search as fallback
+	GatherAlone bool
+	// FallbackScore is the minimum similarity, 0–1, of the semantic search that is Gatherer's fallback.
+	FallbackScore float64
+	Bodies        httpio.Bodies
+	Log           *slog.Logger
+}
+
 // Search handles POST /search.
 //
-// It is for programs: 200 with the passages, best first, even if empty; 400 for an invalid query, 404 for a missing
-// namespace or document, 429 over the user's limit.
-func (a *Handlers) Search(c httpio.Context) error {
-	var body find.SearchQuery
-	if err := a.Bodies.ReadJSON(c, &body); err != nil {
-		return err
-	}
+// It fails with 404 for a missing namespace or document, and 429 over the user's limit.
+func (a *Passages) Search(c httpio.Context, body find.SearchQuery) (SearchResponse, error) {
 	if err := a.Searcher.Spend(c.Request().Context(), httpio.Scope(c), body); err != nil {
-		return err
+		return SearchResponse{}, err
 	}
 	f, err := a.runSearch(c, body, nil)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, SearchResponse{body.Query, len(f.results), f.results, f.notes, f.check})
+	return SearchResponse{body.Query, len(f.results), f.results, f.notes, f.check}, err
 }
 
 // runSearch validates and runs a search and returns its results and steps. keep filters the results; nil keeps all.
 //
 // Without a semantic index the strategy is lexical, whatever the request's mode.
-func (a *Handlers) runSearch(
+func (a *Passages) runSearch(
 	c httpio.Context, body find.SearchQuery, keep func([]corpus.Result) []corpus.Result,
 ) (found, error) {
 	q, err := a.Searcher.Query(body)
@@ -91,7 +97,7 @@ func (a *Handlers) runSearch(
 
 // fallBack is the fallback for an agent that failed or found nothing: a semantic search with the threshold of the
 // settings. If semantic search is unavailable, it searches by words and filters the results by corpus.Fitting.
-func (a *Handlers) fallBack(c httpio.Context, body find.SearchQuery) (found, error) {
+func (a *Passages) fallBack(c httpio.Context, body find.SearchQuery) (found, error) {
 	body.Mode, body.MinScore = corpus.ModeSemantic, a.FallbackScore
 	fitting := func(hits []corpus.Result) []corpus.Result {
 		if slices.ContainsFunc(hits, func(r corpus.Result) bool { return r.Similarity == nil }) {

@@ -3,12 +3,14 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/server/ask"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/runlog"
 	"github.com/footnote/footnote/text/locale"
@@ -18,6 +20,19 @@ import (
 // HistoryMessages is the maximum number of messages in a response, the newest. The API's description contains the
 // number, so a change of it changes the API.
 const HistoryMessages = 50
+
+// Sessions serves the conversations and their queues of questions.
+type Sessions struct {
+	Store     chat.Store
+	Feed      *chat.Feed
+	Logs      *runlog.Reader
+	Runs      RunController
+	Questions *ask.Questions
+	Bodies    httpio.Bodies
+	// returns the system message for a budget, for histories; nil: no system message
+	Rules func(chat.Budget) string
+	Log   *slog.Logger
+}
 
 // SessionInfo is a session in a list.
 type SessionInfo struct {
@@ -51,13 +66,11 @@ const (
 
 // SessionHistory is a session with its last messages, oldest first, and their searches and reads.
 type SessionHistory struct {
-	SessionID string    `json:"session_id"`
-	Title     string    `json:"title"`
-	Messages  []message `json:"messages"` // The messages, oldest first.
+	SessionInfo
+	Messages []message `json:"messages"` // The messages, oldest first.
 	// The searches and reads of these messages, oldest first.
 	RetrievalHistory []Retrieval `json:"retrieval_history"`
-	StartedAt        time.Time   `json:"started_at"` // When it began.
-	TurnCount        int         `json:"turn_count"` // The number of questions.
+	StartedAt        time.Time   `json:"started_at"` // When it began: the same as created_at.
 	// Notes on the conversation, in sentences: the number of turns that can't be read, because their stored rows are
 	// damaged.
 	Notes []string `json:"notes"`
@@ -79,28 +92,23 @@ type SessionHead struct {
 	RunID string `json:"run_id" api:"need,form=run"` // The last run of the branch to show.
 }
 
-// GetHistory handles GET /agent/session/{id}: the shown branch.
+// History handles GET /agent/session/{id} and GET /sessions/{id}: the shown branch.
 //
-// For the conversation's user it answers 200, 400 for an invalid id, or 404. Damaged turns are left out and reported
-// in notes: the rest stays readable. An answer that a guardrail withheld is replaced by a sentence. With ?tools=true
-// the system message comes first and counts as one of the messages.
-func (a *Handlers) GetHistory(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return err
-	}
+// Damaged turns are left out and reported in notes: the rest stays readable. An answer that a guardrail withheld is
+// replaced by a sentence. With ?tools=true the system message comes first and counts as one of the messages.
+func (a *Sessions) History(c httpio.Context) (h SessionHistory, err error) {
 	tools, err := httpio.QueryFlag(c, "tools")
 	if err != nil {
-		return err
+		return h, err
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	session, err := a.Store.Session(ctx, scope, id)
+	session, err := a.Store.Session(ctx, scope, c.Param("id"))
 	if err != nil {
-		return err
+		return h, err
 	}
 	runs, lost, err := a.Logs.ReadableRuns(ctx, scope, session)
 	if err != nil {
-		return err
+		return h, err
 	}
 	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
 	lost += damaged
@@ -123,7 +131,7 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 	messages = newestMessages(messages)
 	traces, damaged, err := a.readTraces(c, messages)
 	if err != nil {
-		return err
+		return h, err
 	}
 	lost += damaged
 	for i, m := range messages { // the partial text of a cancelled answer
@@ -153,14 +161,14 @@ func (a *Handlers) GetHistory(c httpio.Context) error {
 			messages = append([]message{rules}, messages[max(0, len(messages)-HistoryMessages+1):]...)
 		}
 	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	notes := []string{}
-	if lost > 0 {
-		notes = append(notes, views.TurnsLost(locale.With(ctx, locale.English), lost))
+	h = SessionHistory{
+		SessionInfo: sessionInfo(session), Messages: messages, RetrievalHistory: searched,
+		StartedAt: session.CreatedAt, Notes: []string{},
 	}
-	return c.JSON(http.StatusOK, SessionHistory{
-		session.ID, session.Title, messages, searched, session.CreatedAt, session.TurnCount, notes,
-	})
+	if lost > 0 {
+		h.Notes = []string{views.TurnsLost(locale.With(ctx, locale.English), lost)}
+	}
+	return h, nil
 }
 
 // lastBudget returns the budget of the last run.
@@ -179,7 +187,7 @@ func newestMessages(messages []message) []message {
 }
 
 // readTraces reads the runs of messages. Runs with damaged logs are left out and counted in lost.
-func (a *Handlers) readTraces(
+func (a *Sessions) readTraces(
 	c httpio.Context, messages []message,
 ) (traces map[string]*runlog.Trace, lost int, err error) {
 	traces = map[string]*runlog.Trace{}
@@ -201,101 +209,74 @@ func (a *Handlers) readTraces(
 	return traces, lost, nil
 }
 
-// ListSessions handles GET /sessions: a page of the user's sessions.
-//
-// The default of ?limit= is the store's.
-func (a *Handlers) ListSessions(c httpio.Context) error {
+// List handles GET /sessions: a page of the user's sessions. The default of ?limit= is the store's.
+func (a *Sessions) List(c httpio.Context) (list SessionList, err error) {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {
-		return err
+		return list, err
 	}
 	q := chat.SessionQuery{Text: c.QueryParam("q"), Limit: limit, Cursor: c.QueryParam("cursor")}
 	sessions, next, err := a.Store.Sessions(c.Request().Context(), httpio.Scope(c), q)
-	if err != nil {
-		return err
-	}
-	list := []SessionInfo{}
-	for _, session := range sessions {
-		list = append(list, SessionInfo{
-			SessionID: session.ID, Title: session.Title, TurnCount: session.TurnCount, Running: session.Running,
-			CreatedAt: session.CreatedAt, UpdatedAt: session.UpdatedAt,
-		})
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, SessionList{list, next})
+	return SessionList{httpio.Each(sessions, sessionInfo), next}, err
 }
 
-// RenameSession handles PATCH /sessions/{id}: it renames a session.
-//
-// It answers 204. White space in the title is collapsed; a title that is empty or too long is 400.
-func (a *Handlers) RenameSession(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return err
+func sessionInfo(s chat.Session) SessionInfo {
+	return SessionInfo{
+		SessionID: s.ID, Title: s.Title, TurnCount: s.TurnCount, Running: s.Running, CreatedAt: s.CreatedAt,
+		UpdatedAt: s.UpdatedAt,
 	}
-	var body SessionTitle
-	if err := a.Bodies.ReadJSON(c, &body); err != nil {
-		return err
-	}
+}
+
+// Rename handles PATCH /sessions/{id}. White space in the title is collapsed.
+func (a *Sessions) Rename(c httpio.Context, body SessionTitle) (any, error) {
 	title := strings.Join(strings.Fields(body.Title), " ")
 	if err := chat.CheckTitle(title); err != nil {
-		return err
+		return nil, err
 	}
-	if err := a.Store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+	return nil, a.Store.RenameSession(c.Request().Context(), httpio.Scope(c), c.Param("id"), title)
 }
 
-// DeleteSession handles DELETE /sessions/{id} and DELETE /agent/session/{id}.
+// SetHead handles POST /sessions/{id}/head: it selects the version of an answer that a session shows. A form names
+// any run of the version, and the newest branch with that is shown.
 //
-// It answers 204. The session is hidden at once, and RestoreSession can restore it for a while.
-func (a *Handlers) DeleteSession(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return err
-	}
-	if err := a.Store.DeleteSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-// RestoreSession handles POST /sessions/{id}/restore: it undoes a deletion.
-//
-// It answers 204, or 404 after the session was purged.
-func (a *Handlers) RestoreSession(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return err
-	}
-	if err := a.Store.RestoreSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-// SetHead handles POST /sessions/{id}/head: it selects the version of an answer that a session shows.
-//
-// It answers 204, or 404 for a run of another conversation. The feed notifies other pages that show the
-// conversation.
-func (a *Handlers) SetHead(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return err
-	}
+// It answers 204, 303 to a form, or 404 for a run of another conversation. The feed notifies other pages that show
+// the conversation.
+func (a *Sessions) SetHead(c httpio.Context) error {
 	var body SessionHead
-	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+	if err := a.Bodies.ReadFields(c, &body); err != nil {
 		return err
 	}
-	if !httpio.RunIDForm.MatchString(body.RunID) {
+	ctx, scope, id, head := c.Request().Context(), httpio.Scope(c), c.Param("id"), body.RunID
+	if !httpio.RunIDForm.MatchString(head) {
 		return httpio.NotFound("There is no such run in this conversation.")
 	}
-	if err := a.Store.SetHead(c.Request().Context(), httpio.Scope(c), id, body.RunID); err != nil {
+	if httpio.FromPage(c) {
+		runs, err := a.Store.Runs(ctx, scope, id)
+		if err != nil {
+			return err
+		}
+		head = newestUnder(runs, head)
+	}
+	if err := a.Store.SetHead(ctx, scope, id, head); err != nil {
 		return err
 	}
-	a.Feed.HeadMoved(httpio.Scope(c).User, id)
+	a.Feed.HeadMoved(scope.User, id)
+	if httpio.ByForm(c) {
+		return c.Redirect(http.StatusSeeOther, "/c/"+id+"#turn-"+body.RunID)
+	}
 	return c.NoContent(http.StatusNoContent)
+}
+
+// newestUnder returns the end of the newest branch that contains a run.
+//
+// runs are in order of creation, so the last child is the newest.
+func newestUnder(runs []chat.Run, id string) string {
+	for i := len(runs) - 1; i >= 0; i-- {
+		if runs[i].ParentID == id {
+			return newestUnder(runs, runs[i].ID)
+		}
+	}
+	return id
 }
 
 // toolCall is the assistant's call of a tool.

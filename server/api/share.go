@@ -7,12 +7,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
-	"github.com/footnote/footnote/server/shares"
 )
 
 // sharedFields are the manifest's names of shared text fields, in their order in a draft.
@@ -30,7 +28,7 @@ type sharedWords map[string]string
 //
 // Only browsers call it: it answers with 303, or with the page of refused files. It fetches and asks nothing before
 // the user submits the form.
-func (a *Handlers) Share(c httpio.Context) error {
+func (a *Documents) Share(c httpio.Context) error {
 	words := sharedWords{}
 	up, err := a.takeUpload(c, words)
 	if err != nil {
@@ -53,7 +51,7 @@ func (a *Handlers) Share(c httpio.Context) error {
 // takeWords reads a part into the words of a share, or reports that it is none of them.
 //
 // A field that is too long or not UTF-8 fails the whole request, since the page of refused files would not list it.
-func (a *Handlers) takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) {
+func takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) {
 	name := part.FormName()
 	if words == nil || !slices.Contains(sharedFields, name) {
 		return false, nil
@@ -61,7 +59,7 @@ func (a *Handlers) takeWords(part *multipart.Part, words sharedWords) (taken boo
 	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
 	switch {
 	case err != nil:
-		return false, a.uploadBroken(err)
+		return false, uploadBroken(err)
 	case len(value) > maxFieldBytes:
 		return false, &chat.Error{Code: chat.CodeTooLarge, Message: "What was shared is too long: at most 64 KiB."}
 	case !utf8.Valid(value):
@@ -82,44 +80,4 @@ func (w sharedWords) draft() string {
 	}
 	draft := []rune(strings.TrimSpace(strings.Join(parts, "\n")))
 	return string(draft[:min(len(draft), maxDraft)])
-}
-
-// ShareRun handles POST /agent/runs/{id}/shares: it creates a link to the answer.
-//
-// For the run's user it answers 201 with the address, which is returned only once. It fails with 409 before there is
-// an answer and 429 over the user's limit.
-func (a *Handlers) ShareRun(c httpio.Context) error {
-	id, err := httpio.RunID(c)
-	if err != nil {
-		return err
-	}
-	var wanted shares.ShareRequest
-	if err := a.Bodies.ReadJSON(c, &wanted); err != nil {
-		return err
-	}
-	made, err := a.Shares.Make(c.Request().Context(), httpio.Scope(c), id, httpio.Origin(c), wanted.Days)
-	if err != nil {
-		return err
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusCreated, made)
-}
-
-// ListShares handles GET /shares: the user's links, newest first.
-func (a *Handlers) ListShares(c httpio.Context) error {
-	found, err := a.Store.Shares(c.Request().Context(), httpio.Scope(c), time.Now())
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, shares.ShareList{Shares: httpio.NotNil(found)})
-}
-
-// EndShare handles DELETE /shares/{id}: it ends a link.
-//
-// It answers 204, or 404 for a link that the user does not have.
-func (a *Handlers) EndShare(c httpio.Context) error {
-	if err := a.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
 }

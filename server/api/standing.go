@@ -16,6 +16,15 @@ import (
 	"github.com/footnote/footnote/views"
 )
 
+// Standing serves the kept questions, their feed and their webhook.
+type Standing struct {
+	Store    chat.Store
+	Keeper   Keeper
+	Webhooks Webhooks
+	Guard    *httpio.Guard
+	Bodies   httpio.Bodies
+}
+
 // Keeper keeps questions and asks them again.
 type Keeper interface {
 	// Keep keeps the question of an answered run. It fails with chat.CodeNotFound for a run that the user does not
@@ -83,10 +92,8 @@ func keptQuestion(s chat.Standing) KeptQuestion {
 		ID: s.ID, Question: s.Request.Message, Namespace: s.Request.Namespace, State: s.State(), Trouble: s.Trouble,
 		RunID: s.Basis.RunID, SessionID: s.Request.SessionID, Answer: s.Basis.Answer,
 		Citations: httpio.NotNil(s.Basis.Citations), RestsOn: []RestsOn{},
-		CreatedAt: s.CreatedAt, Unseen: s.Unseen(), Changes: httpio.NotNil(s.Changes),
-	}
-	if !s.AskedAt.IsZero() {
-		q.AskedAt = &s.AskedAt
+		CreatedAt: s.CreatedAt, AskedAt: httpio.Known(s.AskedAt), Unseen: s.Unseen(),
+		Changes: httpio.NotNil(s.Changes),
 	}
 	for _, d := range s.Basis.Documents {
 		q.RestsOn = append(q.RestsOn, RestsOn{d.ID, d.Title})
@@ -94,137 +101,73 @@ func keptQuestion(s chat.Standing) KeptQuestion {
 	return q
 }
 
-// ListStanding handles GET /standing.
-//
-// It is for programs. Unlike the page, it does not mark changes as seen.
-func (a *Handlers) ListStanding(c httpio.Context) error {
+// List handles GET /standing. Unlike the page, it does not mark changes as seen.
+func (a *Standing) List(c httpio.Context) (KeptList, error) {
 	all, err := a.Store.AllStanding(c.Request().Context(), httpio.Scope(c))
-	if err != nil {
-		return err
-	}
-	list := KeptList{Questions: []KeptQuestion{}}
-	for _, s := range all {
-		list.Questions = append(list.Questions, keptQuestion(s))
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, list)
+	return KeptList{httpio.Each(all, keptQuestion)}, err
 }
 
-// KeepStanding handles POST /standing. A form names a run; if that is kept already, the form is redirected to it.
+// Keep handles POST /standing: 201, or 409 for a question that is kept already. A new question is asked at once.
 //
-// Programs get 201, or 409 for a question that is kept already; a form gets 303 in both cases. A new question is
-// asked at once.
-func (a *Handlers) KeepStanding(c httpio.Context) error {
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
+// A form names a run and is redirected to its question (303), also if that is kept already.
+func (a *Standing) Keep(c httpio.Context) error {
 	var body NewStanding
-	if httpio.MediaType(c) != httpio.TypeJSON {
-		if err := a.Bodies.ReadForm(c); err != nil {
-			return err
-		}
-		kept, err := a.Keeper.Keep(ctx, scope, c.Request().PostForm.Get("run_id"))
-		if err != nil && kept.ID == "" {
-			return err
-		}
-		return c.Redirect(http.StatusSeeOther, "/standing#kept-"+kept.ID)
-	}
-	if err := a.Bodies.ReadJSON(c, &body); err != nil {
+	if err := a.Bodies.ReadFields(c, &body); err != nil {
 		return err
 	}
+	form := httpio.MediaType(c) != httpio.TypeJSON
+	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	var kept chat.Standing
 	var err error
 	switch {
-	case (body.RunID == "") == (body.Question == ""):
+	case !form && (body.RunID == "") == (body.Question == ""):
 		return httpio.Invalid(
 			"Send run_id, the run whose question is to be kept, or question, one that is to be asked.",
 		)
-	case body.RunID != "" && (body.Namespace != "" || len(body.DocumentIDs) > 0):
+	case !form && body.RunID != "" && (body.Namespace != "" || len(body.DocumentIDs) > 0):
 		return httpio.Invalid("A run has its own namespace and documents. Leave namespace and document_ids out.")
-	case body.RunID != "":
+	case form || body.RunID != "":
 		kept, err = a.Keeper.Keep(ctx, scope, body.RunID)
 	default:
 		kept, err = a.Keeper.KeepNew(ctx, scope, chat.RunRequest{
 			Message: body.Question, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs,
 		})
 	}
-	if err != nil {
+	switch {
+	case form && kept.ID != "":
+		return c.Redirect(http.StatusSeeOther, "/standing#kept-"+kept.ID)
+	case err != nil:
 		return err
 	}
 	return c.JSON(http.StatusCreated, keptQuestion(kept))
 }
 
-// GetStanding handles GET /standing/{id}.
-func (a *Handlers) GetStanding(c httpio.Context) error {
+// Get handles GET /standing/{id}.
+func (a *Standing) Get(c httpio.Context) (KeptQuestion, error) {
 	kept, err := a.Store.Standing(c.Request().Context(), httpio.Scope(c), c.Param("id"))
-	if err != nil {
-		return err
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, keptQuestion(kept))
+	return keptQuestion(kept), err
 }
 
-// ChangeStanding handles PATCH /standing/{id}.
-//
-// It answers 200 with the changed question. seen: false has no effect.
-func (a *Handlers) ChangeStanding(c httpio.Context) error {
-	var body StandingChange
-	if err := a.Bodies.ReadJSON(c, &body); err != nil {
-		return err
-	}
+// Change handles PATCH /standing/{id}. seen: false has no effect.
+func (a *Standing) Change(c httpio.Context, body StandingChange) (KeptQuestion, error) {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	if body.Seen != nil && *body.Seen {
 		if err := a.Keeper.See(ctx, scope, id); err != nil {
-			return err
+			return KeptQuestion{}, err
 		}
 	}
 	if body.Paused != nil {
 		if _, err := a.Keeper.Pause(ctx, scope, id, *body.Paused); err != nil {
-			return err
+			return KeptQuestion{}, err
 		}
 	}
-	return a.GetStanding(c)
+	return a.Get(c)
 }
 
-// DropStanding handles DELETE /standing/{id}.
-func (a *Handlers) DropStanding(c httpio.Context) error {
-	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-// AskStanding handles POST /standing/{id}/ask.
-//
-// It answers 202, or 303 to a form. It fails with 409 while the question is paused and 429 if it was asked too
-// often.
-func (a *Handlers) AskStanding(c httpio.Context) error {
+// Ask handles POST /standing/{id}/ask: 409 while the question is paused, and 429 if it was asked too often.
+func (a *Standing) Ask(c httpio.Context) (KeptQuestion, error) {
 	kept, err := a.Keeper.AskNow(c.Request().Context(), httpio.Scope(c), c.Param("id"))
-	if err != nil {
-		return err
-	}
-	if httpio.WantsHTML(c) {
-		return c.Redirect(http.StatusSeeOther, "/standing#kept-"+kept.ID)
-	}
-	return c.JSON(http.StatusAccepted, keptQuestion(kept))
-}
-
-// PauseStandingForm handles POST /standing/{id}/pause: a form that pauses a question, or resumes it.
-func (a *Handlers) PauseStandingForm(c httpio.Context) error {
-	if err := a.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	paused := c.Request().PostForm.Get("paused") == "true"
-	if _, err := a.Keeper.Pause(c.Request().Context(), httpio.Scope(c), c.Param("id"), paused); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/standing#kept-"+c.Param("id"))
-}
-
-// DropStandingForm handles POST /standing/{id}/delete.
-func (a *Handlers) DropStandingForm(c httpio.Context) error {
-	if err := a.Store.DropStanding(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/standing")
+	return keptQuestion(kept), err
 }
 
 // maxEntries is the number of changes in a feed, newest first.
@@ -257,12 +200,12 @@ type atomText struct {
 	Text string `xml:",chardata"`
 }
 
-// StandingFeed handles GET /standing/feed/{token}: the changes of the token's user.
+// Feed handles GET /standing/feed/{token}: the changes of the token's user.
 //
 // It needs no key, since feed readers can't send one. Therefore it ends with the user's last key (404), the token is
 // looked up by its hash, and search engines are told not to index it. It answers 304 to a reader with the current
 // ETag, the hash of the body.
-func (a *Handlers) StandingFeed(c httpio.Context) error {
+func (a *Standing) Feed(c httpio.Context) error {
 	ctx := c.Request().Context()
 	scope, err := a.Store.StandingFeed(ctx, sha256.Sum256([]byte(c.Param("token"))))
 	if err == nil && a.Guard.Gone(scope.User) {
@@ -322,9 +265,6 @@ func entryOf(c httpio.Context, kept chat.Standing, change chat.Change) atomEntry
 }
 
 // DropFeed handles DELETE /standing/feed: it deletes the feed's address.
-func (a *Handlers) DropFeed(c httpio.Context) error {
-	if err := a.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), nil); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+func (a *Standing) DropFeed(ctx context.Context, s chat.Scope, _ string) error {
+	return a.Store.SetStandingFeed(ctx, s, nil)
 }

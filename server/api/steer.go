@@ -14,17 +14,12 @@ type OtherInput struct {
 	Input map[string]any `json:"input" api:"need"` // The tool's arguments.
 }
 
-// RerunStep starts a new version of an answer: it copies the steps before a tool call, repeats that call with
-// another input, and continues.
+// Rerun handles POST /agent/runs/{id}/steps/{call}/rerun: a new version of the answer copies the steps before a tool
+// call, repeats that call with another input, and continues.
 //
-// It handles POST /agent/runs/{id}/steps/{call}/rerun: 202 with the new run to programs, 303 to a form; the page's
-// script gets a redirect. It fails with 409 while the run is under way and 422 for an Idempotency-Key used with
-// another input. Only a new run is counted.
-func (a *Handlers) RerunStep(c httpio.Context) error {
-	id, err := httpio.RunID(c)
-	if err != nil {
-		return err
-	}
+// It answers 202 with the new run to programs, 303 to a form; the page's script gets a redirect. It fails with 409
+// while the run is under way and 422 for an Idempotency-Key used with another input. Only a new run is counted.
+func (a *Runs) Rerun(c httpio.Context) error {
 	input, err := a.readInput(c)
 	if err != nil {
 		return err
@@ -33,7 +28,7 @@ func (a *Handlers) RerunStep(c httpio.Context) error {
 		return httpio.Invalid("input must be a JSON object: the tool's arguments.")
 	}
 	run, fresh, err := a.Runs.Rerun(
-		c.Request().Context(), httpio.Scope(c), id, c.Param("call"), input, httpio.IdempotencyKey(c),
+		c.Request().Context(), httpio.Scope(c), c.Param("id"), c.Param("call"), input, httpio.IdempotencyKey(c),
 	)
 	if err != nil {
 		return err
@@ -41,23 +36,16 @@ func (a *Handlers) RerunStep(c httpio.Context) error {
 	if fresh {
 		a.Metrics.RunStarted(c.Path())
 	}
-	switch {
-	case httpio.ByHTMX(c):
+	if httpio.ByHTMX(c) {
 		// a fragment would not reload the page
 		c.Response().Header().Set("HX-Redirect", ask.AskedPage(run))
 		return c.NoContent(http.StatusOK)
-	case httpio.WantsHTML(c):
-		return c.Redirect(http.StatusSeeOther, ask.AskedPage(run)+"#turn-"+run.ID)
 	}
-	c.Response().Header().Set("Location", "/agent/runs/"+run.ID)
-	return c.JSON(http.StatusAccepted, Accepted{
-		RunID: run.ID, SessionID: run.SessionID, Stream: "/runs/" + run.ID + "/stream",
-		Events: "/agent/runs/" + run.ID + "/events",
-	})
+	return answerAccepted(c, run, ask.AskedPage(run)+"#turn-"+run.ID)
 }
 
 // readInput decodes a call's input from JSON or from a form; nil if absent.
-func (a *Handlers) readInput(c httpio.Context) (json.RawMessage, error) {
+func (a *Runs) readInput(c httpio.Context) (json.RawMessage, error) {
 	var body OtherInput
 	if httpio.MediaType(c) == httpio.TypeJSON {
 		if err := a.Bodies.ReadJSON(c, &body); err != nil {

@@ -14,6 +14,14 @@ import (
 	"github.com/footnote/footnote/text/sse"
 )
 
+// Tables serves the tables over documents.
+type Tables struct {
+	Store   chat.Store
+	Filler  *grid.Filler // creates and fills them
+	Streams *httpio.Streams
+	Bodies  httpio.Bodies
+}
+
 // NewTable is the body of POST /agent/table.
 type NewTable struct {
 	Name string `json:"name" api:"max=chat.MaxGridName"` // The table's name; without it, derived from its columns.
@@ -64,23 +72,17 @@ type CellEdit struct {
 
 // tellTable converts a grid to its API form, with the given cells.
 func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
-	t := DocumentTable{
+	return DocumentTable{
 		ID: g.ID, Name: g.Name, State: g.State, Trouble: g.Trouble, Model: g.Model,
 		Columns: httpio.NotNil(g.Columns), Rows: httpio.NotNil(g.Rows), Total: g.Cells(), Done: g.Done,
-		Tokens: g.Tokens, MaxTokens: g.MaxTokens, Cells: cells,
+		Tokens: g.Tokens, MaxTokens: g.MaxTokens, Cells: cells, CreatedAt: httpio.Known(g.CreatedAt),
 	}
-	if !g.CreatedAt.IsZero() {
-		t.CreatedAt = &g.CreatedAt
-	}
-	return t
 }
 
-// MakeTable handles POST /agent/table: it creates a table that is filled in the background. With preview it creates
-// nothing and returns the table as it would be.
+// Make handles POST /agent/table: 201 with a table that is filled in the background, or 200 with a preview.
 //
-// It answers 201 with the table, 200 for a preview. grid.Filler validates columns, documents and limits before
-// anything is created.
-func (a *Handlers) MakeTable(c httpio.Context) error {
+// grid.Filler validates columns, documents and limits before anything is created.
+func (a *Tables) Make(c httpio.Context) error {
 	var body NewTable
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
@@ -98,49 +100,33 @@ func (a *Handlers) MakeTable(c httpio.Context) error {
 		}
 		wanted.MaxTokens = *body.MaxTokens
 	}
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	do, status := a.Filler.Make, http.StatusCreated
 	if body.Preview {
-		g, err := a.Tables.Plan(ctx, scope, wanted)
-		if err != nil {
-			return err
-		}
-		return c.JSON(http.StatusOK, tellTable(g, nil))
+		do, status = a.Filler.Plan, http.StatusOK
 	}
-	g, err := a.Tables.Make(ctx, scope, wanted)
+	g, err := do(c.Request().Context(), httpio.Scope(c), wanted)
 	if err != nil {
 		return err
 	}
-	return c.JSON(http.StatusCreated, tellTable(g, nil))
+	return c.JSON(status, tellTable(g, nil))
 }
 
-// ListTables handles GET /tables.
-func (a *Handlers) ListTables(c httpio.Context) error {
+// List handles GET /tables.
+func (a *Tables) List(c httpio.Context) (TableList, error) {
 	all, err := a.Store.Grids(c.Request().Context(), httpio.Scope(c))
-	if err != nil {
-		return err
-	}
-	list := TableList{Tables: []DocumentTable{}}
-	for _, g := range all {
-		list.Tables = append(list.Tables, tellTable(g, nil))
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, list)
+	return TableList{httpio.Each(all, func(g chat.Grid) DocumentTable { return tellTable(g, nil) })}, err
 }
 
-// GetTable handles GET /tables/{id}.
-func (a *Handlers) GetTable(c httpio.Context) error {
+// Get handles GET /tables/{id}.
+func (a *Tables) Get(c httpio.Context) (DocumentTable, error) {
 	g, cells, err := a.wholeTable(c)
-	if err != nil {
-		return err
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, tellTable(g, cells))
+	return tellTable(g, cells), err
 }
 
 // wholeTable reads the requested table, with its cells row by row.
 //
 // The table is read before its cells: if it is done, its cells are complete.
-func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridCell, err error) {
+func (a *Tables) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridCell, err error) {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	if g, err = a.Store.Grid(ctx, scope, id); err != nil {
 		return g, nil, err
@@ -154,65 +140,39 @@ func (a *Handlers) wholeTable(c httpio.Context) (g chat.Grid, cells []chat.GridC
 	return g, httpio.NotNil(cells), nil
 }
 
-// DropTable handles DELETE /tables/{id}. It answers 204, or 404 for a table that the user does not have, as do all
-// routes of tables.
-func (a *Handlers) DropTable(c httpio.Context) error {
-	if err := a.Tables.Drop(c.Request().Context(), httpio.Scope(c), c.Param("id")); err != nil {
-		return err
+// Steered returns the handler of a command to a table, such as Filler.Stop.
+func (a *Tables) Steered(
+	steer func(context.Context, chat.Scope, string) (chat.Grid, error),
+) func(httpio.Context) (DocumentTable, error) {
+	return func(c httpio.Context) (DocumentTable, error) {
+		g, err := steer(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+		return tellTable(g, nil), err
 	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-// StopTable handles POST /tables/{id}/stop.
-func (a *Handlers) StopTable(c httpio.Context) error { return a.steerTable(c, a.Tables.Stop) }
-
-// ResumeTable handles POST /tables/{id}/resume.
-func (a *Handlers) ResumeTable(c httpio.Context) error { return a.steerTable(c, a.Tables.Resume) }
-
-func (a *Handlers) steerTable(
-	c httpio.Context, steer func(context.Context, chat.Scope, string) (chat.Grid, error),
-) error {
-	g, err := steer(c.Request().Context(), httpio.Scope(c), c.Param("id"))
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, tellTable(g, nil))
 }
 
 // EditCell handles PATCH /tables/{id}/cells/{row}/{column}: a user's text overrides the extracted value.
-func (a *Handlers) EditCell(c httpio.Context) error {
-	var body CellEdit
-	if err := a.Bodies.ReadJSON(c, &body); err != nil {
-		return err
-	}
+func (a *Tables) EditCell(c httpio.Context, body CellEdit) (cell chat.GridCell, err error) {
 	row, column, err := httpio.CellPlace(c)
 	if err != nil {
-		return err
+		return cell, err
 	}
-	cell, err := a.Tables.Edit(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column, body.Text)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusOK, cell)
+	return a.Filler.Edit(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column, body.Text)
 }
 
 // AskCell handles POST /tables/{id}/cells/{row}/{column}/ask.
-func (a *Handlers) AskCell(c httpio.Context) error {
+func (a *Tables) AskCell(c httpio.Context) (t DocumentTable, err error) {
 	row, column, err := httpio.CellPlace(c)
 	if err != nil {
-		return err
+		return t, err
 	}
-	g, err := a.Tables.AskAgain(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column)
-	if err != nil {
-		return err
-	}
-	return c.JSON(http.StatusAccepted, tellTable(g, nil))
+	g, err := a.Filler.AskAgain(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column)
+	return tellTable(g, nil), err
 }
 
-// ExportTable handles GET /tables/{id}/export: the current table as a file.
+// Export handles GET /tables/{id}/export: the current table as a file.
 //
 // The default format is a workbook. The file is complete before anything is sent.
-func (a *Handlers) ExportTable(c httpio.Context) error {
+func (a *Tables) Export(c httpio.Context) error {
 	format := c.QueryParam("format")
 	if format == "" {
 		format = "xlsx"
@@ -224,10 +184,7 @@ func (a *Handlers) ExportTable(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	h := c.Response().Header()
-	h.Set("Content-Security-Policy", Inert)
-	h.Set("Content-Disposition", attachmentHeader(fileName(g.Name)+"."+format))
-	h.Set("Cache-Control", "no-store")
+	download(c, fileName(g.Name)+"."+format)
 	table := export.Table{Grid: g, Cells: cells, Origin: httpio.Origin(c)}
 	var file []byte
 	switch format {
@@ -248,12 +205,12 @@ func (a *Handlers) ExportTable(c httpio.Context) error {
 // against store queries.
 const tableLook = 500 * time.Millisecond
 
-// TableEvents handles GET /tables/{id}/events. It streams a "table" event with the table, a "cell" event for each
+// Events handles GET /tables/{id}/events. It streams a "table" event with the table, a "cell" event for each
 // changed cell with its seq as the id, and a final "table_done" with the table once filling is over. A reconnecting
 // reader resumes after its last cell.
 //
 // It fails with 404 for a table that the user does not have, and 429 over the limit of streams.
-func (a *Handlers) TableEvents(c httpio.Context) error {
+func (a *Tables) Events(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {

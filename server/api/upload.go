@@ -52,6 +52,24 @@ type rejectedFile struct {
 	why error
 }
 
+// noUploads is an empty response, whose lists are not null.
+func noUploads() Uploaded {
+	return Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}
+}
+
+func uploaded(d corpus.Document, duplicate bool) uploadedDocument {
+	doc := uploadedDocument{ID: d.ID, Filename: d.Filename, State: d.State}
+	if duplicate {
+		doc.DuplicateOf = d.ID
+	}
+	return doc
+}
+
+func rejected(name string, err error) rejectedFile {
+	e := httpio.AsError(err)
+	return rejectedFile{Filename: name, Code: e.Code, Detail: e.Message, why: err}
+}
+
 // upload is the state of one upload request.
 type upload struct {
 	res   Uploaded
@@ -68,7 +86,7 @@ type upload struct {
 // It answers 202 if at least one file was accepted. Browsers without scripts are redirected to the list, or get a
 // page with the refused files. Files are streamed, so an upload may exceed the memory. The limits are those of
 // httpio.Limits and of the user.
-func (a *Handlers) Upload(c httpio.Context) error {
+func (a *Documents) Upload(c httpio.Context) error {
 	if httpio.SendsJSON(c) {
 		return a.addPage(c)
 	}
@@ -85,7 +103,7 @@ func (a *Handlers) Upload(c httpio.Context) error {
 // takeUpload streams a request's files into the library. words receives the other fields of a share; nil: no share.
 //
 // On an error it removes the documents that it created: see takeUploadBack.
-func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, error) {
+func (a *Documents) takeUpload(c httpio.Context, words sharedWords) (*upload, error) {
 	if err := httpio.LimitBody(c, a.Limits.UploadRequest); err != nil {
 		return nil, err
 	}
@@ -101,7 +119,7 @@ func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, err
 			return nil, err
 		}
 	}
-	up := &upload{res: Uploaded{Documents: []uploadedDocument{}, Rejected: []rejectedFile{}}, words: words}
+	up := &upload{res: noUploads(), words: words}
 	if err := a.takeParts(c, parts, up); err != nil {
 		return nil, a.takeUploadBack(c, up, err)
 	}
@@ -109,7 +127,7 @@ func (a *Handlers) takeUpload(c httpio.Context, words sharedWords) (*upload, err
 }
 
 // answerUpload sends the response to an upload. If all files were refused, the status is that of the reason.
-func (a *Handlers) answerUpload(c httpio.Context, res Uploaded) error {
+func (a *Documents) answerUpload(c httpio.Context, res Uploaded) error {
 	status := http.StatusAccepted
 	if len(res.Documents) == 0 {
 		status = refusedStatus(res.Rejected)
@@ -120,7 +138,7 @@ func (a *Handlers) answerUpload(c httpio.Context, res Uploaded) error {
 		}
 	}
 	switch {
-	case !httpio.WantsHTML(c) || httpio.ByHTMX(c):
+	case !httpio.ByForm(c):
 		for i := range res.Rejected {
 			res.Rejected[i].Detail = httpio.Said(c, res.Rejected[i].Detail)
 		}
@@ -132,13 +150,11 @@ func (a *Handlers) answerUpload(c httpio.Context, res Uploaded) error {
 	for _, r := range res.Rejected {
 		refused = append(refused, views.RefusedFile{Name: r.Filename, Reason: r.Detail})
 	}
-	return a.UploadRefused(c, status, len(res.Documents), refused)
+	return a.Refused(c, status, len(res.Documents), refused)
 }
 
-// refusedStatus returns the status for the refused files, the highest if they differ: server errors outrank errors
-// of a file.
-func refusedStatus(files []rejectedFile) int {
-	status := 0
+// refusedStatus returns the status for the refused files, the highest: server errors outrank errors of a file.
+func refusedStatus(files []rejectedFile) (status int) {
 	for _, f := range files {
 		status = max(status, httpio.Status(f.Code))
 	}
@@ -146,7 +162,7 @@ func refusedStatus(files []rejectedFile) int {
 }
 
 // takeParts streams all files of an upload into the library.
-func (a *Handlers) takeParts(c httpio.Context, parts *multipart.Reader, up *upload) error {
+func (a *Documents) takeParts(c httpio.Context, parts *multipart.Reader, up *upload) error {
 	res := &up.res
 	settings := corpus.Upload{User: httpio.Scope(c).User, Batch: &corpus.Batch{}}
 	for files := 0; ; {
@@ -163,14 +179,14 @@ func (a *Handlers) takeParts(c httpio.Context, parts *multipart.Reader, up *uplo
 			return nil
 		}
 		if err != nil {
-			return a.uploadBroken(err)
+			return uploadBroken(err)
 		}
-		if shared, err := a.takeWords(part, up.words); err != nil {
+		if shared, err := takeWords(part, up.words); err != nil {
 			return err
 		} else if shared {
 			continue
 		}
-		isFile, err := a.uploadField(part, &settings, files)
+		isFile, err := uploadField(part, &settings, files)
 		if err != nil {
 			return err
 		}
@@ -188,7 +204,7 @@ func (a *Handlers) takeParts(c httpio.Context, parts *multipart.Reader, up *uplo
 }
 
 // uploadField reads a text field into settings, or reports that the part is a file.
-func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
+func uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFile bool, err error) {
 	name := part.FormName()
 	if name == "files" {
 		if _, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition")); err == nil &&
@@ -206,7 +222,7 @@ func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, fi
 	}
 	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
 	if err != nil {
-		return false, a.uploadBroken(err)
+		return false, uploadBroken(err)
 	}
 	if len(value) > maxFieldBytes {
 		return false, &chat.Error{
@@ -229,13 +245,12 @@ func (a *Handlers) uploadField(part *multipart.Part, settings *corpus.Upload, fi
 // addFile adds one file to the library. It fails only if the request can't continue.
 //
 // It records its changes in up, so that they can be undone.
-func (a *Handlers) addFile(c httpio.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
+func (a *Documents) addFile(c httpio.Context, part *multipart.Part, settings corpus.Upload, up *upload) error {
 	res := &up.res
 	reject := func(name string, err error) {
 		a.Metrics.Uploaded("rejected")
-		e := httpio.AsError(err)
-		res.Rejected = append(res.Rejected, rejectedFile{Filename: name, Code: e.Code, Detail: e.Message, why: err})
-		a.Log.InfoContext(c.Request().Context(), "file rejected", "code", e.Code, "err", err)
+		res.Rejected = append(res.Rejected, rejected(name, err))
+		a.Log.InfoContext(c.Request().Context(), "file rejected", "code", chat.CodeOf(err), "err", err)
 	}
 	whole := partPath(part)
 	name := path.Base(strings.ReplaceAll(whole, "\\", "/"))
@@ -247,16 +262,15 @@ func (a *Handlers) addFile(c httpio.Context, part *multipart.Part, settings corp
 	settings.Path, settings.Filename, settings.Body = whole, name, body
 	d, duplicate, err := a.Library.Add(c.Request().Context(), settings)
 	if body.broken != nil {
-		return a.uploadBroken(body.broken)
+		return uploadBroken(body.broken)
 	}
 	if err != nil {
 		reject(name, err)
 		return nil
 	}
-	doc := uploadedDocument{ID: d.ID, Filename: d.Filename, State: d.State}
-	result := "added"
+	doc, result := uploaded(d, duplicate), "added"
 	if duplicate {
-		doc.DuplicateOf, result = d.ID, "duplicate"
+		result = "duplicate"
 	} else if d.Filename != name {
 		doc.RenamedFrom = name
 	}
@@ -272,7 +286,7 @@ func (a *Handlers) addFile(c httpio.Context, part *multipart.Part, settings corp
 }
 
 // takeUploadBack deletes the documents that a failed request created, and adds that to its error.
-func (a *Handlers) takeUploadBack(c httpio.Context, up *upload, refused error) error {
+func (a *Documents) takeUploadBack(c httpio.Context, up *upload, refused error) error {
 	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
 		return refused
 	}
@@ -295,7 +309,7 @@ func (a *Handlers) takeUploadBack(c httpio.Context, up *upload, refused error) e
 }
 
 // uploadBroken returns the error for a truncated or invalid body.
-func (a *Handlers) uploadBroken(err error) error {
+func uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " +
 			humanize.IBytes(uint64(tooLarge.Limit)) + " in all. Send fewer files at once."}
@@ -341,7 +355,7 @@ func partPath(part *multipart.Part) string {
 }
 
 // roomForUpload fails if a user's limits leave no room for a single byte.
-func (a *Handlers) roomForUpload(ctx context.Context, user string) error {
+func (a *Documents) roomForUpload(ctx context.Context, user string) error {
 	if err := a.Store.Room(ctx, user, chat.ResourceUploadFiles); err != nil {
 		return err
 	}

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/server/httpio"
 )
@@ -28,33 +26,17 @@ type WatchedList struct {
 	Folders []corpus.Watched `json:"folders"` // The folders.
 }
 
-// ListWatched handles GET /watched: the folders that programs follow for the user, with the excluded files.
-func (a *Handlers) ListWatched(c httpio.Context) error {
+// Watched handles GET /watched: the folders that programs follow for the user, with the excluded files.
+func (a *Documents) Watched(c httpio.Context) (WatchedList, error) {
 	folders, err := a.Library.Watched(c.Request().Context(), httpio.Scope(c))
-	if err != nil {
-		return err
-	}
-	if folders == nil {
-		folders = []corpus.Watched{}
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, WatchedList{folders})
+	return WatchedList{httpio.NotNil(folders)}, err
 }
 
-// SetWatched handles PUT /watched: it stores a program's report on a folder.
-//
-// It answers 204. The last report is shown on the page and has no other effect.
-func (a *Handlers) SetWatched(c httpio.Context) error {
-	var w WatchedFolder
-	if err := a.Bodies.ReadJSON(c, &w); err != nil {
-		return err
-	}
+// SetWatched handles PUT /watched: the last report on a folder is shown on the page and has no other effect.
+func (a *Documents) SetWatched(c httpio.Context, w WatchedFolder) (any, error) {
 	seen := corpus.Watched{Namespace: w.Namespace, Folder: w.Folder, Files: w.Files, More: w.More}
 	for _, f := range w.LeftOut {
 		seen.LeftOut = append(seen.LeftOut, corpus.LeftOut(f))
 	}
-	if err := a.Library.SetWatched(c.Request().Context(), httpio.Scope(c).User, seen); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
+	return nil, a.Library.SetWatched(c.Request().Context(), httpio.Scope(c).User, seen)
 }

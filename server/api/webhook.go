@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/footnote/footnote/chat"
@@ -36,48 +35,29 @@ type WebhookState struct {
 	Lost     int        `json:"lost"`              // Changes whose delivery was given up since the address was set.
 }
 
-// GetWebhook handles GET /standing/webhook. It fails with 404 while no webhook is set. The response never contains
-// the secret.
-func (a *Handlers) GetWebhook(c httpio.Context) error { return a.sendWebhook(c, "") }
+// Webhook handles GET /standing/webhook: 404 while none is set, and never the secret.
+func (a *Standing) Webhook(c httpio.Context) (WebhookState, error) {
+	h, err := a.Store.Webhook(c.Request().Context(), httpio.Scope(c))
+	return WebhookState{
+		URL: h.URL, SetAt: h.SetAt, SentAt: httpio.Known(h.SentAt), FailedAt: httpio.Known(h.FailedAt),
+		Trouble: h.Trouble, Waiting: h.Waiting, Lost: h.Lost,
+	}, err
+}
 
-// SetWebhook handles PUT /standing/webhook.
-//
-// It answers 200 with the new secret, returned only once. The queue of the old address is sent to the new one.
-func (a *Handlers) SetWebhook(c httpio.Context) error {
-	var body NewWebhook
-	if err := a.Bodies.ReadJSON(c, &body); err != nil {
-		return err
-	}
+// SetWebhook handles PUT /standing/webhook. Only its response has the new secret. The queue of the old address is
+// sent to the new one.
+func (a *Standing) SetWebhook(c httpio.Context, body NewWebhook) (WebhookState, error) {
 	secret, err := a.Webhooks.Set(c.Request().Context(), httpio.Scope(c), body.URL, httpio.Origin(c),
 		a.Guard.ByLocalUser(c.Request()))
 	if err != nil {
-		return err
+		return WebhookState{}, err
 	}
-	return a.sendWebhook(c, secret)
+	state, err := a.Webhook(c)
+	state.Secret = secret
+	return state, err
 }
 
-// DropWebhook handles DELETE /standing/webhook. It answers 204. Queued changes are not sent.
-func (a *Handlers) DropWebhook(c httpio.Context) error {
-	if err := a.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
-		return err
-	}
-	return c.NoContent(http.StatusNoContent)
-}
-
-func (a *Handlers) sendWebhook(c httpio.Context, secret string) error {
-	h, err := a.Store.Webhook(c.Request().Context(), httpio.Scope(c))
-	if err != nil {
-		return err
-	}
-	state := WebhookState{
-		URL: h.URL, Secret: secret, SetAt: h.SetAt, Trouble: h.Trouble, Waiting: h.Waiting, Lost: h.Lost,
-	}
-	if !h.SentAt.IsZero() {
-		state.SentAt = &h.SentAt
-	}
-	if !h.FailedAt.IsZero() {
-		state.FailedAt = &h.FailedAt
-	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return c.JSON(http.StatusOK, state)
+// DropWebhook handles DELETE /standing/webhook. Queued changes are not sent.
+func (a *Standing) DropWebhook(ctx context.Context, s chat.Scope, _ string) error {
+	return a.Store.SetWebhook(ctx, s, nil)
 }

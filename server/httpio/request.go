@@ -29,23 +29,6 @@ func Scope(c Context) chat.Scope {
 // RunIDForm validates run ids: a UUID in lower case.
 var RunIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// RunID returns the run id in a request's path. An invalid id fails like a missing run.
-//
-// The status is 404 and not 400: a truncated link gets the same response as a deleted run.
-func RunID(c Context) (string, error) {
-	id := c.Param("id")
-	if !RunIDForm.MatchString(id) {
-		return "", NotFound("There is no such run. It may have been deleted with its conversation.")
-	}
-	return id, nil
-}
-
-// SessionID returns the session id in a request's path.
-func SessionID(c Context) (string, error) {
-	id := c.Param("id")
-	return id, chat.CheckSessionID(id)
-}
-
 // QueryFlag parses a query parameter as true or false; absent means false.
 func QueryFlag(c Context, name string) (bool, error) {
 	if !c.QueryParams().Has(name) {

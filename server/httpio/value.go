@@ -34,3 +34,20 @@ func NotNil[T any](list []T) []T {
 	}
 	return list
 }
+
+// Each converts a list. The result encodes as [] if there is none.
+func Each[A, B any](list []A, convert func(A) B) []B {
+	out := make([]B, 0, len(list))
+	for _, v := range list {
+		out = append(out, convert(v))
+	}
+	return out
+}
+
+// Known returns a time as a field that is null, or left out, while it is zero.
+func Known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

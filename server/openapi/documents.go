@@ -50,7 +50,8 @@ func documentRoutes() []Operation {
 			gives("The document.", api.DocumentInfo{}),
 		route("DELETE /documents/:id", "Delete a document").
 			says("It is gone at once and can be brought back for a minute.").
-			empty("Done."),
+			empty("Done.").
+			redirects("The page of documents, for a form."),
 		route("GET /documents/:id/text", "Get a document's text").
 			says("The one text that all offsets count in, as characters from 0.").
 			fails(chat.CodeConflict).
@@ -117,7 +118,8 @@ func documentRoutes() []Operation {
 				"settings": {"urls": "https://example.org/terms\nhttps://example.org/prices"}
 			}`).
 			fails(chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull).
-			ends(http.StatusCreated, "It is followed.", api.FollowedPlace{}),
+			ends(http.StatusCreated, "It is followed.", api.FollowedPlace{}).
+			redirects(placesPage),
 		// The kinds depend on the program, so clients read their settings here.
 		route("GET /places/kinds", "List kinds of places").
 			gives("The kinds and their settings.", api.PlaceKinds{}),
@@ -127,15 +129,18 @@ func documentRoutes() []Operation {
 			says("What is left out stays, and so does a secret that is empty. Other settings are tried first.").
 			takes(api.PlaceChange{}, `{"paused":true}`).
 			fails(chat.CodeConflict).
-			gives("As it is now.", api.FollowedPlace{}),
+			gives("As it is now.", api.FollowedPlace{}).
+			redirects(placesPage),
 		route("DELETE /places/:id", "Stop following a place").
 			says("In the background. Documents that the user added stay in any case.").
 			with(query("documents", oneOf("keep", "delete"), "What becomes of the place's documents.")).
 			fails(chat.CodeConflict).
-			empty("It is not followed any more."),
+			empty("It is not followed any more.").
+			redirects(placesPage),
 		route("POST /places/:id/look", "Look at a place now").
 			fails(chat.CodeConflict).
-			ends(http.StatusAccepted, "It is looked at as soon as a worker is free.", api.FollowedPlace{}),
+			ends(http.StatusAccepted, "It is looked at as soon as a worker is free.", api.FollowedPlace{}).
+			redirects(placesPage),
 		route("GET /places/:id/items", "List what a place has").
 			says("Each item with its document, or why it has none.").
 			with(query("state", oneOf("refused"), "Only those that were refused."), limitParam("100"), cursorParam).

@@ -142,6 +142,19 @@ var (
 	cursorParam = query("cursor", textSchema(), "next of the page before.")
 )
 
+// toolsParam adds tools to a conversation's messages.
+var toolsParam = query("tools", oneOf("false", "true"), "true: with the rules that models are told as the "+
+	"first message, and with the calls of tools and what they gave between question and answer.")
+
+// Where a form of the page goes on.
+const (
+	firstPage  = "The first page, for a form."
+	itsPage    = "The conversation's page, for a form."
+	keptPage   = "The page of kept questions, for a form."
+	tablesPage = "The page of tables, for a form."
+	placesPage = "The page of places, for a form."
+)
+
 // The limit is that of every list of the API.
 func limitParam(initial string) parameter {
 	return query("limit", wholeSchema(1, chat.MaxPage, initial), "How many at most.")
@@ -178,11 +191,11 @@ var (
 	steered = []outcome{
 		{status: http.StatusAccepted, about: "It will; the run's events show when.", body: api.Accepted{}},
 		{status: http.StatusNoContent, about: "The same, for the page's script."},
-		{status: http.StatusSeeOther, about: "The conversation's page, for a form."},
+		{status: http.StatusSeeOther, about: itsPage},
 	}
 	forThePage = []outcome{
 		{status: http.StatusOK, about: "A piece of the page, for its script.", kind: httpio.TypeHTML},
-		{status: http.StatusSeeOther, about: "The conversation's page, for a form."},
+		{status: http.StatusSeeOther, about: itsPage},
 	}
 	taken = []outcome{
 		{status: http.StatusAccepted, about: "What was taken, and what was not.", body: api.Uploaded{}},
@@ -257,7 +270,7 @@ func runRoutes() []Operation {
 			fails(chat.CodeConflict, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull).
 			ends(http.StatusAccepted, "The new run is under way.", api.Accepted{}).
 			gives("The same, for the page's script.", nil).
-			redirects("The conversation's page, for a form."),
+			redirects(itsPage),
 		route("POST /agent/runs/:id/feedback", "Say what an answer is worth").
 			says("Takes the place of what the same user said before.").
 			takes(api.Judgement{}, `{
@@ -269,7 +282,7 @@ func runRoutes() []Operation {
 			fails(chat.CodeConflict).
 			gives("As it is stored.", chat.Feedback{}).
 			empty("Withdrawn by a form.").
-			redirects("The conversation's page, for a form."),
+			redirects(itsPage),
 		route("DELETE /agent/runs/:id/feedback", "Withdraw what was said of an answer").
 			empty("There is none now."),
 		route("GET /feedback", "List what was said of answers, last changed first").
@@ -305,7 +318,8 @@ func runRoutes() []Operation {
 		route("GET /shares", "List your links to answers, the latest first").
 			gives("Those that are open, without their addresses.", shares.ShareList{}),
 		route("DELETE /shares/:id", "End a link to an answer").
-			empty("It opens nothing any more."),
+			empty("It opens nothing any more.").
+			redirects("The page of links, for a form."),
 	}
 }
 
@@ -382,8 +396,7 @@ func oneOf(values ...string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Enum: listValues(values...)}
 }
 
-// A conversation has two addresses for historical reasons: /agent/session/{id} reads and exports it, /sessions/{id}
-// changes it, and both delete it.
+// The address of a conversation is /agent/session/{id}; /sessions/{id} is its alias, below which it is changed.
 func conversationRoutes() []Operation {
 	return []Operation{
 		route("GET /agent/session/:id/export", "Get a conversation's answers as a file").
@@ -421,25 +434,34 @@ func conversationRoutes() []Operation {
 			empty("Done.").
 			also(forThePage...),
 		route("GET /agent/session/:id", "Get a conversation's last 50 messages").
-			with(query("tools", oneOf("false", "true"), "true: with the rules that models are told as the "+
-				"first message, and with the calls of tools and what they gave between question and answer.")).
+			with(toolsParam).
+			gives("The messages of the branch that is shown, oldest first.", api.SessionHistory{}),
+		route("GET /sessions/:id", "Get a conversation's last 50 messages").
+			says("The same as GET /agent/session/{id}.").
+			with(toolsParam).
 			gives("The messages of the branch that is shown, oldest first.", api.SessionHistory{}),
 		route("DELETE /agent/session/:id", "Delete a conversation").
 			says("It is gone at once and can be brought back for a minute.").
-			empty("Done."),
+			empty("Done.").
+			redirects(firstPage),
 		route("GET /sessions", "List conversations, latest first").
 			with(pageParams("Part of a title or question.", "")...).
 			gives("One page of them.", api.SessionList{}),
 		route("PATCH /sessions/:id", "Rename a conversation").
 			takes(api.SessionTitle{}, `{"title":"The roof"}`).
-			empty("Done."),
+			posts(needed("title", textOf(200), "The new title.")).
+			empty("Done.").
+			redirects(itsPage),
 		route("DELETE /sessions/:id", "Delete a conversation").
 			says("The same as DELETE /agent/session/{id}.").
-			empty("Done."),
+			empty("Done.").
+			redirects(firstPage),
 		route("POST /sessions/:id/restore", "Bring back a conversation that was just deleted").
-			empty("Done."),
+			empty("Done.").
+			redirects(itsPage),
 		route("POST /sessions/:id/head", "Show another branch of a conversation").
 			takes(api.SessionHead{}, `{"run_id":"0193e4a0-0000-7000-8000-000000000000"}`).
-			empty("Done."),
+			empty("Done.").
+			redirects(itsPage),
 	}
 }

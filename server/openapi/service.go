@@ -22,7 +22,8 @@ func serviceRoutes() []Operation {
 			choice counts for the next question and is kept in the settings file. Only the local user, or one that
 			FOOTNOTE_OPERATORS names, may choose.`).
 			takes(modelchoice.Choice{}, `{"model":"qwen3:8b","port":11434}`).
-			gives("It answers from now on.", modelchoice.Tried{}),
+			gives("It answers from now on.", modelchoice.Tried{}).
+			redirects("The page of models, for a form."),
 		// The protocol describes itself in the response of tools/list, so only its envelope is described.
 		route("POST /mcp", "Use search, fetch, read, list_documents and ask as tools of the Model Context Protocol").
 			says(`For programs that bring their own model: streamable HTTP, without sessions. The protocol describes

@@ -30,25 +30,28 @@ func standingRoutes() []Operation {
 			posts(needed("run_id", textSchema(), "The run whose question is kept.")).
 			fails(chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull).
 			ends(http.StatusCreated, "It is kept.", api.KeptQuestion{}).
-			redirects("The page of kept questions, for a form."),
+			redirects(keptPage),
 		route("GET /standing/:id", "Get a kept question").
 			gives("The question.", api.KeptQuestion{}),
 		route("PATCH /standing/:id", "Pause or resume a kept question, or note that its changes were seen").
 			takes(api.StandingChange{}, `{"paused":true}`).
-			gives("The question.", api.KeptQuestion{}),
+			gives("The question.", api.KeptQuestion{}).
+			redirects(keptPage),
 		route("DELETE /standing/:id", "Keep a question no longer").
-			empty("Done."),
+			empty("Done.").
+			redirects(keptPage),
 		route("POST /standing/:id/ask", "Ask a kept question now").
 			fails(chat.CodeConflict, chat.CodeTooMany).
 			ends(http.StatusAccepted, "It is asked as soon as it can be.", api.KeptQuestion{}).
-			redirects("The page of kept questions, for a form."),
+			redirects(keptPage),
 		route("POST /standing/feed", "Make the address of a feed").
 			says(`In the place of the one before. Whoever knows the address can read the changes of the user; only its
 			hash is kept.`).
 			gives("The address, this once.", FeedAddress{}).
 			sends("The page with it, for a form.", httpio.TypeHTML),
 		route("DELETE /standing/feed", "Take the feed's address back").
-			empty("No address shows the changes."),
+			empty("No address shows the changes.").
+			redirects(keptPage),
 		route("GET /standing/feed/:token", "Read the changes as a feed").
 			says("Atom, the last 50 changes. No key is needed: the address names the user.").
 			sends("The feed.", "application/atom+xml").
@@ -67,6 +70,7 @@ func standingRoutes() []Operation {
 			takes(api.NewWebhook{}, `{"url":"https://example.org/hook"}`).
 			gives("The webhook, and how it does.", api.WebhookState{}),
 		route("DELETE /standing/webhook", "Send no changes any more").
-			empty("Done. What waited is not sent."),
+			empty("Done. What waited is not sent.").
+			redirects(keptPage),
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/footnote/footnote/server/export"
 )
 
-// The operations that create and change a table are for programs; the page has forms of its own, which are not
-// described.
 func tableRoutes() []Operation {
 	return []Operation{
 		route("POST /agent/table", "Make a table over documents").
@@ -30,14 +28,17 @@ func tableRoutes() []Operation {
 			says("Row by row. Cells that are left out are waiting.").
 			gives("The table.", api.DocumentTable{}),
 		route("DELETE /tables/:id", "Remove a table").
-			empty("It is gone, with the runs that filled it."),
+			empty("It is gone, with the runs that filled it.").
+			redirects(tablesPage),
 		route("POST /tables/:id/stop", "Stop filling a table").
 			says("Cells that are being answered are kept when they are done.").
-			gives("The table.", api.DocumentTable{}),
+			gives("The table.", api.DocumentTable{}).
+			redirects(tablesPage),
 		route("POST /tables/:id/resume", "Go on filling a table").
 			says(`With the cells that wait and those that failed. One that stopped at max_tokens may take 1,000,000
 			more.`).
-			gives("The table.", api.DocumentTable{}),
+			gives("The table.", api.DocumentTable{}).
+			redirects(tablesPage),
 		route("GET /tables/:id/events", "Follow a table as it fills").
 			says(`Server-sent events: table, then a cell event for each cell that changed, and table_done when nothing
 			is filled any more.`).
@@ -53,9 +54,11 @@ func tableRoutes() []Operation {
 		route("PATCH /tables/:id/cells/:row/:column", "Edit a cell").
 			says("The text stands in the place of what was found, which is kept; null takes it out again.").
 			takes(api.CellEdit{}, `{"text":"3 months"}`).
-			gives("The cell.", chat.GridCell{}),
+			gives("The cell.", chat.GridCell{}).
+			redirects(tablesPage),
 		route("POST /tables/:id/cells/:row/:column/ask", "Ask a cell's question again").
 			says("What was written into it goes.").
-			ends(http.StatusAccepted, "It is asked as soon as it can be.", api.DocumentTable{}),
+			ends(http.StatusAccepted, "It is asked as soon as it can be.", api.DocumentTable{}).
+			redirects(tablesPage),
 	}
 }

@@ -49,11 +49,8 @@ func (h *Handlers) ShowAdd(c httpio.Context) error {
 //
 // It answers 303 to GET /add?added= on success, else the form with the status of the failure. Server errors go to
 // the error handler.
-func (h *Handlers) AddPage(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	typed := strings.TrimSpace(c.Request().PostForm.Get("url"))
+func (h *Handlers) AddPage(c httpio.Context, form url.Values) error {
+	typed := strings.TrimSpace(form.Get("url"))
 	address := typed
 	if !strings.Contains(address, ":") && strings.Contains(address, ".") { // without a scheme, as people write them
 		address = "https://" + address
@@ -81,10 +78,7 @@ func (h *Handlers) addForm(c httpio.Context, status int, a views.AddPage) error 
 	// The field has the focus only for input: a cursor there would hide the page's message about an imported
 	// document.
 	a.Origin, a.Focus = httpio.Origin(c), a.Added == nil && !a.Given
-	frame, err := h.pageFrame(c, views.AddPageTitle.In(c.Request().Context()))
-	if err != nil {
-		return err
-	}
-	frame.Place, frame.Running = "documents", a.Live()
-	return h.showPage(c, status, frame, views.Add(a), nil)
+	return h.show(c, status, views.Page{
+		Title: views.AddPageTitle.In(c.Request().Context()), Place: "documents", Running: a.Live(),
+	}, views.Add(a))
 }

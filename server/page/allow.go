@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/chat/grants"
@@ -65,11 +66,7 @@ func (h *Handlers) checkAllow(c httpio.Context, get func(string) string) (grants
 //
 // The browser is redirected to the program with a code, or with access_denied (RFC 6749, sections 4.1.2 and
 // 4.1.2.1). The grant depends on the key that was sent and ends with it.
-func (h *Handlers) Allow(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	form := c.Request().PostForm
+func (h *Handlers) Allow(c httpio.Context, form url.Values) error {
 	client, asked, err := h.checkAllow(c, form.Get)
 	if err != nil {
 		return err
@@ -99,25 +96,20 @@ func (h *Handlers) Connections(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	var shown []views.Connection
-	for _, g := range list {
-		shown = append(shown, views.Connection{ID: g.ID, Name: g.Name, Since: g.Since})
-	}
+	shown := httpio.Each(list, func(g grants.Grant) views.Connection {
+		return views.Connection{ID: g.ID, Name: g.Name, Since: g.Since}
+	})
 	return httpio.Show(c, http.StatusOK, views.Connections(h.Assets, shown))
 }
 
 // EndConnection handles POST /connections/end: it revokes a grant.
 //
 // It answers 303 to the list, or 404 for a grant that the user does not have.
-func (h *Handlers) EndConnection(c httpio.Context) error {
+func (h *Handlers) EndConnection(c httpio.Context, form url.Values) error {
 	if !h.Grants.Needed() {
 		return httpio.StatusError(http.StatusNotFound)
 	}
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	id := c.Request().PostForm.Get("id")
-	if err := h.Grants.End(c.Request().Context(), httpio.Scope(c).User, id); err != nil {
+	if err := h.Grants.End(c.Request().Context(), httpio.Scope(c).User, form.Get("id")); err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			err = httpio.NotFound("There is no such connection. It may have ended.")
 		}

@@ -48,16 +48,11 @@ func (h *Handlers) Documents(c httpio.Context) error {
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, http.StatusOK, views.DocumentsList(list))
 	}
-	page, err := h.pageFrame(c, views.DocumentsTitle.In(c.Request().Context()))
-	if err != nil {
-		return err
-	}
-	// On this page ?deleted= is a document id and not a conversation's.
-	page.Place, page.Deleted = "documents", ""
+	list.Deleted = deletedID(c)
 	// Without scripts the page reloads while documents are processed.
-	page.Running = counts.Working > 0
-	list.Deleted = deletedSession(c)
-	return h.showPage(c, http.StatusOK, page, views.Documents(list), nil)
+	return h.show(c, http.StatusOK, views.Page{
+		Title: views.DocumentsTitle.In(ctx), Place: "documents", Running: counts.Working > 0,
+	}, views.Documents(list))
 }
 
 // maxStates is the maximum number of documents per request; the script sends another for further ones.
@@ -133,13 +128,10 @@ func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, erro
 //
 // status is that of the reasons, or 202 if other files were accepted, which is sent as 200 for a page.
 func (h *Handlers) UploadRefused(c httpio.Context, status, taken int, refused []views.RefusedFile) error {
-	page, err := h.pageFrame(c, views.UploadTitle(c.Request().Context(), taken))
-	if err != nil {
-		return err
-	}
-	page.Place = "documents"
 	if status == http.StatusAccepted {
 		status = http.StatusOK
 	}
-	return h.showPage(c, status, page, views.UploadRefused(taken, refused), nil)
+	return h.show(c, status, views.Page{
+		Title: views.UploadTitle(c.Request().Context(), taken), Place: "documents",
+	}, views.UploadRefused(taken, refused))
 }

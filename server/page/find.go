@@ -39,11 +39,7 @@ func (h *Handlers) Find(c httpio.Context) error {
 		return httpio.Show(c, http.StatusOK, views.FoundList(f))
 	}
 	f.More = false // the page is the last one
-	page, err := h.pageFrame(c, views.SearchTitle.In(c.Request().Context()))
-	if err != nil {
-		return err
-	}
-	return h.showPage(c, http.StatusOK, page, views.Find(f), nil)
+	return h.show(c, http.StatusOK, views.Page{Title: views.SearchTitle.In(ctx)}, views.Find(f))
 }
 
 // findAll searches everything in a scope. An empty text lists the newest conversations and documents.
@@ -98,7 +94,7 @@ func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.
 
 // Docs handles GET /docs, the page of the API, for users: its frame has their conversations.
 func (h *Handlers) Docs(c httpio.Context, d views.Docs) error {
-	page, err := h.pageFrame(c, "API")
+	page, err := h.pageFrame(c, views.Page{Title: "API"})
 	if err != nil {
 		return err
 	}
@@ -107,5 +103,5 @@ func (h *Handlers) Docs(c httpio.Context, d views.Docs) error {
 			return fmt.Errorf("read the keys: %w", err)
 		}
 	}
-	return h.showPage(c, http.StatusOK, page, views.APIDocs(page, d), nil)
+	return httpio.Show(c, http.StatusOK, views.Layout(page, views.APIDocs(page, d), nil))
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
@@ -20,11 +21,8 @@ func (h *Handlers) ShowFolders(c httpio.Context) error {
 // FollowFolder handles POST /folders: a form that starts to follow a folder.
 //
 // It answers 303 to the documents, or the page with 400 for a folder that can't be followed.
-func (h *Handlers) FollowFolder(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	folder := c.Request().PostForm.Get("folder")
+func (h *Handlers) FollowFolder(c httpio.Context, form url.Values) error {
+	folder := form.Get("folder")
 	err := h.Folders.Choose(c, h.Guard, folder)
 	switch {
 	case err == nil:
@@ -39,11 +37,8 @@ func (h *Handlers) FollowFolder(c httpio.Context) error {
 // StopFollowing handles POST /folders/stop: a form that stops following a folder. The documents stay.
 //
 // It answers 303 to the documents.
-func (h *Handlers) StopFollowing(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	if err := h.Folders.End(c, h.Guard, c.Request().PostForm.Get("folder")); err != nil {
+func (h *Handlers) StopFollowing(c httpio.Context, form url.Values) error {
+	if err := h.Folders.End(c, h.Guard, form.Get("folder")); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, "/documents")
@@ -55,13 +50,9 @@ func (h *Handlers) foldersPage(c httpio.Context, at string, refused error) error
 	if err != nil {
 		return err
 	}
-	frame, err := h.pageFrame(c, views.FoldersTitle.In(c.Request().Context()))
-	if err != nil {
-		return err
-	}
-	frame.Place = "documents"
 	p := views.FoldersPage{
-		Dir: found.Dir, Above: folderPlaces(found.Above), Folders: folderPlaces(found.Folders), More: found.More,
+		Dir: found.Dir, Above: httpio.Each(found.Above, folderPlace), Folders: httpio.Each(found.Folders, folderPlace),
+		More:    found.More,
 		Trouble: found.Trouble, Refused: found.Refused,
 	}
 	if refused != nil {
@@ -72,15 +63,12 @@ func (h *Handlers) foldersPage(c httpio.Context, at string, refused error) error
 	if p.Trouble != "" {
 		status, p.Typed = http.StatusBadRequest, at
 	}
-	return h.showPage(c, status, frame, views.Folders(p), nil)
+	return h.show(c, status, views.Page{
+		Title: views.FoldersTitle.In(c.Request().Context()), Place: "documents",
+	}, views.Folders(p))
 }
 
-func folderPlaces(found []folders.Place) (shown []views.FolderPlace) {
-	for _, place := range found {
-		shown = append(shown, views.FolderPlace(place))
-	}
-	return shown
-}
+func folderPlace(p folders.Place) views.FolderPlace { return views.FolderPlace(p) }
 
 // followedFolders returns the folders that this server follows, with their last report, for users who may see them.
 func (h *Handlers) followedFolders(c httpio.Context, seen []corpus.Watched) (shown []views.FollowedFolder) {

@@ -173,46 +173,41 @@ func staticType(name string) string {
 	}
 }
 
-// pageFrame returns the frame of a page. title is the document's.
+// pageFrame fills the frame of a page, which has its title and what else the page decides.
 //
 // It queries the store several times, so call it after all checks that may refuse the request. The user is set only
 // if a key was sent.
-func (h *Handlers) pageFrame(c httpio.Context, title string) (views.Page, error) {
+func (h *Handlers) pageFrame(c httpio.Context, page views.Page) (views.Page, error) {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	sessions, _, err := h.Store.Sessions(ctx, scope, chat.SessionQuery{Limit: sessionsShown})
 	if err != nil {
-		return views.Page{}, err
+		return page, err
 	}
 	counts, seen, err := h.seeLibrary(ctx, scope)
 	if err != nil {
-		return views.Page{}, err
+		return page, err
 	}
 	changed, err := h.Store.UnseenStanding(ctx, scope)
 	if err != nil {
-		return views.Page{}, err
+		return page, err
 	}
 	// Without keys every user is the local user, whose name is not shown.
-	user := ""
 	if _, signedIn := httpio.SentKey(c.Request()); signedIn && h.Keys != nil {
-		user = scope.User
+		page.User = scope.User
 	}
-	return views.Page{
-		User:      user,
-		Title:     title,
-		Here:      hereAgain(c.Request()),
-		Sessions:  sessions,
-		Documents: counts.Documents,
-		Changed:   changed,
-		Seen:      seen,
-		MaxFile:   h.MaxFile,
-		Model:     h.Models()[0],
-		Semantic:  h.Library.Semantic(),
-		Now:       time.Now(),
-		Assets:    h.Assets,
-		Deleted:   deletedSession(c),
-		KeepDays:  h.KeepDays,
-		Build:     h.Build,
-	}, nil
+	if page.Place != "documents" { // there, ?deleted= is a document
+		page.Deleted = deletedID(c)
+	}
+	page.Here, page.Sessions, page.Documents = hereAgain(c.Request()), sessions, counts.Documents
+	page.Changed, page.Seen, page.MaxFile, page.KeepDays = changed, seen, h.MaxFile, h.KeepDays
+	page.Semantic, page.Now = h.Library.Semantic(), time.Now()
+	h.dress(&page)
+	return page, nil
+}
+
+// dress sets what needs no store.
+func (h *Handlers) dress(page *views.Page) {
+	page.Assets, page.Model, page.Build = h.Assets, h.Models()[0], h.Build
 }
 
 // hereAgain returns the address that shows the page again.
@@ -223,8 +218,8 @@ func hereAgain(r *http.Request) string {
 	return r.URL.RequestURI()
 }
 
-// deletedSession returns the conversation that was just deleted, for the page's offer to restore it.
-func deletedSession(c httpio.Context) string {
+// deletedID returns the id of what was just deleted, for the page's offer to restore it.
+func deletedID(c httpio.Context) string {
 	id := c.QueryParam("deleted")
 	if chat.CheckSessionID(id) != nil {
 		return ""
@@ -232,9 +227,36 @@ func deletedSession(c httpio.Context) string {
 	return id
 }
 
-// showPage sends a whole page. source fills the panel; nil leaves it empty.
-func (h *Handlers) showPage(c httpio.Context, status int, p views.Page, main, source templ.Component) error {
-	return httpio.Show(c, status, views.Layout(p, main, source))
+// show sends a page with its frame; see pageFrame.
+func (h *Handlers) show(c httpio.Context, status int, page views.Page, main templ.Component) error {
+	page, err := h.pageFrame(c, page)
+	if err != nil {
+		return err
+	}
+	return httpio.Show(c, status, views.Layout(page, main, nil))
+}
+
+// Form parses a form for its handler.
+func (h *Handlers) Form(do func(httpio.Context, url.Values) error) httpio.Handler {
+	return func(c httpio.Context) error {
+		if err := h.Bodies.ReadForm(c); err != nil {
+			return err
+		}
+		return do(c, c.Request().PostForm)
+	}
+}
+
+// OrForm shows a form again if it was refused: show gets the error, and the fields are in PostForm. Failures of the
+// server, and of other requests than forms, are returned.
+func OrForm(do httpio.Handler, show func(httpio.Context, error) error) httpio.Handler {
+	return func(c httpio.Context) error {
+		err := do(c)
+		if err == nil || !httpio.ByForm(c) || chat.CodeOf(err) == chat.CodeInternal ||
+			c.Request().Context().Err() != nil {
+			return err
+		}
+		return show(c, err)
+	}
 }
 
 // ErrorFragment sends the error of an htmx request.
@@ -257,14 +279,15 @@ func (h *Handlers) ErrorPage(c httpio.Context, p httpio.Problem) error {
 		return nil
 	}
 	title := views.TroubleTitle(p.Code).In(c.Request().Context())
-	page, err := h.pageFrame(c, title)
+	page, err := h.pageFrame(c, views.Page{Title: title})
 	if err != nil {
 		// The frame's lists are in the store. Without them the page still shows the error.
-		page = views.Page{Title: title, Now: time.Now(), Assets: h.Assets, Model: h.Models()[0], Build: h.Build}
+		page = views.Page{Title: title, Now: time.Now()}
+		h.dress(&page)
 	}
 	request := p.RequestID
 	if p.Status < http.StatusInternalServerError {
 		request = ""
 	}
-	return h.showPage(c, p.Status, page, views.Trouble(title, p.Detail, request), nil)
+	return httpio.Show(c, p.Status, views.Layout(page, views.Trouble(title, p.Detail, request), nil))
 }

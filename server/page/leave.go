@@ -21,9 +21,6 @@ func (h *Handlers) Leave(c httpio.Context) error {
 	if !ok {
 		return httpio.Invalid("Only addresses that begin with http:// or https:// can be opened from here.")
 	}
-	page, err := h.pageFrame(c, views.LeaveTitle.In(c.Request().Context()))
-	if err != nil {
-		return err
-	}
-	return h.showPage(c, http.StatusOK, page, views.Leave(views.Leaving{Host: host, Address: u.String()}), nil)
+	return h.show(c, http.StatusOK, views.Page{Title: views.LeaveTitle.In(c.Request().Context())},
+		views.Leave(views.Leaving{Host: host, Address: u.String()}))
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"net/http"
-	"strconv"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
@@ -25,19 +24,14 @@ func (h *Handlers) taken(c httpio.Context) string {
 	return ""
 }
 
-// ChooseModel handles POST /model: a form that chooses a model. If the model does not answer, the form keeps its
-// input except the key.
+// ChooseModel handles PUT /model of a form. If the model does not answer, the form keeps its input except the key.
 //
 // It answers 303 to the page if the model answers, else 400 with the form. The desk authorises the local user or an
 // operator. The key is never sent back.
 func (h *Handlers) ChooseModel(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
+	var choice modelchoice.Choice
+	if err := h.Bodies.ReadFields(c, &choice); err != nil {
 		return err
-	}
-	form := c.Request().PostForm
-	port, _ := strconv.Atoi(form.Get("port")) // absent: a service
-	choice := modelchoice.Choice{
-		Port: port, Service: form.Get("service"), Model: form.Get("model"), Key: form.Get("key"),
 	}
 	tried, err := h.Desk.Take(c, h.Guard, choice)
 	if err != nil {
@@ -60,7 +54,7 @@ func (h *Handlers) ChooseModel(c httpio.Context) error {
 
 // modelsPage renders the page.
 func (h *Handlers) modelsPage(c httpio.Context, status int, p views.ModelsPage) error {
-	frame, err := h.pageFrame(c, views.ModelsTitle.In(c.Request().Context()))
+	frame, err := h.pageFrame(c, views.Page{Title: views.ModelsTitle.In(c.Request().Context())})
 	if err != nil {
 		return err
 	}
@@ -79,5 +73,5 @@ func (h *Handlers) modelsPage(c httpio.Context, status int, p views.ModelsPage) 
 	for _, s := range found.Services {
 		p.Services = append(p.Services, views.ModelService{Service: s.Service, Name: s.Name})
 	}
-	return h.showPage(c, status, frame, views.Models(frame, p), nil)
+	return httpio.Show(c, status, views.Layout(frame, views.Models(frame, p), nil))
 }

@@ -18,11 +18,7 @@ import (
 // It fails with 404 for a conversation that the user does not have. Damaged turns are left out. If the shown branch
 // is a prefix of the page's, its last turn is sent again as the position to truncate after.
 func (h *Handlers) NextTurns(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return err
-	}
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
+	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	list, err := h.Store.Queue(ctx, scope, id)
 	if err != nil {
 		return err

@@ -3,7 +3,9 @@ package page
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/footnote/footnote/chat"
@@ -80,12 +82,7 @@ func (h *Handlers) placesPage(
 			Name: kind.Name, Title: kind.Title.In(ctx), Help: kind.Help.In(ctx),
 		})
 	}
-	frame, err := h.pageFrame(c, views.PlacesTitle.In(ctx))
-	if err != nil {
-		return err
-	}
-	frame.Place = "documents"
-	return h.showPage(c, status, frame, views.Places(p), nil)
+	return h.show(c, status, views.Page{Title: views.PlacesTitle.In(ctx), Place: "documents"}, views.Places(p))
 }
 
 func (h *Handlers) kindOf(name string) (sources.Kind, bool) {
@@ -108,50 +105,28 @@ func (h *Handlers) NewPlace(c httpio.Context) error {
 	return h.placeForm(c, http.StatusOK, kind, views.PlaceForm{Schedule: string(placestore.EveryDay)}, nil)
 }
 
-// AddPlace handles POST /places/new: a form that adds a place. If the place does not answer, the form keeps its
-// input except secrets.
-//
-// It answers 303 to the list, or the form with 400 and the invalid field. It waits for the connection to the place.
-func (h *Handlers) AddPlace(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
+// PlaceRefused shows the form of a new place again, with its input except secrets.
+func (h *Handlers) PlaceRefused(c httpio.Context, err error) error {
 	form := c.Request().PostForm
 	kind, ok := h.kindOf(form.Get("kind"))
 	if !ok {
-		return h.placesPage(
-			c, http.StatusBadRequest, views.PlacesPage{Said: "There is no such kind of place."}, nil,
-		)
+		return h.placesPage(c, http.StatusBadRequest, views.PlacesPage{Said: "There is no such kind of place."}, nil)
 	}
-	// Other fields than the kind's are ignored.
-	given := map[string]string{}
-	for _, field := range kind.Fields {
-		given[field.Name] = form.Get("set." + field.Name)
-	}
-	_, err := h.Places.Create(
-		c.Request().Context(),
-		httpio.Scope(c).User,
-		h.Guard.ByLocalUser(c.Request()),
-		follow.Draft{
-			Kind: kind.Name, Name: form.Get("name"), Settings: given,
-			Schedule: placestore.Schedule(form.Get("schedule")),
-		},
-	)
-	if err == nil {
-		return c.Redirect(http.StatusSeeOther, "/places")
-	}
-	if code := chat.CodeOf(err); code == chat.CodeInternal || c.Request().Context().Err() != nil {
-		return err
-	}
-	f := views.PlaceForm{Name: form.Get("name"), Schedule: form.Get("schedule"), Said: chat.MessageOf(err)}
+	return h.placeForm(c, http.StatusBadRequest, kind, views.PlaceForm{
+		Name: form.Get("name"), Schedule: form.Get("schedule"), Said: chat.MessageOf(err), Field: fieldOf(err),
+	}, form)
+}
+
+// fieldOf returns the field that an error is about, if any.
+func fieldOf(err error) string {
 	if wrong, ok := errors.AsType[*follow.FieldError](err); ok {
-		f.Field = wrong.Field
+		return wrong.Field
 	}
-	return h.placeForm(c, http.StatusBadRequest, kind, f, given)
+	return ""
 }
 
 func (h *Handlers) placeForm(
-	c httpio.Context, status int, kind sources.Kind, f views.PlaceForm, given map[string]string,
+	c httpio.Context, status int, kind sources.Kind, f views.PlaceForm, given url.Values,
 ) error {
 	ctx := c.Request().Context()
 	f.Kind = views.PlaceKindRow{Name: kind.Name, Title: kind.Title.In(ctx), Help: kind.Help.In(ctx)}
@@ -162,55 +137,12 @@ func (h *Handlers) placeForm(
 		}
 		// A browser may cache a page, so it never contains a secret.
 		if !field.Secret {
-			shown.Value = given[field.Name]
+			shown.Value = given.Get("settings." + field.Name)
 		}
 		f.Fields = append(f.Fields, shown)
 	}
-	frame, err := h.pageFrame(c, f.Kind.Title)
-	if err != nil {
-		return err
-	}
-	frame.Place = "documents"
-	return h.showPage(c, status, frame, views.NewPlace(frame, f), nil)
-}
-
-// ActOnPlace handles POST /places/{id}/act: a button of a place.
-//
-// It answers 303 to the list; 409 renders the list with the reason; 404 for a place that the user does not have. It
-// can't change settings, so it does not check for the local user.
-func (h *Handlers) ActOnPlace(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	ctx, user, id := c.Request().Context(), httpio.Scope(c).User, c.Param("id")
-	change := func(paused bool) error {
-		_, err := h.Places.Change(ctx, user, id, false, follow.Change{Paused: &paused})
-		return err
-	}
-	var err error
-	switch c.Request().PostForm.Get("do") {
-	case "look":
-		_, err = h.Places.Look(ctx, user, id)
-	case "pause":
-		err = change(true)
-	case "resume":
-		err = change(false)
-	case "credentials":
-		return h.mendPlace(c, user, id)
-	case "keep":
-		err = h.Places.Remove(ctx, user, id, placestore.KeepDocuments)
-	case "delete":
-		err = h.Places.Remove(ctx, user, id, placestore.DropDocuments)
-	default:
-		err = errUnknownButton
-	}
-	if chat.CodeOf(err) == chat.CodeConflict && err != nil {
-		return h.placesPage(c, http.StatusConflict, views.PlacesPage{Said: chat.MessageOf(err)}, nil)
-	}
-	if err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/places")
+	page := views.Page{Title: f.Kind.Title, Place: "documents", Assets: h.Assets}
+	return h.show(c, status, page, views.NewPlace(page, f))
 }
 
 // mendForm returns the form for a kind's credentials. Secrets stay empty, regardless of values; stored ones must be
@@ -238,35 +170,30 @@ func mendForm(c httpio.Context, kind sources.Kind, values map[string]string, sto
 	return form
 }
 
-// mendPlace stores new credentials of a place if its server accepts them. Otherwise the form keeps its input except
+// PlacesRefused shows the list again with the reason, or, for new credentials, with their form and its input except
 // secrets.
-//
-// Form fields that the kind does not have are ignored. Accepted credentials trigger a sync.
-func (h *Handlers) mendPlace(c httpio.Context, user, id string) error {
-	ctx := c.Request().Context()
-	place, err := h.Places.Store.Place(ctx, user, id)
-	if err != nil {
-		return err
-	}
-	kind, _ := h.kindOf(place.Kind)
-	given := map[string]string{}
-	for _, field := range kind.Fields {
-		if field.Secret || field.Login {
-			given[field.Name] = c.Request().PostForm.Get("set." + field.Name)
+func (h *Handlers) PlacesRefused(c httpio.Context, err error) error {
+	id, given, code := c.Param("id"), map[string]string{}, chat.CodeOf(err)
+	for name := range c.Request().PostForm {
+		if setting, ok := strings.CutPrefix(name, "settings."); ok {
+			given[setting] = c.Request().PostForm.Get(name)
 		}
 	}
-	_, err = h.Places.Change(ctx, user, id, h.Guard.ByLocalUser(c.Request()), follow.Change{Settings: given})
-	if err == nil {
-		return c.Redirect(http.StatusSeeOther, "/places")
+	switch {
+	case code == chat.CodeNotFound, len(given) == 0 && code != chat.CodeConflict:
+		return err
+	case len(given) == 0:
+		return h.placesPage(c, http.StatusConflict, views.PlacesPage{Said: chat.MessageOf(err)}, nil)
 	}
+	place, missing := h.Places.Store.Place(c.Request().Context(), httpio.Scope(c).User, id)
+	if missing != nil {
+		return missing
+	}
+	kind, _ := h.kindOf(place.Kind)
 	form := mendForm(c, kind, given, place.Secrets)
-	code := chat.CodeOf(err)
-	if form == nil || code == chat.CodeInternal || code == chat.CodeNotFound || ctx.Err() != nil {
+	if form == nil {
 		return err
 	}
-	form.Said = httpio.AsError(err).Message
-	if wrong, ok := errors.AsType[*follow.FieldError](err); ok {
-		form.Field = wrong.Field
-	}
+	form.Said, form.Field = chat.MessageOf(err), fieldOf(err)
 	return h.placesPage(c, http.StatusBadRequest, views.PlacesPage{}, map[string]*views.PlaceForm{id: form})
 }

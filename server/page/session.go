@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/footnote/footnote/chat"
@@ -17,14 +16,8 @@ import (
 )
 
 // Session handles GET /c/{session}: the conversation's shown branch.
-//
-// An invalid id is 404 as well, like a missing conversation.
 func (h *Handlers) Session(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return httpio.NotFound("There is no such conversation. It may have been deleted.")
-	}
-	return h.showSession(c, http.StatusOK, id, nil)
+	return h.showSession(c, http.StatusOK, c.Param("id"), nil)
 }
 
 // showSession renders the conversation, with a refused question if there is one.
@@ -47,11 +40,10 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 		return err
 	}
 	lost += damaged + damagedLogs
-	page, err := h.pageFrame(c, session.Title)
+	page, err := h.pageFrame(c, views.Page{Title: session.Title, Session: id})
 	if err != nil {
 		return err
 	}
-	page.Session = id
 	counts, err := h.Library.Count(ctx, scope)
 	if err != nil {
 		return err
@@ -86,9 +78,9 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 	if page.Running && (no != nil || c.QueryParams().Has("still")) {
 		page.Running, page.Still = false, true
 	}
-	return h.showPage(c, status, page, views.Session(
+	return httpio.Show(c, status, views.Layout(page, views.Session(
 		page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting, Lost: lost},
-	), nil)
+	), nil))
 }
 
 // turns folds the runs of the shown branch. lost counts the runs with damaged logs.
@@ -184,18 +176,6 @@ func siblingIDs(runs []chat.Run, of chat.Run) []string {
 	return ids
 }
 
-// newestUnder returns the end of the newest branch that contains a run.
-//
-// runs are in order of creation, so the last child is the newest.
-func newestUnder(runs []chat.Run, id string) string {
-	for i := len(runs) - 1; i >= 0; i-- {
-		if runs[i].ParentID == id {
-			return newestUnder(runs, runs[i].ID)
-		}
-	}
-	return id
-}
-
 // AskFragment sends the response to the script's question: the new turn, and the question box while it runs. A
 // question that replaces another changes the branch, so the page is reloaded.
 //
@@ -219,86 +199,6 @@ func (h *Handlers) AskFragment(c httpio.Context, run chat.Run) error {
 	return httpio.Show(c, http.StatusOK, views.NewTurn(t, box))
 }
 
-// RenameForm handles the form that renames a session.
-//
-// It handles POST /c/{id}/rename: 303 to the conversation; 400 for a title that is empty or too long.
-func (h *Handlers) RenameForm(c httpio.Context) error {
-	id, err := h.sessionForm(c)
-	if err != nil {
-		return err
-	}
-	title := strings.Join(strings.Fields(c.Request().PostForm.Get("title")), " ")
-	if err := chat.CheckTitle(title); err != nil {
-		return err
-	}
-	if err := h.Store.RenameSession(c.Request().Context(), httpio.Scope(c), id, title); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/c/"+id)
-}
-
-// DeleteForm handles the form that deletes a session.
-//
-// It handles POST /c/{id}/delete: 303 to the first page, which offers to restore the conversation.
-func (h *Handlers) DeleteForm(c httpio.Context) error {
-	id, err := h.sessionForm(c)
-	if err != nil {
-		return err
-	}
-	if err := h.Store.DeleteSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/?deleted="+id)
-}
-
-// RestoreForm handles the form that undoes a deletion.
-//
-// It handles POST /c/{id}/restore: 303 to the conversation.
-func (h *Handlers) RestoreForm(c httpio.Context) error {
-	id, err := h.sessionForm(c)
-	if err != nil {
-		return err
-	}
-	if err := h.Store.RestoreSession(c.Request().Context(), httpio.Scope(c), id); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/c/"+id)
-}
-
-// HeadForm shows another version of an answer, with the questions after it.
-//
-// It handles POST /c/{id}/head: 303 to the turn, 404 for a run of another conversation. The feed notifies other
-// pages that show the conversation.
-func (h *Handlers) HeadForm(c httpio.Context) error {
-	id, err := h.sessionForm(c)
-	if err != nil {
-		return err
-	}
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	runs, err := h.Store.Runs(ctx, scope, id)
-	if err != nil {
-		return err
-	}
-	run := c.Request().PostForm.Get("run")
-	if !slices.ContainsFunc(runs, func(r chat.Run) bool { return r.ID == run }) {
-		return httpio.NotFound("There is no such run in this conversation.")
-	}
-	if err := h.Store.SetHead(ctx, scope, id, newestUnder(runs, run)); err != nil {
-		return err
-	}
-	h.Feed.HeadMoved(scope.User, id)
-	return c.Redirect(http.StatusSeeOther, "/c/"+id+"#turn-"+run)
-}
-
-// sessionForm parses a form about the session in the address.
-func (h *Handlers) sessionForm(c httpio.Context) (string, error) {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return "", err
-	}
-	return id, h.Bodies.ReadForm(c)
-}
-
 // checkPause is the minimum interval between store queries of a session's stream. A reader does not notice a second;
 // a store with many streams does.
 const checkPause = time.Second
@@ -310,11 +210,7 @@ const checkPause = time.Second
 // It fails before the stream opens with 404 for a conversation that the user does not have, and 429 over the limit
 // of streams.
 func (h *Handlers) SessionEvents(c httpio.Context) error {
-	id, err := httpio.SessionID(c)
-	if err != nil {
-		return err
-	}
-	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("head")
+	ctx, scope, id, told := c.Request().Context(), httpio.Scope(c), c.Param("id"), c.QueryParam("head")
 	wake, stop := h.Feed.WatchSession(scope.User, id) // before the first query, so that no change is missed
 	defer stop()
 	news := wake()

@@ -2,7 +2,6 @@ package page
 
 import (
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/footnote/footnote/chat"
@@ -15,39 +14,19 @@ import (
 // ListShares handles GET /shares for a browser: the links to answers, each with a button that ends it.
 func (h *Handlers) ListShares(c httpio.Context) error { return h.sharesPage(c, http.StatusOK, nil) }
 
-// ShareAnswer handles POST /shares: a form that creates a link. Only the response page shows its address.
+// ShareAnswer handles POST /agent/runs/{id}/shares of a form. Only the response page shows the link's address.
 //
-// It answers 201 with the page. The default for a missing or invalid number of days is shares.DefaultDays. It fails
-// with 404 for a run that the user does not have.
+// It answers 201 with the page. The default for a missing or invalid number of days is shares.DefaultDays.
 func (h *Handlers) ShareAnswer(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
+	var wanted shares.ShareRequest
+	if err := h.Bodies.ReadFields(c, &wanted); err != nil {
 		return err
 	}
-	form := c.Request().PostForm
-	days, err := strconv.Atoi(form.Get("days"))
-	if err != nil {
-		days = shares.DefaultDays
-	}
-	run := form.Get("run")
-	if !httpio.RunIDForm.MatchString(run) {
-		return chat.NoSuch("run")
-	}
-	made, err := h.Shares.Make(c.Request().Context(), httpio.Scope(c), run, httpio.Origin(c), days)
+	made, err := h.Shares.Make(c.Request().Context(), httpio.Scope(c), c.Param("id"), httpio.Origin(c), wanted.Days)
 	if err != nil {
 		return err
 	}
 	return h.sharesPage(c, http.StatusCreated, &made)
-}
-
-// EndShare handles POST /shares/{id}/delete: a form that ends a link.
-//
-// It answers 303 to the list, or 404 for a link that the user does not have.
-func (h *Handlers) EndShare(c httpio.Context) error {
-	err := h.Store.DropShare(c.Request().Context(), httpio.Scope(c), c.Param("id"))
-	if err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/shares")
 }
 
 // sharesPage renders the links, and the address of a new one.
@@ -59,17 +38,12 @@ func (h *Handlers) sharesPage(c httpio.Context, status int, made *shares.SharedL
 	if err != nil {
 		return err
 	}
-	frame, err := h.pageFrame(c, views.SharesTitle.In(ctx))
-	if err != nil {
-		return err
-	}
 	// If only this machine reaches the server, the page warns that a link is of no use to others.
-	p := views.SharesPage{Shares: list, Now: frame.Now, OnlyHere: h.Guard.LocalOnly()}
+	p := views.SharesPage{Shares: list, Now: time.Now(), OnlyHere: h.Guard.LocalOnly()}
 	if made != nil {
 		p.Made, p.URL = &made.Share, made.URL
 	}
-	c.Response().Header().Set("Cache-Control", "no-store")
-	return h.showPage(c, status, frame, views.Shares(p), nil)
+	return h.show(c, status, views.Page{Title: views.SharesTitle.In(ctx)}, views.Shares(p))
 }
 
 // Shared handles GET /s/{token}: one answer with its quotes, for a holder of the link. It needs no key.

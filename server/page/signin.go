@@ -31,24 +31,18 @@ func (h *Handlers) signInPage(c httpio.Context, status int, to, detail string) e
 //
 // It handles POST /signin: 303 to the previous address, or the page with the kept question; 401 with the form for an
 // invalid key.
-func (h *Handlers) SignIn(c httpio.Context) error {
+func (h *Handlers) SignIn(c httpio.Context, form url.Values) error {
 	if h.Keys == nil {
 		return c.Redirect(http.StatusSeeOther, "/")
 	}
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	key := strings.TrimSpace(c.Request().PostForm.Get("key"))
+	key := strings.TrimSpace(form.Get("key"))
 	user, _, err := h.Keys.User(key)
 	if err != nil {
 		// An unreadable key file is no error of the user's input.
 		if chat.CodeOf(err) != chat.CodeUnauthorized {
 			return err
 		}
-		return h.signInPage(
-			c, http.StatusUnauthorized, c.Request().PostForm.Get("to"),
-			views.KeyNotValid.In(c.Request().Context()),
-		)
+		return h.signInPage(c, http.StatusUnauthorized, form.Get("to"), views.KeyNotValid.In(c.Request().Context()))
 	}
 	cookie := keptKey(c, key, int(keyKept.Seconds()))
 	c.SetCookie(cookie)
@@ -60,7 +54,7 @@ func (h *Handlers) SignIn(c httpio.Context) error {
 			return nil
 		}
 	}
-	return c.Redirect(http.StatusSeeOther, localTarget(c.Request().PostForm.Get("to")))
+	return c.Redirect(http.StatusSeeOther, localTarget(form.Get("to")))
 }
 
 // SignOut deletes the key's cookie.
@@ -107,7 +101,7 @@ func (h *Handlers) SignInFirst(c httpio.Context, p httpio.Problem) error {
 	switch c.Request().Method {
 	case http.MethodGet:
 		to = c.Request().URL.RequestURI()
-	case http.MethodPost:
+	default:
 		if err := h.Bodies.ReadForm(c); err != nil { // other bodies have no question
 			c.Request().PostForm = nil
 		}

@@ -47,23 +47,13 @@ func (h *Handlers) MakeFeed(c httpio.Context) error {
 	return c.JSON(http.StatusOK, FeedAddress{address})
 }
 
-// DropFeedForm handles POST /standing/feed/delete.
-func (h *Handlers) DropFeedForm(c httpio.Context) error {
-	if err := h.Store.SetStandingFeed(c.Request().Context(), httpio.Scope(c), nil); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/standing")
-}
-
 // Webhooks sends changes of kept questions to the users' webhooks; see api.Webhooks.
 type Webhooks interface {
 	Set(ctx context.Context, s chat.Scope, address, origin string, local bool) (secret string, err error)
 }
 
-// SetWebhookForm handles POST /standing/webhook: a form that sets the webhook, and shows the secret once.
-//
-// It answers 400 with the input on the page.
-func (h *Handlers) SetWebhookForm(c httpio.Context) error {
+// SetWebhook handles PUT /standing/webhook of a form: it shows the secret once, or the refused address with 400.
+func (h *Handlers) SetWebhook(c httpio.Context) error {
 	if err := h.Bodies.ReadForm(c); err != nil {
 		return err
 	}
@@ -78,16 +68,7 @@ func (h *Handlers) SetWebhookForm(c httpio.Context) error {
 	case err != nil:
 		return err
 	}
-	c.Response().Header().Set("Cache-Control", "no-store")
 	return h.standingPage(c, http.StatusOK, views.KeptPage{HookSecret: secret})
-}
-
-// DropWebhookForm handles POST /standing/webhook/delete.
-func (h *Handlers) DropWebhookForm(c httpio.Context) error {
-	if err := h.Store.SetWebhook(c.Request().Context(), httpio.Scope(c), nil); err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/standing")
 }
 
 func (h *Handlers) standingPage(c httpio.Context, status int, p views.KeptPage) error {
@@ -114,13 +95,8 @@ func (h *Handlers) standingPage(c httpio.Context, status int, p views.KeptPage) 
 	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 		return err
 	}
-	frame, err := h.pageFrame(c, views.KeptTitle.In(ctx))
-	if err != nil {
-		return err
-	}
-	frame.Place = "standing"
 	p.Questions, p.Hook, p.Now = all, hook, time.Now()
-	return h.showPage(c, status, frame, views.Kept(p), nil)
+	return h.show(c, status, views.Page{Title: views.KeptTitle.In(ctx), Place: "standing"}, views.Kept(p))
 }
 
 // asked are the form fields of a question.
@@ -146,7 +122,7 @@ func keptFields(c httpio.Context) []views.Field {
 		}
 	}
 	// Forms of a conversation have its id in their path, which the sign-in form lacks.
-	if strings.HasPrefix(c.Path(), "/c/:id/") && !form.Has("session_id") {
+	if strings.HasPrefix(c.Path(), "/sessions/:id/") && !form.Has("session_id") {
 		fields = append(fields, views.Field{Name: "session_id", Value: c.Param("id")})
 	}
 	slices.SortStableFunc(fields, func(a, b views.Field) int { return strings.Compare(a.Name, b.Name) })

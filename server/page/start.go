@@ -22,11 +22,10 @@ func (h *Handlers) Start(c httpio.Context) error { return h.showStart(c, http.St
 // showStart renders the start page, with a refused question if there is one.
 func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	page, err := h.pageFrame(c, "")
+	page, err := h.pageFrame(c, views.Page{Place: "new"})
 	if err != nil {
 		return err
 	}
-	page.Place = "new"
 	counts, err := h.Library.Count(ctx, scope)
 	if err != nil {
 		return err
@@ -53,7 +52,7 @@ func (h *Handlers) showStart(c httpio.Context, status int, no *refused) error {
 	if httpio.ByHTMX(c) {
 		return httpio.Show(c, status, views.StartBody(page, start))
 	}
-	return h.showPage(c, status, page, views.Start(page, start), nil)
+	return httpio.Show(c, status, views.Layout(page, views.Start(page, start), nil))
 }
 
 // draftQuestion returns the question in a link, for the box.

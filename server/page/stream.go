@@ -16,10 +16,7 @@ func (h *Handlers) Stream(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	id, err := httpio.RunID(c)
-	if err != nil {
-		return err
-	}
+	id := c.Param("id")
 	frame, leave := h.drawn.joinRun(c.Request().Context(), httpio.Scope(c), id)
 	defer leave()
 	return h.Logs.Follow(c, id, after, runlog.Follower{Frame: frame, RepeatLast: true})

@@ -1,8 +1,8 @@
 package page
 
 import (
-	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,40 +34,30 @@ func (h *Handlers) tablesPage(c httpio.Context, status int, p views.TablesPage) 
 		return err
 	}
 	p.Models, p.Now = h.Models(), time.Now()
-	frame, err := h.pageFrame(c, views.TablesTitle.In(ctx))
-	if err != nil {
-		return err
-	}
-	frame.Place = "tables"
-	return h.showPage(c, status, frame, views.Tables(p), nil)
+	return h.show(c, status, views.Page{Title: views.TablesTitle.In(ctx), Place: "tables"}, views.Tables(p))
 }
 
 // MakeTable handles POST /tables: the form previews a table, and then creates it. On an error it keeps its input.
 //
 // Without do=make it only shows the plan, since a table may be expensive. It answers 303 to the new table.
-func (h *Handlers) MakeTable(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	form := c.Request().PostForm
+func (h *Handlers) MakeTable(c httpio.Context, form url.Values) error {
 	p := views.TablesPage{
 		Name: form.Get("name"), Columns: form.Get("columns"), Namespace: form.Get("namespace"),
 		Model: form.Get("model"),
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
 	wanted := grid.Wanted{Name: p.Name, Columns: columnsOf(p.Columns), Namespace: p.Namespace, Model: p.Model}
-	var err error
+	do := h.Tabler.Plan
 	if form.Get("do") == "make" {
-		var g chat.Grid
-		if g, err = h.Tabler.Make(ctx, scope, wanted); err == nil {
-			return c.Redirect(http.StatusSeeOther, "/tables/"+g.ID)
-		}
-	} else {
-		var g chat.Grid
-		if g, err = h.Tabler.Plan(ctx, scope, wanted); err == nil {
-			p.Plan = &g
-			return h.tablesPage(c, http.StatusOK, p)
-		}
+		do = h.Tabler.Make
+	}
+	g, err := do(ctx, scope, wanted)
+	switch {
+	case err == nil && g.ID != "":
+		return c.Redirect(http.StatusSeeOther, "/tables/"+g.ID)
+	case err == nil:
+		p.Plan = &g
+		return h.tablesPage(c, http.StatusOK, p)
 	}
 	// Only errors that a user can fix show the form again.
 	problem := httpio.AsError(err)
@@ -100,12 +90,9 @@ func (h *Handlers) Table(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	frame, err := h.pageFrame(c, p.Grid.Name)
-	if err != nil {
-		return err
-	}
-	frame.Place, frame.Running = "tables", p.Grid.State == chat.GridFilling
-	return h.showPage(c, http.StatusOK, frame, views.Table(p), nil)
+	return h.show(c, http.StatusOK, views.Page{
+		Title: p.Grid.Name, Place: "tables", Running: p.Grid.State == chat.GridFilling,
+	}, views.Table(p))
 }
 
 // TableCells handles GET /tables/{id}/cells for the page's script: the table's progress, and the cells that changed
@@ -150,36 +137,6 @@ func (h *Handlers) tablePage(c httpio.Context, after int64) (p views.TablePage, 
 	return p, nil
 }
 
-// ActOnTable handles POST /tables/{id}/act: a button of a table.
-//
-// It answers 303 to the table, or to the list after its deletion; 400 for an unknown button.
-func (h *Handlers) ActOnTable(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
-		return err
-	}
-	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
-	var err error
-	switch c.Request().PostForm.Get("do") {
-	case "stop":
-		_, err = h.Tabler.Stop(ctx, scope, id)
-	case "resume":
-		_, err = h.Tabler.Resume(ctx, scope, id)
-	case "delete":
-		if err = h.Tabler.Drop(ctx, scope, id); err == nil {
-			return c.Redirect(http.StatusSeeOther, "/tables")
-		}
-	default:
-		err = errUnknownButton
-	}
-	if err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, "/tables/"+id)
-}
-
-// errUnknownButton is the error for a form of an outdated page.
-var errUnknownButton = httpio.Invalid("The button is not known here. Open the page again.")
-
 // TableCell handles GET /tables/{id}/cells/{row}/{column}: one cell with its quotes, for reading and editing.
 //
 // It fails with 404 for a cell outside the table. A deleted conversation of the cell is left out.
@@ -212,12 +169,7 @@ func (h *Handlers) cellPage(c httpio.Context, status int, p views.CellPage) erro
 		}
 	}
 	p.Back = pageOfRow(p.Grid.ID, row)
-	frame, err := h.pageFrame(c, p.Grid.Columns[column].Name)
-	if err != nil {
-		return err
-	}
-	frame.Place = "tables"
-	return h.showPage(c, status, frame, views.Cell(p), nil)
+	return h.show(c, status, views.Page{Title: p.Grid.Columns[column].Name, Place: "tables"}, views.Cell(p))
 }
 
 // pageOfRow returns the address of the table page with a row.
@@ -229,40 +181,12 @@ func pageOfRow(id string, row int) string {
 	return page
 }
 
-// ChangeCell handles POST /tables/{id}/cells/{row}/{column}: a form that edits a cell, reverts the edit, or asks
-// again.
-//
-// It answers 303 to the cell in its table. An invalid text is shown again with 400.
-func (h *Handlers) ChangeCell(c httpio.Context) error {
-	if err := h.Bodies.ReadForm(c); err != nil {
+// CellRefused shows the form of a cell again, with a text that was refused.
+func (h *Handlers) CellRefused(c httpio.Context, err error) error {
+	if chat.CodeOf(err) != chat.CodeInvalid {
 		return err
 	}
-	row, column, err := httpio.CellPlace(c)
-	if err != nil {
-		return err
-	}
-	form, id := c.Request().PostForm, c.Param("id")
-	edit := func(ctx context.Context, text *string) error {
-		_, err := h.Tabler.Edit(ctx, httpio.Scope(c), id, row, column, text)
-		return err
-	}
-	ctx := c.Request().Context()
-	switch form.Get("do") {
-	case "save":
-		text := form.Get("text")
-		err = edit(ctx, &text)
-		if problem := httpio.AsError(err); err != nil && problem.Code == chat.CodeInvalid {
-			return h.cellPage(c, http.StatusBadRequest, views.CellPage{Typed: text, Said: problem.Message})
-		}
-	case "back":
-		err = edit(ctx, nil)
-	case "ask":
-		_, err = h.Tabler.AskAgain(ctx, httpio.Scope(c), id, row, column)
-	default:
-		err = errUnknownButton
-	}
-	if err != nil {
-		return err
-	}
-	return c.Redirect(http.StatusSeeOther, pageOfRow(id, row)+"#"+views.CellID(row, column))
+	return h.cellPage(c, http.StatusBadRequest, views.CellPage{
+		Typed: c.Request().PostForm.Get("text"), Said: chat.MessageOf(err),
+	})
 }

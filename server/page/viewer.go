@@ -69,12 +69,7 @@ func (h *Handlers) Document(c httpio.Context) error {
 	if p.v.Panel {
 		return httpio.Show(c, http.StatusOK, views.SourcePanel(p.v))
 	}
-	page, err := h.pageFrame(c, d.DisplayTitle())
-	if err != nil {
-		return err
-	}
-	page.Place = "documents"
-	return h.showPage(c, http.StatusOK, page, views.DocumentPage(p.v), nil)
+	return h.show(c, http.StatusOK, views.Page{Title: d.DisplayTitle(), Place: "documents"}, views.DocumentPage(p.v))
 }
 
 // isAside reports whether a request is for the panel beside an answer.

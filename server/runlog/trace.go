@@ -151,11 +151,7 @@ func (t *Trace) RetrievalCalls() int {
 
 // Run returns the run in a request's address.
 func (r *Reader) Run(c httpio.Context) (chat.Run, error) {
-	id, err := httpio.RunID(c)
-	if err != nil {
-		return chat.Run{}, err
-	}
-	return r.Store.Run(c.Request().Context(), httpio.Scope(c), id)
+	return r.Store.Run(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 }
 
 // Trace returns a run with its log up to now.

@@ -66,7 +66,7 @@ async function send(form) {
   form.delete('session_id')
   let response, html
   try {
-    response = await fetch(`${address()}/queue`, { method: 'POST', headers: own, body: form })
+    response = await fetch(`/sessions/${$('#thread').dataset.session}/queue`, { method: 'POST', headers: own, body: form })
     html = await response.text()
   } catch { return false }
   if (!response.ok) {
