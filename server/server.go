@@ -225,7 +225,7 @@ func (s *Server) makeAPI(cfg Config, logs *runlog.Reader, asking *ask.Questions,
 		Store: cfg.Store, Feed: cfg.Feed, Logs: logs, Runs: cfg.Runs, Questions: asking, Bodies: s.bodies,
 		Rules: cfg.Rules, Log: s.log,
 	}
-	s.exports = &api.Exports{Store: cfg.Store, Library: cfg.Library, Logs: logs, Bodies: s.bodies, Log: s.log}
+	s.exports = &api.Exports{Library: cfg.Library, Logs: logs, Bodies: s.bodies, Log: s.log}
 	s.feedback = &api.Feedback{Store: cfg.Store, Bodies: s.bodies}
 	s.links = &api.Links{Desk: links}
 	s.passages = &api.Passages{

@@ -54,9 +54,9 @@ type GroundedResponse struct {
 
 // Chat handles POST /agent/chat: it asks a question and returns the answer with its citations.
 //
-// Only programs call it. The status is 200, also for an answer that the documents have none, or 422 if a guardrail
-// withheld the answer. A failed run is a problem with the run's id. With Accept: text/event-stream the response is
-// the stream of the run's events.
+// The status is 200, also for an answer that the documents have none, or 422 if a guardrail withheld the answer. A
+// failed run is a problem with the run's id. With Accept: text/event-stream the response is the stream of the run's
+// events.
 func (a *Questions) Chat(c httpio.Context) error {
 	q, t, err := a.askAndWait(c)
 	if err != nil || t == nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract"
 	"github.com/footnote/footnote/corpus/sources/addpage"
+	"github.com/footnote/footnote/server/find"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/text/sse"
 	"github.com/footnote/footnote/views"
@@ -86,41 +87,21 @@ func newDocumentInfo(d corpus.Document) DocumentInfo {
 	}
 }
 
-// documentFilter parses ?state=&q=&sort=&limit=&cursor=; state is a list separated by commas.
-//
-// It fails with 400 for an invalid parameter. Empty list entries are ignored.
-func documentFilter(c httpio.Context) (corpus.Filter, error) {
-	limit, err := httpio.QueryInt(c, "limit", 50, 1, 1000)
-	if err != nil {
-		return corpus.Filter{}, err
-	}
-	f := corpus.Filter{
-		Text: c.QueryParam("q"), Sort: c.QueryParam("sort"), Limit: limit, Cursor: c.QueryParam("cursor"),
-	}
-	if !slices.Contains([]string{"", "newest", "oldest", "title"}, f.Sort) {
-		return f, httpio.Invalid("sort must be newest, oldest or title.")
-	}
-	for name := range strings.SplitSeq(c.QueryParam("state"), ",") {
-		if name == "" {
-			continue
-		}
-		state := corpus.State(name)
-		if !slices.Contains(corpus.States, state) {
-			return f, httpio.Invalid("state must be queued, parsing, indexing, ready, failed or cancelled.")
-		}
-		f.States = append(f.States, state)
-	}
-	return f, nil
-}
-
 // List handles GET /documents: a page of the user's documents.
 func (a *Documents) List(c httpio.Context) (list DocumentList, err error) {
-	filter, err := documentFilter(c)
+	filter, err := find.DocumentsQuery(c, 50)
 	if err != nil {
 		return list, err
 	}
-	if err := chat.CheckNamespace(c.QueryParam("namespace")); err != nil {
-		return list, err
+	filter.Cursor = c.QueryParam("cursor")
+	for name := range strings.SplitSeq(c.QueryParam("state"), ",") {
+		switch state := corpus.State(name); {
+		case name == "":
+		case !slices.Contains(corpus.States, state):
+			return list, httpio.Invalid("state must be queued, parsing, indexing, ready, failed or cancelled.")
+		default:
+			filter.States = append(filter.States, state)
+		}
 	}
 	docs, next, err := a.Library.List(c.Request().Context(), httpio.Scope(c).In(c.QueryParam("namespace")), filter)
 	return DocumentList{httpio.Each(docs, newDocumentInfo), next}, err
@@ -169,8 +150,8 @@ const Inert = "default-src 'none'; sandbox"
 
 // Text handles GET /documents/{id}/text: the document's text, the base of all offsets.
 //
-// It fails with 409 while there is no text yet. Content-Length is sent only for a text of one part, since it is not
-// known before. A failure after the first part aborts the connection, the only remaining signal to the client.
+// Content-Length is sent only for a text of one part, since it is not known before. A failure after the first part
+// aborts the connection, the only remaining signal to the client.
 func (a *Documents) Text(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	part, err := a.Library.TextPart(ctx, scope, id, 0)
@@ -313,12 +294,11 @@ func backToList(c httpio.Context, deleted string) string {
 	return "/documents?" + query.Encode()
 }
 
-// Events handles GET /documents/{id}/events: a "document" event with the document as JSON at each change of
-// its state or progress, and a final "document_done" event once it is ready, failed or cancelled. A reconnecting
-// reader first gets the current state.
+// Events handles GET /documents/{id}/events: a "document" event with the document as JSON at each change of its
+// state or progress, and a final "document_done" event once it is ready, failed or cancelled. A reconnecting reader
+// first gets the current state.
 //
-// It fails before the stream opens with 404 for a document that the user does not have, and 429 over the limit of
-// streams. Its events have no ids, since a stream is not resumed.
+// Its events have no ids, since a stream is not resumed.
 func (a *Documents) Events(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	d, changed, err := a.Library.Watch(ctx, scope, id)

@@ -26,7 +26,6 @@ var exportKinds = map[string]string{
 
 // Exports sends answers as files, and verifies such files.
 type Exports struct {
-	Store   chat.Store
 	Library *corpus.Library
 	Logs    *runlog.Reader
 	Bodies  httpio.Bodies
@@ -211,8 +210,7 @@ var fileKinds = map[string]string{
 
 // Session handles GET /agent/session/{id}/export: the shown branch as one file.
 //
-// It fails with 400 for an unknown format, 404 for a conversation that the user does not have, and 409 if none of
-// its answers is finished. Damaged turns are left out and logged.
+// Damaged turns are left out and logged.
 func (a *Exports) Session(c httpio.Context) error {
 	format := c.QueryParam("format")
 	if format == "" {
@@ -222,17 +220,12 @@ func (a *Exports) Session(c httpio.Context) error {
 		return httpio.Invalid("format must be md, html, docx, bib, csl or ris.")
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	session, err := a.Store.Session(ctx, scope, c.Param("id"))
+	session, err := a.Logs.Branch(ctx, scope, c.Param("id"))
 	if err != nil {
 		return err
 	}
-	runs, _, err := a.Logs.ReadableRuns(ctx, scope, session)
-	if err != nil {
-		return err
-	}
-	branch, _ := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
 	var answers []chat.Evidence
-	for _, run := range branch[max(0, len(branch)-maxExported):] {
+	for _, run := range session.Shown[max(0, len(session.Shown)-maxExported):] {
 		t, err := a.Logs.Trace(ctx, scope, run.ID)
 		if errors.Is(err, chat.ErrDamaged) {
 			a.Log.ErrorContext(ctx, "turn can't be read", "run", run.ID, "error", err)

@@ -38,9 +38,6 @@ type Feedback struct {
 }
 
 // Set handles POST /agent/runs/{id}/feedback: it replaces earlier feedback. A form's rating "none" deletes it.
-//
-// It answers 200 with the stored feedback, a fragment to the page's script, or 303 to a form. It fails with 409 while
-// the run is under way.
 func (a *Feedback) Set(c httpio.Context) error {
 	var body Judgement
 	if err := a.Bodies.ReadFields(c, &body); err != nil {
@@ -84,7 +81,7 @@ func (a *Feedback) Set(c httpio.Context) error {
 
 // List handles GET /feedback: one page, or with ?format= all feedback as a file.
 //
-// It returns only the caller's feedback. A file ignores limit and cursor.
+// A file ignores limit and cursor.
 func (a *Feedback) List(c httpio.Context) error {
 	limit, err := httpio.QueryInt(c, "limit", 0, 1, chat.MaxPage)
 	if err != nil {

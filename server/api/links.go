@@ -11,8 +11,6 @@ import (
 type Links struct{ Desk *shares.Desk }
 
 // Make handles POST /agent/runs/{id}/shares. Only its response has the link's address.
-//
-// It fails with 409 before there is an answer and 429 over the user's limit.
 func (a *Links) Make(c httpio.Context, wanted shares.ShareRequest) (shares.SharedLink, error) {
 	return a.Desk.Make(c.Request().Context(), httpio.Scope(c), c.Param("id"), httpio.Origin(c), wanted.Days)
 }

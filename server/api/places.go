@@ -207,7 +207,7 @@ func (a *Places) Remove(c httpio.Context) (any, error) {
 	return nil, a.Follower.Remove(c.Request().Context(), httpio.Scope(c).User, c.Param("id"), how)
 }
 
-// Look handles POST /places/{id}/look: the next free worker syncs the place. It fails with 409 for a paused place.
+// Look handles POST /places/{id}/look: the next free worker syncs the place.
 func (a *Places) Look(c httpio.Context) (FollowedPlace, error) {
 	p, err := a.Follower.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
 	return tellPlace(p), err

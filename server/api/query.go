@@ -193,9 +193,8 @@ func newRetrieveResponse(
 // Retrieve handles POST /agent/retrieve: passages for a program that writes its own answer.
 //
 // It counts as one search of the user, also if an agent searches. A language model checks the results if the
-// settings or the request say so. It answers 200 with the passages, even if empty. A search that exceeds
-// retrieveTime fails with chat.CodeTimeout, encoded as 500. If the agent fails, a plain search is the fallback, and
-// notes report it.
+// settings or the request say so. A search that exceeds retrieveTime fails with chat.CodeTimeout, encoded as 500. If
+// the agent fails, a plain search is the fallback, and notes report it.
 func (a *Passages) Retrieve(c httpio.Context) error {
 	var body find.SearchQuery
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {

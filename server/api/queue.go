@@ -50,10 +50,6 @@ func waitingOf(q chat.Queued) WaitingQuestion {
 }
 
 // Enqueue handles POST /sessions/{id}/queue: it queues a question, from JSON or a form.
-//
-// It answers 202 with the queued question; the page gets the updated queue (200 to the script, 303 to a form). It
-// fails with 400 if the question names another conversation or replaces another question, and 409 if the queue is
-// full.
 func (a *Sessions) Enqueue(c httpio.Context) error {
 	q, err := a.Questions.Read(c)
 	if err != nil {
@@ -80,7 +76,7 @@ func (a *Sessions) Enqueue(c httpio.Context) error {
 
 // EditQueued handles PATCH /sessions/{id}/queue/{item}: it edits the text of a queued question.
 //
-// It fails with 404 for a question no longer queued. The text is validated like that of a new question.
+// The text is validated like that of a new question.
 func (a *Sessions) EditQueued(c httpio.Context) error {
 	var body OtherWords
 	if err := a.Bodies.ReadFields(c, &body); err != nil {

@@ -84,8 +84,6 @@ func answerAccepted(c httpio.Context, run chat.Run, page string) error {
 }
 
 // Output handles GET /agent/runs/{id}/steps/{call}/output: the complete output of a tool call.
-//
-// It fails with 404 for a step without output so far.
 func (a *Runs) Output(c httpio.Context) error {
 	output, err := a.Logs.Output(c.Request().Context(), httpio.Scope(c), c.Param("id"), c.Param("call"))
 	if err != nil {

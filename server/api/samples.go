@@ -15,8 +15,7 @@ import (
 // AddSamples handles POST /documents/samples: it adds every file of Config.Samples, once. A directory named as a
 // language has translations, which replace the files of the same name for its readers.
 //
-// It answers 202 to programs and the page's script, with the documents; 303 to a form; 404 if the server has no
-// samples. The language is the reader's.
+// The language is the reader's.
 func (a *Documents) AddSamples(c httpio.Context) error {
 	if a.Samples == nil {
 		return httpio.NotFound("This server comes without sample documents. Add your own.")

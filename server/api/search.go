@@ -48,8 +48,6 @@ type Passages struct {
 }
 
 // Search handles POST /search.
-//
-// It fails with 404 for a missing namespace or document, and 429 over the user's limit.
 func (a *Passages) Search(c httpio.Context, body find.SearchQuery) (SearchResponse, error) {
 	if err := a.Searcher.Spend(c.Request().Context(), httpio.Scope(c), body); err != nil {
 		return SearchResponse{}, err

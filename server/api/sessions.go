@@ -101,23 +101,14 @@ func (a *Sessions) History(c httpio.Context) (h SessionHistory, err error) {
 	if err != nil {
 		return h, err
 	}
-	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	session, err := a.Store.Session(ctx, scope, c.Param("id"))
+	ctx := c.Request().Context()
+	session, err := a.Logs.Branch(ctx, httpio.Scope(c), c.Param("id"))
 	if err != nil {
 		return h, err
-	}
-	runs, lost, err := a.Logs.ReadableRuns(ctx, scope, session)
-	if err != nil {
-		return h, err
-	}
-	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
-	lost += damaged
-	// Each run has at least one message, so earlier runs are not needed.
-	if extra := len(branch) - HistoryMessages; extra > 0 {
-		branch = branch[extra:]
 	}
 	messages := []message{}
-	for _, run := range branch {
+	// Each run has at least one message, so earlier runs are not needed.
+	for _, run := range session.Shown[max(0, len(session.Shown)-HistoryMessages):] {
 		messages = append(
 			messages, message{Role: RoleUser, Content: run.Request.Message, Timestamp: run.CreatedAt, RunID: run.ID},
 		)
@@ -133,7 +124,7 @@ func (a *Sessions) History(c httpio.Context) (h SessionHistory, err error) {
 	if err != nil {
 		return h, err
 	}
-	lost += damaged
+	lost := session.Lost + damaged
 	for i, m := range messages { // the partial text of a cancelled answer
 		if t := traces[m.RunID]; t != nil && m.Role == RoleAssistant && t.Status == chat.RunCancelled {
 			messages[i].Content = t.Text
@@ -162,7 +153,7 @@ func (a *Sessions) History(c httpio.Context) (h SessionHistory, err error) {
 		}
 	}
 	h = SessionHistory{
-		SessionInfo: sessionInfo(session), Messages: messages, RetrievalHistory: searched,
+		SessionInfo: sessionInfo(session.Session), Messages: messages, RetrievalHistory: searched,
 		StartedAt: session.CreatedAt, Notes: []string{},
 	}
 	if lost > 0 {
@@ -239,8 +230,7 @@ func (a *Sessions) Rename(c httpio.Context, body SessionTitle) (any, error) {
 // SetHead handles POST /sessions/{id}/head: it selects the version of an answer that a session shows. A form names
 // any run of the version, and the newest branch with that is shown.
 //
-// It answers 204, 303 to a form, or 404 for a run of another conversation. The feed notifies other pages that show
-// the conversation.
+// The feed notifies other pages that show the conversation.
 func (a *Sessions) SetHead(c httpio.Context) error {
 	var body SessionHead
 	if err := a.Bodies.ReadFields(c, &body); err != nil {

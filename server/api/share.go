@@ -1,7 +1,6 @@
 package api
 
 import (
-	"io"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
 )
 
@@ -56,13 +54,11 @@ func takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) 
 	if words == nil || !slices.Contains(sharedFields, name) {
 		return false, nil
 	}
-	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
-	switch {
-	case err != nil:
-		return false, uploadBroken(err)
-	case len(value) > maxFieldBytes:
-		return false, &chat.Error{Code: chat.CodeTooLarge, Message: "What was shared is too long: at most 64 KiB."}
-	case !utf8.Valid(value):
+	value, err := readField(part, "What was shared is too long: at most 64 KiB.")
+	if err != nil {
+		return false, err
+	}
+	if !utf8.Valid(value) {
 		return false, httpio.Invalid("What was shared is no text.")
 	}
 	words[name] = strings.TrimSpace(httpio.CleanText(strings.ReplaceAll(string(value), "\r\n", "\n")))

@@ -17,8 +17,7 @@ type OtherInput struct {
 // Rerun handles POST /agent/runs/{id}/steps/{call}/rerun: a new version of the answer copies the steps before a tool
 // call, repeats that call with another input, and continues.
 //
-// It answers 202 with the new run to programs, 303 to a form; the page's script gets a redirect. It fails with 409
-// while the run is under way and 422 for an Idempotency-Key used with another input. Only a new run is counted.
+// Only a new run is counted.
 func (a *Runs) Rerun(c httpio.Context) error {
 	input, err := a.readInput(c)
 	if err != nil {

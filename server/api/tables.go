@@ -205,11 +205,9 @@ func (a *Tables) Export(c httpio.Context) error {
 // against store queries.
 const tableLook = 500 * time.Millisecond
 
-// Events handles GET /tables/{id}/events. It streams a "table" event with the table, a "cell" event for each
-// changed cell with its seq as the id, and a final "table_done" with the table once filling is over. A reconnecting
-// reader resumes after its last cell.
-//
-// It fails with 404 for a table that the user does not have, and 429 over the limit of streams.
+// Events handles GET /tables/{id}/events. It streams a "table" event with the table, a "cell" event for each changed
+// cell with its seq as the id, and a final "table_done" with the table once filling is over. A reconnecting reader
+// resumes after its last cell.
 func (a *Tables) Events(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	after, err := httpio.LastSeen(c.Request())

@@ -83,9 +83,8 @@ type upload struct {
 // that is refused leaves no new document behind. The fields namespace and meta (a JSON object) apply to the files
 // after them. JSON names a web page.
 //
-// It answers 202 if at least one file was accepted. Browsers without scripts are redirected to the list, or get a
-// page with the refused files. Files are streamed, so an upload may exceed the memory. The limits are those of
-// httpio.Limits and of the user.
+// Browsers without scripts are redirected to the list, or get a page with the refused files. Files are streamed, so
+// an upload may exceed the memory. The limits are those of httpio.Limits and of the user.
 func (a *Documents) Upload(c httpio.Context) error {
 	if httpio.SendsJSON(c) {
 		return a.addPage(c)
@@ -220,14 +219,9 @@ func uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFi
 	if files > 0 {
 		return false, httpio.Invalid("The field " + name + " must come before the files it is meant for.")
 	}
-	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
+	value, err := readField(part, "The field "+name+" is too long: at most 64 KiB.")
 	if err != nil {
-		return false, uploadBroken(err)
-	}
-	if len(value) > maxFieldBytes {
-		return false, &chat.Error{
-			Code: chat.CodeTooLarge, Message: "The field " + name + " is too long: at most 64 KiB.",
-		}
+		return false, err
 	}
 	if name == "namespace" {
 		settings.Namespace = string(value)
@@ -240,6 +234,18 @@ func uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFi
 		return false, httpio.Invalid("The field meta must be a JSON object.")
 	}
 	return false, httpio.CheckJSON(value)
+}
+
+// readField reads a text field of at most maxFieldBytes.
+func readField(part *multipart.Part, tooLong string) ([]byte, error) {
+	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
+	if err != nil {
+		return nil, uploadBroken(err)
+	}
+	if len(value) > maxFieldBytes {
+		return nil, &chat.Error{Code: chat.CodeTooLarge, Message: tooLong}
+	}
+	return value, nil
 }
 
 // addFile adds one file to the library. It fails only if the request can't continue.

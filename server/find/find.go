@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
@@ -200,4 +201,16 @@ func PassagesOf(found []corpus.Result) []SearchResult {
 		}})
 	}
 	return out
+}
+
+// DocumentsQuery parses ?q=&sort=&limit=&namespace= of a list of documents. usual is the default limit.
+func DocumentsQuery(c httpio.Context, usual int) (f corpus.Filter, err error) {
+	f.Text, f.Sort = c.QueryParam("q"), c.QueryParam("sort")
+	if f.Limit, err = httpio.QueryInt(c, "limit", usual, 1, chat.MaxPage); err != nil {
+		return f, err
+	}
+	if !slices.Contains([]string{"", "newest", "oldest", "title"}, f.Sort) {
+		return f, httpio.Invalid("sort must be newest, oldest or title.")
+	}
+	return f, chat.CheckNamespace(c.QueryParam("namespace"))
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract"
+	"github.com/footnote/footnote/server/find"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/views"
 )
@@ -85,32 +85,25 @@ var workingStates = []corpus.State{corpus.StateQueued, corpus.StateParsing, corp
 // documentsQuery parses ?q=&kind=&state=&namespace=&sort=&limit= of the page. Besides the states of the API it
 // accepts "working".
 func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, error) {
+	f, err := find.DocumentsQuery(c, views.DocumentsStep)
+	f.Text = strings.TrimSpace(httpio.CleanText(f.Text))
 	q := views.DocumentsQuery{
-		Text: strings.TrimSpace(httpio.CleanText(c.QueryParam("q"))), Kind: c.QueryParam("kind"),
-		State:     c.QueryParam("state"),
-		Namespace: c.QueryParam("namespace"), Sort: c.QueryParam("sort"),
+		Text: f.Text, Sort: f.Sort, Limit: f.Limit, Kind: c.QueryParam("kind"), State: c.QueryParam("state"),
+		Namespace: c.QueryParam("namespace"),
 	}
-	var err error
-	if q.Limit, err = httpio.QueryInt(c, "limit", views.DocumentsStep, 1, maxListed); err != nil {
-		return q, corpus.Filter{}, err
-	}
-	if err := chat.CheckNamespace(q.Namespace); err != nil {
-		return q, corpus.Filter{}, err
-	}
-	f := corpus.Filter{Text: q.Text, Sort: q.Sort, Limit: q.Limit}
-	if !slices.Contains([]string{"", "newest", "oldest", "title"}, q.Sort) {
-		return q, f, httpio.Invalid("sort must be newest, oldest or title.")
+	if err != nil {
+		return q, f, err
 	}
 	// The default order has a single address, without the parameter.
 	if q.Sort == "newest" {
 		q.Sort = ""
 	}
-	switch {
+	switch state := corpus.State(q.State); {
 	case q.State == "":
 	case q.State == "working":
 		f.States = workingStates
-	case slices.Contains(corpus.States, corpus.State(q.State)):
-		f.States = []corpus.State{corpus.State(q.State)}
+	case slices.Contains(corpus.States, state):
+		f.States = []corpus.State{state}
 	default:
 		return q, f, httpio.Invalid("state must be ready, working, failed or cancelled.")
 	}

@@ -24,7 +24,7 @@ type libraryNews struct {
 // changes, the stream costs no store query. Without ?seen= it sends the current state and ends.
 //
 // Only the page's script calls it. The library wakes it, and it queries the store at most once in checkPause per
-// stream. It fails with 429 over the limit of streams.
+// stream.
 func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("seen")
 	changed := h.Library.Changes() // before the first query, so that no change is missed

@@ -60,18 +60,17 @@ func (h *Handlers) modelsPage(c httpio.Context, status int, p views.ModelsPage) 
 	}
 	found := h.Desk.Look(c, h.Guard, h.Models()[0])
 	p.Locked, p.Trouble = found.Locked, found.Trouble
-	for _, s := range found.Servers {
-		server := views.ModelServer{Program: s.Program, Port: s.Port}
-		for _, m := range s.Models {
-			server.Models = append(server.Models, views.FoundModel{
-				Name: m.Name, Answering: m.Answering, Suggested: m.Suggested,
-				Facts: views.ModelFacts(c.Request().Context(), m.Size, m.Bytes, m.Context, m.Tools, m.Loaded),
-			})
+	shown := func(m modelchoice.Model) views.FoundModel {
+		return views.FoundModel{
+			Name: m.Name, Answering: m.Answering, Suggested: m.Suggested,
+			Facts: views.ModelFacts(c.Request().Context(), m.Size, m.Bytes, m.Context, m.Tools, m.Loaded),
 		}
-		p.Servers = append(p.Servers, server)
 	}
-	for _, s := range found.Services {
-		p.Services = append(p.Services, views.ModelService{Service: s.Service, Name: s.Name})
-	}
+	p.Servers = httpio.Each(found.Servers, func(s modelchoice.Server) views.ModelServer {
+		return views.ModelServer{Program: s.Program, Port: s.Port, Models: httpio.Each(s.Models, shown)}
+	})
+	p.Services = httpio.Each(found.Services, func(s modelchoice.Service) views.ModelService {
+		return views.ModelService{Service: s.Service, Name: s.Name}
+	})
 	return httpio.Show(c, status, views.Layout(frame, views.Models(frame, p), nil))
 }

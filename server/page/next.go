@@ -15,22 +15,19 @@ import (
 // shown branch that are not on the branch to ?after=, the queue, and the question box. The page inserts the turns
 // after the one that the first of them names and removes the turns of the other version.
 //
-// It fails with 404 for a conversation that the user does not have. Damaged turns are left out. If the shown branch
-// is a prefix of the page's, its last turn is sent again as the position to truncate after.
+// Damaged turns are left out. If the shown branch is a prefix of the page's, its last turn is sent again as the
+// position to truncate after.
 func (h *Handlers) NextTurns(c httpio.Context) error {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	list, err := h.Store.Queue(ctx, scope, id)
 	if err != nil {
 		return err
 	}
-	session, err := h.Store.Session(ctx, scope, id)
+	session, err := h.Logs.Branch(ctx, scope, id)
 	if err != nil {
 		return err
 	}
-	runs, _, err := h.Logs.ReadableRuns(ctx, scope, session)
-	if err != nil {
-		return err
-	}
+	runs := session.All
 	// The queue is always sent: a started question has left it.
 	parts := []templ.Component{views.Queue(id, list)}
 	// ?after= may be a run of another version: the common prefix of both branches stays on the page.

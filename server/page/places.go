@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -67,31 +68,28 @@ func (h *Handlers) placesPage(
 			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
 				return err
 			}
-			for _, item := range items {
-				row.RefusedItems = append(row.RefusedItems, views.RefusedItem{
-					Name: item.Name, Link: chat.WebLink(item.Link), Reason: item.Refusal.Message,
-				})
-			}
+			row.RefusedItems = httpio.Each(items, func(item placestore.Item) views.RefusedItem {
+				return views.RefusedItem{Name: item.Name, Link: chat.WebLink(item.Link), Reason: item.Refusal.Message}
+			})
 		}
 		// These states end without the user; the others need an action.
 		p.Live = p.Live || row.State == "looking" || row.State == "waiting" || row.State == "removing"
 		p.Places = append(p.Places, row)
 	}
-	for _, kind := range h.Places.Kinds {
-		p.Kinds = append(p.Kinds, views.PlaceKindRow{
-			Name: kind.Name, Title: kind.Title.In(ctx), Help: kind.Help.In(ctx),
-		})
-	}
+	p.Kinds = httpio.Each(h.Places.Kinds, func(k sources.Kind) views.PlaceKindRow { return kindRow(ctx, k) })
 	return h.show(c, status, views.Page{Title: views.PlacesTitle.In(ctx), Place: "documents"}, views.Places(p))
 }
 
-func (h *Handlers) kindOf(name string) (sources.Kind, bool) {
-	for _, kind := range h.Places.Kinds {
-		if kind.Name == name {
-			return kind, true
-		}
+func kindRow(ctx context.Context, k sources.Kind) views.PlaceKindRow {
+	return views.PlaceKindRow{Name: k.Name, Title: k.Title.In(ctx), Help: k.Help.In(ctx)}
+}
+
+func (h *Handlers) kindOf(name string) (kind sources.Kind, known bool) {
+	at := slices.IndexFunc(h.Places.Kinds, func(k sources.Kind) bool { return k.Name == name })
+	if at < 0 {
+		return kind, false
 	}
-	return sources.Kind{}, false
+	return h.Places.Kinds[at], true
 }
 
 // NewPlace handles GET /places/new: the form of a kind of place.
@@ -129,20 +127,24 @@ func (h *Handlers) placeForm(
 	c httpio.Context, status int, kind sources.Kind, f views.PlaceForm, given url.Values,
 ) error {
 	ctx := c.Request().Context()
-	f.Kind = views.PlaceKindRow{Name: kind.Name, Title: kind.Title.In(ctx), Help: kind.Help.In(ctx)}
+	f.Kind = kindRow(ctx, kind)
 	for _, field := range kind.Fields {
-		shown := views.PlaceFormField{
-			Name: field.Name, Title: field.Title.In(ctx), Help: field.Help.In(ctx), Example: field.Example,
-			Required: field.Required, Secret: field.Secret, Lines: field.Lines,
-		}
-		// A browser may cache a page, so it never contains a secret.
-		if !field.Secret {
-			shown.Value = given.Get("settings." + field.Name)
-		}
+		shown := formField(ctx, field, given.Get("settings."+field.Name))
+		shown.Help, shown.Example, shown.Lines = field.Help.In(ctx), field.Example, field.Lines
 		f.Fields = append(f.Fields, shown)
 	}
 	page := views.Page{Title: f.Kind.Title, Place: "documents", Assets: h.Assets}
 	return h.show(c, status, page, views.NewPlace(page, f))
+}
+
+// formField returns a field with a value, unless that is secret: a browser may cache a page.
+func formField(ctx context.Context, field sources.Field, value string) views.PlaceFormField {
+	if field.Secret {
+		value = ""
+	}
+	return views.PlaceFormField{
+		Name: field.Name, Title: field.Title.In(ctx), Required: field.Required, Secret: field.Secret, Value: value,
+	}
 }
 
 // mendForm returns the form for a kind's credentials. Secrets stay empty, regardless of values; stored ones must be
@@ -155,13 +157,8 @@ func mendForm(c httpio.Context, kind sources.Kind, values map[string]string, sto
 		if !field.Secret && !field.Login {
 			continue
 		}
-		shown := views.PlaceFormField{
-			Name: field.Name, Title: field.Title.In(ctx), Secret: field.Secret,
-			Required: field.Required || slices.Contains(stored, field.Name),
-		}
-		if !field.Secret {
-			shown.Value = values[field.Name]
-		}
+		shown := formField(ctx, field, values[field.Name])
+		shown.Required = field.Required || slices.Contains(stored, field.Name)
 		form.Fields = append(form.Fields, shown)
 	}
 	if len(form.Fields) == 0 {

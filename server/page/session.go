@@ -26,20 +26,14 @@ func (h *Handlers) Session(c httpio.Context) error {
 // waits for approval. ?still= stops the reloads.
 func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refused) error {
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	session, err := h.Store.Session(ctx, scope, id)
+	session, err := h.Logs.Branch(ctx, scope, id)
 	if err != nil {
 		return err
 	}
-	runs, lost, err := h.Logs.ReadableRuns(ctx, scope, session)
+	turns, damaged, err := h.turns(ctx, scope, session)
 	if err != nil {
 		return err
 	}
-	branch, damaged := runlog.Readable(runlog.BranchTo(runs, session.HeadID))
-	turns, damagedLogs, err := h.turns(ctx, scope, session, branch, runs)
-	if err != nil {
-		return err
-	}
-	lost += damaged + damagedLogs
 	page, err := h.pageFrame(c, views.Page{Title: session.Title, Session: id})
 	if err != nil {
 		return err
@@ -53,9 +47,9 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 	if no != nil {
 		as = no.Question
 		no.fillComposer(&box)
-	} else if len(branch) > 0 {
+	} else if n := len(session.Shown); n > 0 {
 		// The box is preset with the options of the last question.
-		as = questionOf(branch[len(branch)-1].Request)
+		as = questionOf(session.Shown[n-1].Request)
 	}
 	if box.Choose, err = h.fillChooser(ctx, scope, counts, "", as.DocumentIDs); err != nil {
 		return err
@@ -79,15 +73,17 @@ func (h *Handlers) showSession(c httpio.Context, status int, id string, no *refu
 		page.Running, page.Still = false, true
 	}
 	return httpio.Show(c, status, views.Layout(page, views.Session(
-		page, views.SessionPage{Session: session, Turns: turns, Composer: box, Queue: waiting, Lost: lost},
+		page, views.SessionPage{
+			Session: session.Session, Turns: turns, Composer: box, Queue: waiting, Lost: session.Lost + damaged,
+		},
 	), nil))
 }
 
 // turns folds the runs of the shown branch. lost counts the runs with damaged logs.
 func (h *Handlers) turns(
-	ctx context.Context, scope chat.Scope, session chat.Session, branch, runs []chat.Run,
+	ctx context.Context, scope chat.Scope, session runlog.Branch,
 ) (turns []*views.Turn, lost int, err error) {
-	if turns, lost, err = h.foldTurns(ctx, scope, branch, runs); err != nil {
+	if turns, lost, err = h.foldTurns(ctx, scope, session.Shown, session.All); err != nil {
 		return nil, 0, err
 	}
 	said, _, err := h.Store.Feedback(ctx, scope, chat.FeedbackQuery{SessionID: session.ID, Limit: chat.MaxPage})
@@ -206,9 +202,6 @@ const checkPause = time.Second
 // SessionEvents handles GET /c/{id}/events. It streams a "head" event with the id of the newest run of the shown
 // branch, when it differs from ?head= or the last event. A page that shows the conversation in another tab then
 // requests the new turns. Without new runs the stream costs no store query.
-//
-// It fails before the stream opens with 404 for a conversation that the user does not have, and 429 over the limit
-// of streams.
 func (h *Handlers) SessionEvents(c httpio.Context) error {
 	ctx, scope, id, told := c.Request().Context(), httpio.Scope(c), c.Param("id"), c.QueryParam("head")
 	wake, stop := h.Feed.WatchSession(scope.User, id) // before the first query, so that no change is missed

@@ -9,8 +9,7 @@ import (
 // for the page. A reader that has all events gets the last one again, since the page's script reconnects after an
 // unexpected end.
 //
-// It fails with 404 for a run that the user does not have, and 429 over the limit of streams. A program that needs
-// the log itself uses GET /agent/runs/{id}/events.
+// A program that needs the log itself uses GET /agent/runs/{id}/events.
 func (h *Handlers) Stream(c httpio.Context) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err != nil {

@@ -8,19 +8,29 @@ import (
 	"github.com/footnote/footnote/server/httpio"
 )
 
-// ReadableRuns returns the runs of a session. If the store can't decode them, it returns none, logs the failure, and
-// lost is their number. Any other failure is returned.
-func (r *Reader) ReadableRuns(
-	ctx context.Context, scope chat.Scope, session chat.Session,
-) (runs []chat.Run, lost int, err error) {
-	runs, err = r.Store.Runs(ctx, scope, session.ID)
-	if err == nil || ctx.Err() != nil || httpio.AsError(err).Code != chat.CodeInternal {
-		return runs, 0, err
+// Branch is a session with its runs, and those of the shown branch, oldest first. Lost counts the turns that can't be
+// read, because their rows are damaged.
+type Branch struct {
+	chat.Session
+	All, Shown []chat.Run
+	Lost       int
+}
+
+// Branch reads a session. Damaged turns are left out and logged.
+func (r *Reader) Branch(ctx context.Context, scope chat.Scope, session string) (b Branch, err error) {
+	if b.Session, err = r.Store.Session(ctx, scope, session); err != nil {
+		return b, err
 	}
-	r.Log.ErrorContext(
-		ctx, "conversation could not be read: shown without its turns", "session", session.ID, "error", err,
-	)
-	return nil, max(1, session.TurnCount), nil
+	b.All, err = r.Store.Runs(ctx, scope, session)
+	if err != nil && ctx.Err() == nil && httpio.AsError(err).Code == chat.CodeInternal {
+		r.Log.ErrorContext(
+			ctx, "conversation could not be read: shown without its turns", "session", session, "error", err,
+		)
+		b.Lost, err = max(1, b.TurnCount), nil
+	}
+	shown, lost := Readable(BranchTo(b.All, b.HeadID))
+	b.Shown, b.Lost = shown, b.Lost+lost
+	return b, err
 }
 
 // Readable filters out runs with damaged requests, and counts them.
