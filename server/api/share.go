@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
 )
 
@@ -54,7 +55,9 @@ func takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) 
 	if words == nil || !slices.Contains(sharedFields, name) {
 		return false, nil
 	}
-	value, err := readField(part, "What was shared is too long: at most 64 KiB.")
+	value, err := readField(part, &chat.Error{
+		Code: chat.CodeTooLarge, Message: "What was shared is too long: at most 64 KiB.",
+	})
 	if err != nil {
 		return false, err
 	}

@@ -219,7 +219,9 @@ func uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFi
 	if files > 0 {
 		return false, httpio.Invalid("The field " + name + " must come before the files it is meant for.")
 	}
-	value, err := readField(part, "The field "+name+" is too long: at most 64 KiB.")
+	value, err := readField(part, &chat.Error{
+		Code: chat.CodeTooLarge, Message: "The field " + name + " is too long: at most 64 KiB.",
+	})
 	if err != nil {
 		return false, err
 	}
@@ -237,13 +239,13 @@ func uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFi
 }
 
 // readField reads a text field of at most maxFieldBytes.
-func readField(part *multipart.Part, tooLong string) ([]byte, error) {
+func readField(part *multipart.Part, tooLong *chat.Error) ([]byte, error) {
 	value, err := io.ReadAll(io.LimitReader(part, maxFieldBytes+1))
 	if err != nil {
 		return nil, uploadBroken(err)
 	}
 	if len(value) > maxFieldBytes {
-		return nil, &chat.Error{Code: chat.CodeTooLarge, Message: tooLong}
+		return nil, tooLong
 	}
 	return value, nil
 }
