@@ -8,8 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
