@@ -66,13 +66,12 @@ vendor: node_modules/.package-lock.json
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --no-audit --no-fund --silent
 
-# Generated files. A test fails while one is out of date: the templates, docs/settings.md, server/openapi/said.json, the
-# phrases of text/locale, and the compressed PDFium.
+# Generated files. A test fails while one is out of date: the templates, docs/settings.md, server/openapi/said.json and the
+# compressed PDFium.
 generate:
 	$(GO) tool templ generate
 	FOOTNOTE_WRITE_DOCS=1 $(GO) test ./cmd/footnote -run TheSettingsAreDocumented -count 1
 	FOOTNOTE_WRITE_API=1 $(GO) test ./server/openapi -run WhatTheSourceSays -count 1
-	FOOTNOTE_WRITE_PHRASES=1 $(GO) test ./text/locale -run ThePhrasesAreThoseOfTheProgram -count 1
 	FOOTNOTE_WRITE_PDFIUM=1 $(GO) test ./corpus/extract/pdf -run PDFiumIsTheOneOfTheLibrary -count 1
 
 # What tests need is fetched while the code is checked, one after the other: the system's packages can't be installed side by side.

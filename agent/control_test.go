@@ -571,7 +571,7 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 		{"another user's", search, `{"query":"x"}`, chat.Scope{User: "mallory"}, chat.CodeNotFound, ""},
 	} {
 		_, _, err := h.runs.Rerun(t.Context(), tt.scope, first.runID, tt.call, json.RawMessage(tt.input), "")
-		if err == nil || chat.CodeOf(err) != tt.want || !strings.Contains(chat.MessageOf(err), tt.says) {
+		if err == nil || chat.CodeOf(err) != tt.want || !strings.Contains(chat.MessageOf(err).String(), tt.says) {
 			t.Errorf("%s: %v, want %s with %q", tt.name, err, tt.want, tt.says)
 		}
 	}

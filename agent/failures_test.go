@@ -333,7 +333,8 @@ func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 		{"a session id with a slash", chat.RunRequest{Message: "Hi", SessionID: "../etc"}},
 	} {
 		_, _, err := h.runs.Start(t.Context(), chat.LocalUser, tt.req)
-		if chat.CodeOf(orEmpty(err)) != chat.CodeInvalid || !strings.HasSuffix(chat.MessageOf(orEmpty(err)), ".") {
+		if chat.CodeOf(orEmpty(err)) != chat.CodeInvalid ||
+			!strings.HasSuffix(chat.MessageOf(orEmpty(err)).String(), ".") {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Enqueue adds a question to the queue of its session, or starts it at once if no run of the session is active. The
@@ -105,7 +106,7 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 		}
 		q.Request.SessionID = q.SessionID
 		_, isNew, err := r.Start(ctx, q.User, q.Request)
-		problem := ""
+		var problem locale.Message
 		if err != nil {
 			switch chat.CodeOf(err) {
 			case chat.CodeUnauthorized, chat.CodeInvalid, chat.CodeConflict, chat.CodeTurnLimit, chat.CodeNotFound,
@@ -125,7 +126,7 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 				return false
 			}
 		}
-		if err := r.cfg.Store.SettleQueued(ctx, q.ID, problem); err != nil {
+		if err := r.cfg.Store.SettleQueued(ctx, q.ID, string(problem)); err != nil {
 			r.cfg.Log.ErrorContext(ctx, "waiting question could not be settled", "session", session.ID, "error", err)
 			return false
 		}

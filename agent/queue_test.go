@@ -241,7 +241,7 @@ func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {
 	h.wait(run.ID)
 	h.runs.Resend(t.Context(), chat.Local, "s")
 	left, err := h.store.Queue(t.Context(), chat.Local, "s")
-	if err != nil || len(left) != 1 || !strings.Contains(left[0].Problem, "may have been deleted") {
+	if err != nil || len(left) != 1 || !strings.Contains(left[0].Problem.String(), "may have been deleted") {
 		t.Errorf("left = %+v, %v; want 1 and %q in it", left, err, "may have been deleted")
 	}
 	if runs, err := h.store.Runs(t.Context(), chat.Local, "s"); err != nil || len(runs) != 1 {
@@ -387,7 +387,7 @@ func TestARequestMayNameAnAllowedModel(t *testing.T) {
 		Message: "Hi", Config: chat.RunConfig{Model: "huge"},
 	})
 	if chat.CodeOf(orEmpty(err)) != chat.CodeInvalid ||
-		!strings.Contains(chat.MessageOf(err), "Allowed: large, small.") {
+		!strings.Contains(chat.MessageOf(err).String(), "Allowed: large, small.") {
 		t.Errorf("err = %v", err)
 	}
 }

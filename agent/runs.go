@@ -24,6 +24,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Config holds the dependencies and limits of Runs. Zero limits take their defaults. It is copied once and read
@@ -334,9 +335,9 @@ func (r *Runs) checkQuestionLimit(
 	case session.TurnCount+waiting < r.questionLimit(set):
 		return nil
 	}
-	return &chat.Error{Code: chat.CodeTurnLimit, Message: fmt.Sprintf(
+	return &chat.Error{Code: chat.CodeTurnLimit, Message: locale.Message(fmt.Sprintf(
 		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.",
-		english.Count(r.questionLimit(set), "question"))}
+		english.Count(r.questionLimit(set), "question")))}
 }
 
 // Gather searches for a question with the model's tool selection and returns the passages instead of an answer. The

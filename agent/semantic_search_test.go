@@ -299,7 +299,7 @@ func TestWithoutAProviderThereIsNoWebSearch(t *testing.T) {
 	h := newHouse(t, scripted.New())
 	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, onTheWeb("x"))
 	if err == nil || chat.CodeOf(err) != chat.CodeInvalid ||
-		!strings.Contains(chat.MessageOf(err), "no web search provider is set up") {
+		!strings.Contains(chat.MessageOf(err).String(), "no web search provider is set up") {
 		t.Errorf("Start = %v, want %v", err, chat.CodeInvalid)
 	}
 	if set := h.runs.engine.Registry.Toolsets["react"]; set.Find("web_search") != nil || len(set.Absent) != 1 {
@@ -556,7 +556,7 @@ func TestAPersonsInputThatDoesNotFitNamesTheFieldAndItsRange(t *testing.T) {
 			"be a text of 1 to 400 characters.",
 	} {
 		err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(input))
-		if err == nil || chat.MessageOf(err) != want {
+		if err == nil || chat.MessageOf(err).String() != want {
 			t.Errorf("%s is told\n %v, want\n %s", input, err, want)
 		}
 	}
@@ -566,7 +566,7 @@ func TestAPersonsInputThatDoesNotFitNamesTheFieldAndItsRange(t *testing.T) {
 	h.wait(run.ID)
 	_, _, err := h.runs.Rerun(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":"x","max_results":0}`), "")
 	if want := "web_search does not take this input: “max_results” must be a whole number from 1 to 10."; err == nil ||
-		chat.MessageOf(err) != want {
+		chat.MessageOf(err).String() != want {
 		t.Errorf("another input for a call that was made = %v, want %v", err, want)
 	}
 }

@@ -211,7 +211,7 @@ func TestAWaitingQuestionBeyondTheDaysSaysSo(t *testing.T) {
 	}
 	h.comes("the waiting question says why it waits", func() bool {
 		list, err := h.store.Queue(t.Context(), anna, "s")
-		return err != nil || len(list) == 1 && strings.Contains(list[0].Problem, "1 question in 24 hours")
+		return err != nil || len(list) == 1 && strings.Contains(list[0].Problem.String(), "1 question in 24 hours")
 	})
 }
 
@@ -350,7 +350,7 @@ func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
 			t.Errorf("narrowed to %s: %v, want %v", only, err, chat.CodeNotFound)
 			return ""
 		}
-		return strings.ReplaceAll(chat.MessageOf(err), only, "X")
+		return strings.ReplaceAll(chat.MessageOf(err).String(), only, "X")
 	}
 	if theirs, nobodys := narrowed(id), narrowed(chat.NewID()); theirs != nobodys {
 		t.Errorf("narrowed to another user's: %s, to none: %s, want %s", theirs, nobodys, nobodys)

@@ -151,7 +151,7 @@ func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) err
 	}
 	if w.Input != nil && t != nil {
 		if w.Input, err = t.Normalise(w.Input, nil); err != nil {
-			return chat.Invalid("%s does not take this input: %s", t.Name, text.Shorten(err.Error(), 400)+".")
+			return chat.Invalid("{1} does not take this input: {2}.", t.Name, text.Shorten(err.Error(), 400))
 		}
 	}
 	if c == nil || !r.cfg.Exclusive {

@@ -160,7 +160,10 @@ func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 	}
 	_, err = ask(chat.RunRequest{SessionID: "talk", Message: "A third question"})
 	if err == nil || chat.CodeOf(err) != chat.CodeTurnLimit ||
-		!strings.Contains(chat.MessageOf(err), "limit of 2 questions. Ask in a new one: a request without session_id") {
+		!strings.Contains(
+			chat.MessageOf(err).String(),
+			"limit of 2 questions. Ask in a new one: a request without session_id",
+		) {
 		t.Errorf("the third question = %v, want %v", err, chat.CodeTurnLimit)
 	}
 	if _, err := ask(chat.RunRequest{

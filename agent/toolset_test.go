@@ -168,8 +168,8 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 			continue
 		}
 		for _, want := range tt.want {
-			if !strings.Contains(chat.MessageOf(err), want) {
-				t.Errorf("%s: %q does not say %q", tt.name, chat.MessageOf(err), want)
+			if !strings.Contains(chat.MessageOf(err).String(), want) {
+				t.Errorf("%s: %q does not say %q", tt.name, chat.MessageOf(err).String(), want)
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package chat
 import (
 	"errors"
 	"strings"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Code identifies the kind of an Error. Codes are stable: they are in the API, in run_done events and in the log.
@@ -38,11 +40,11 @@ const (
 
 // Error is a failure whose Message may be shown to the user: one sentence with the next action. Hint is an optional
 // sentence for the operator. Only Hint may name settings and paths: it is in the log and the terminal, never in a
-// response. Err is the optional cause: logged, never shown. The page translates Message by its English text, so a
-// new sentence needs `make generate`. Errors of one Code may have different messages; programs check the Code.
+// response. Err is the optional cause: logged, never shown. Errors of one Code may have different messages; programs
+// check the Code.
 type Error struct {
 	Code    Code
-	Message string
+	Message locale.Message
 	Hint    string
 	Err     error
 }
@@ -57,10 +59,7 @@ func (e *Error) Error() string {
 
 // Advice returns the message and the hint, for the operator.
 func (e *Error) Advice() string {
-	if e.Hint == "" {
-		return e.Message
-	}
-	return e.Message + " " + e.Hint
+	return strings.TrimSuffix(e.Message.String()+" "+e.Hint, " ")
 }
 
 // Unwrap returns the cause.
@@ -77,7 +76,7 @@ func CodeOf(err error) Code {
 
 // MessageOf returns the message of the first Error in the chain, or a generic one. The text of any other error may
 // contain paths, addresses or SQL, so it is not used.
-func MessageOf(err error) string {
+func MessageOf(err error) locale.Message {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Message
 	}
@@ -89,9 +88,9 @@ const WhereToLook = "“footnote doctor” and the server's log say more."
 
 // MessageFor is MessageOf for a user. It refers the local user to the hint, which is in no response. Other users
 // can't change a setting and may not learn of it.
-func MessageFor(user string, err error) string {
+func MessageFor(user string, err error) locale.Message {
 	if e, ok := errors.AsType[*Error](err); ok && e.Hint != "" && user == LocalUser {
-		return e.Message + " " + WhereToLook
+		return locale.Say("{1} {2}", e.Message, WhereToLook)
 	}
 	return MessageOf(err)
 }

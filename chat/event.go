@@ -3,8 +3,8 @@
 // (transcript). The live feed streams a growing log to its readers (feed, live). The package also has user limits,
 // request validation, and the interfaces of the session and run stores. It does no I/O.
 //
-// Every other package may import this one; it imports only text and english. It is the vocabulary that the agent,
-// the stores and the server share. Input is user requests (RunRequest) and reports of runs (Payload). Output is
+// Every other package may import this one; it imports only text, english and locale. The agent, the
+// stores and the server share its vocabulary. Input is user requests (RunRequest) and reports of runs (Payload). Output is
 // events in one JSON form, read by the page, the API and a restarted run. Start with run.go (sessions, runs and the
 // store's guarantees), payload.go (the payloads) and transcript.go (the fold of a log). The other files have one
 // subject each: the queue (waiting), commands to running runs (command), kept questions and webhooks (standing,

@@ -162,13 +162,13 @@ func TestCodesAndMessagesComeFromTheChain(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("secret")
 	err := fmt.Errorf("outer: %w", &Error{Code: CodeDiskFull, Message: "Full.", Err: cause})
-	if CodeOf(err) != CodeDiskFull || MessageOf(err) != "Full." || !errors.Is(err, cause) {
+	if CodeOf(err) != CodeDiskFull || MessageOf(err).String() != "Full." || !errors.Is(err, cause) {
 		t.Errorf("CodeOf, MessageOf = %s, %q; want %s, %q, %v",
-			CodeOf(err), MessageOf(err), CodeDiskFull, "Full.", cause)
+			CodeOf(err), MessageOf(err).String(), CodeDiskFull, "Full.", cause)
 	}
-	if CodeOf(cause) != CodeInternal || strings.Contains(MessageOf(cause), "secret") {
+	if CodeOf(cause) != CodeInternal || strings.Contains(MessageOf(cause).String(), "secret") {
 		t.Errorf("an unknown error: %s, %q; want %s and no %q in it",
-			CodeOf(cause), MessageOf(cause), CodeInternal, "secret")
+			CodeOf(cause), MessageOf(cause).String(), CodeInternal, "secret")
 	}
 }
 
@@ -335,7 +335,8 @@ func TestEachLimitSaysInASentenceWhatIsReachedAndWhenItGoesOn(t *testing.T) {
 	} {
 		err := Limits{tt.limit: tt.most}.Over(tt.limit, now, tt.until)
 		over, ok := errors.AsType[*OverLimit](err)
-		if !ok || err.Message != tt.want || err.Code != tt.code || over.Wait != tt.wait || !over.Until.Equal(tt.until) {
+		if !ok || err.Message.String() != tt.want || err.Code != tt.code || over.Wait != tt.wait ||
+			!over.Until.Equal(tt.until) {
 			t.Errorf("%s until %v:\n got %q, %s, %+v\nwant %q, %s, wait %v", tt.limit, tt.until, err.Message, err.Code,
 				over, tt.want, tt.code, tt.wait)
 		}
@@ -586,7 +587,7 @@ func TestARequestIsHeldToItsLimits(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || CodeOf(err) != CodeInvalid || !strings.Contains(MessageOf(err), tt.want) {
+			if err == nil || CodeOf(err) != CodeInvalid || !strings.Contains(MessageOf(err).String(), tt.want) {
 				t.Errorf("Validate = %v, want %s with %q", err, CodeInvalid, tt.want)
 			}
 		})

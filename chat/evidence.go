@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 // EvidenceFormat identifies the format of Evidence. Readers refuse any other, so an incompatible change needs
@@ -140,13 +142,17 @@ func DecodeEvidence(raw []byte) (Evidence, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&e); err != nil {
-		return e, &Error{Code: CodeInvalid, Message: "This is no evidence file, or it is damaged: " + err.Error()}
+		return e, &Error{Code: CodeInvalid, Message: locale.Say(
+			"This is no evidence file, or it is damaged: {1}", err,
+		)}
 	}
 	if decoder.More() || len(bytes.TrimSpace(raw[decoder.InputOffset():])) > 0 {
 		return e, &Error{Code: CodeInvalid, Message: "There is something behind the evidence."}
 	}
 	if e.Format != EvidenceFormat {
-		return e, &Error{Code: CodeInvalid, Message: fmt.Sprintf("This is not %s, but %q.", EvidenceFormat, e.Format)}
+		return e, &Error{Code: CodeInvalid, Message: locale.Say(
+			"This is not {1}, but \"{2}\".", EvidenceFormat, e.Format,
+		)}
 	}
 	var err error
 	e.Steps, err = plainInputs(e.Steps)

@@ -3,6 +3,8 @@ package chat
 import (
 	"context"
 	"time"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Limits of a grid.
@@ -23,19 +25,19 @@ const GridSessions = "_cells-"
 // own run, which reads only that document. Package grid fills it, one claim at a time; the stores keep it. Rows are
 // fixed when it is created: documents added later are not included.
 type Grid struct {
-	ID        string       `json:"id"`
-	User      string       `json:"-"`
-	Name      string       `json:"name"`
-	Columns   []GridColumn `json:"columns"` // at most MaxGridColumns
-	Rows      []GridRow    `json:"rows"`    // at most MaxGridRows, the documents when it was created
-	Model     string       `json:"model,omitempty"`
-	CreatedAt time.Time    `json:"created_at"`
-	State     GridState    `json:"state"`
-	Trouble   string       `json:"trouble,omitempty"` // why filling is paused, for people
-	Failed    int          `json:"failed,omitempty"`  // consecutive failed attempts to fill it
-	Done      int          `json:"done"`              // the number of filled cells
-	Tokens    int64        `json:"tokens"`            // model tokens used by filling them
-	MaxTokens int64        `json:"max_tokens"`        // the token limit, where filling stops until its user raises it
+	ID        string         `json:"id"`
+	User      string         `json:"-"`
+	Name      string         `json:"name"`
+	Columns   []GridColumn   `json:"columns"` // at most MaxGridColumns
+	Rows      []GridRow      `json:"rows"`    // at most MaxGridRows, the documents when it was created
+	Model     string         `json:"model,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+	State     GridState      `json:"state"`
+	Trouble   locale.Message `json:"trouble,omitempty"` // why filling is paused, for people
+	Failed    int            `json:"failed,omitempty"`  // consecutive failed attempts to fill it
+	Done      int            `json:"done"`              // the number of filled cells
+	Tokens    int64          `json:"tokens"`            // model tokens used by filling them
+	MaxTokens int64          `json:"max_tokens"`        // the token limit, where filling stops until its user raises it
 
 	// DueAt is the time of the next work; zero: none.
 	DueAt time.Time `json:"-"`
@@ -81,16 +83,16 @@ func (g Grid) Has(row, column int) bool {
 
 // GridCell is the answer about one document to one question.
 type GridCell struct {
-	Row       int        `json:"row"`               // Its row, from 0.
-	Column    int        `json:"column"`            // Its column, from 0.
-	State     CellState  `json:"state"`             // Whether the document has the answer.
-	Text      string     `json:"text"`              // The extracted value, or the closest words; else empty.
-	Citations []Citation `json:"citations"`         // The sources of the text, the best first.
-	Edited    *string    `json:"edited"`            // The user's replacement; null: none.
-	RunID     string     `json:"run_id"`            // The run that answered; empty before.
-	Trouble   string     `json:"trouble,omitempty"` // Why it failed, as a sentence.
-	Turn      int        `json:"turn"`              // The number of times it was asked again.
-	At        time.Time  `json:"at"`                // When it was filled.
+	Row       int            `json:"row"`               // Its row, from 0.
+	Column    int            `json:"column"`            // Its column, from 0.
+	State     CellState      `json:"state"`             // Whether the document has the answer.
+	Text      string         `json:"text"`              // The extracted value, or the closest words; else empty.
+	Citations []Citation     `json:"citations"`         // The sources of the text, the best first.
+	Edited    *string        `json:"edited"`            // The user's replacement; null: none.
+	RunID     string         `json:"run_id"`            // The run that answered; empty before.
+	Trouble   locale.Message `json:"trouble,omitempty"` // Why it failed, as a sentence.
+	Turn      int            `json:"turn"`              // The number of times it was asked again.
+	At        time.Time      `json:"at"`                // When it was filled.
 	// Grows with every change of any cell of the table.
 	Seq int64 `json:"seq"`
 }

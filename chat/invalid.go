@@ -1,9 +1,9 @@
 package chat
 
-import "fmt"
+import "github.com/footnote/footnote/text/locale"
 
-// Invalid returns a CodeInvalid error with a user-facing sentence for a request that can't be served. The format
-// must not include an error of another package, since its text is shown to the user.
-func Invalid(format string, args ...any) error {
-	return &Error{Code: CodeInvalid, Message: fmt.Sprintf(format, args...)}
+// Invalid returns a CodeInvalid error with a user-facing sentence for a request that can't be served; see locale.Say.
+// No value may be an error of another package, since its text is shown to the user.
+func Invalid(form string, values ...any) error {
+	return &Error{Code: CodeInvalid, Message: locale.Say(form, values...)}
 }

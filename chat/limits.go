@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // LimitName names a limit. Names are stable: they are in the API, and in the settings with the prefix "limits.".
@@ -233,7 +234,9 @@ func (l Limits) Over(name LimitName, now, until time.Time) *Error {
 		cause.Wait = time.Minute // deletions free disk space later
 	}
 	return &Error{
-		Code: limit.code, Err: cause, Message: fmt.Sprintf(limit.over, limit.countInWords(l[name])) + " " + again,
+		Code: limit.code, Err: cause, Message: locale.Message(
+			fmt.Sprintf(limit.over, limit.countInWords(l[name])) + " " + again,
+		),
 	}
 }
 

@@ -3,6 +3,8 @@ package chat
 import (
 	"encoding/json"
 	"strconv"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 // RunStarted is a run's first event.
@@ -104,6 +106,8 @@ type Step struct {
 	Cost    *float64       `json:"cost,omitempty" api:"shared"`
 	Error   *StepError     `json:"error,omitempty" api:"shared"` // The reason for the failure.
 	Details map[string]any `json:"details"`                      // Further details, by the kind of step.
+	// For translations: the forms of sentences with values, such as those of message and summary.
+	Forms locale.Forms `json:"forms,omitempty"`
 
 	// The tool's purpose: tools of one capability are interchangeable.
 	//
@@ -132,7 +136,19 @@ type StepError struct {
 	Code      Code   `json:"code" api:"shared"`    // The kind of failure; stable.
 	Message   string `json:"message" api:"shared"` // A sentence for people.
 	Retryable bool   `json:"retryable"`            // Whether a retry may succeed.
+	// For translations: the form of the message, if it has values.
+	Forms locale.Forms `json:"forms,omitempty"`
 }
+
+// NewStepError returns the error of a step or a run.
+func NewStepError(code Code, message locale.Message, retryable bool) *StepError {
+	e := &StepError{Code: code, Retryable: retryable}
+	e.Message = e.Forms.Say(message)
+	return e
+}
+
+// Said returns the message with its values.
+func (e *StepError) Said() locale.Message { return e.Forms.Of(e.Message) }
 
 // Tokens counts the input and output tokens of a model.
 type Tokens struct {
@@ -286,6 +302,8 @@ type Answer struct {
 	// Notes on the answer, in sentences: that another model answered as a fallback, that footnotes cited no passage,
 	// that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0.
 	Notes []string `json:"notes,omitempty"`
+	// For translations: the forms of notes with values.
+	Forms locale.Forms `json:"forms,omitempty"`
 	// Up to three suggested follow-up questions.
 	FollowUps []string `json:"follow_ups,omitempty"`
 }

@@ -6,8 +6,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"time"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Session is one conversation. TurnCount counts the shown branch only, so it can fall when another branch is shown.
@@ -143,12 +144,12 @@ var (
 		Code: CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key.",
 	}
 	ErrKeyUnknown = &Error{Code: CodeNotFound, Message: "No question was asked with this Idempotency-Key."}
-	ErrQueueFull  = &Error{Code: CodeConflict, Message: fmt.Sprintf(
-		"%d questions wait already. Remove one, or ask this one later.", MaxQueued,
+	ErrQueueFull  = &Error{Code: CodeConflict, Message: locale.Say(
+		"{1} questions wait already. Remove one, or ask this one later.", MaxQueued,
 	)}
 
-	errLongKey = &Error{Code: CodeInvalid, Message: fmt.Sprintf(
-		"An Idempotency-Key has 1 to %d bytes.", MaxIdempotencyKey,
+	errLongKey = &Error{Code: CodeInvalid, Message: locale.Say(
+		"An Idempotency-Key has 1 to {1} bytes.", MaxIdempotencyKey,
 	)}
 )
 
@@ -220,8 +221,8 @@ type Queued struct {
 	ID        string
 	SessionID string
 	User      string
-	Request   RunRequest // its IdempotencyKey becomes that of the run; never empty
-	Problem   string     // why sending failed, for its user; it stays queued until it is edited
+	Request   RunRequest     // its IdempotencyKey becomes that of the run; never empty
+	Problem   locale.Message // why sending failed, for its user; it stays queued until it is edited
 	CreatedAt time.Time
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"time"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Limits of a kept question.
@@ -31,13 +33,13 @@ type Standing struct {
 	Changes []Change  `json:"changes"`  // newest first
 	SeenAt  time.Time `json:"seen_at"`  // when its user last viewed the changes
 
-	Noticed time.Time   `json:"noticed"`           // when a difference was first noticed; zero: none
-	Wanted  bool        `json:"wanted,omitempty"`  // its user requested it now
-	Asking  string      `json:"asking,omitempty"`  // the run under way
-	Turn    int         `json:"turn"`              // counts the started runs
-	Recent  []time.Time `json:"recent,omitempty"`  // runs within the last hour
-	Failed  int         `json:"failed,omitempty"`  // consecutive failures
-	Trouble string      `json:"trouble,omitempty"` // reason for the failure, for people
+	Noticed time.Time      `json:"noticed"`           // when a difference was first noticed; zero: none
+	Wanted  bool           `json:"wanted,omitempty"`  // its user requested it now
+	Asking  string         `json:"asking,omitempty"`  // the run under way
+	Turn    int            `json:"turn"`              // counts the started runs
+	Recent  []time.Time    `json:"recent,omitempty"`  // runs within the last hour
+	Failed  int            `json:"failed,omitempty"`  // consecutive failures
+	Trouble locale.Message `json:"trouble,omitempty"` // reason for the failure, for people
 
 	// Version is the library version of the last check for this question.
 	Version int64 `json:"-"`

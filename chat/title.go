@@ -1,9 +1,10 @@
 package chat
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -14,7 +15,7 @@ const (
 // CheckTitle fails with CodeInvalid for an invalid session title.
 func CheckTitle(title string) error {
 	if n := utf8.RuneCountInString(title); n < 1 || n > maxTitleRunes {
-		return &Error{Code: CodeInvalid, Message: fmt.Sprintf("A title has 1 to %d characters.", maxTitleRunes)}
+		return &Error{Code: CodeInvalid, Message: locale.Say("A title has 1 to {1} characters.", maxTitleRunes)}
 	}
 	return nil
 }

@@ -28,26 +28,26 @@ func (r RunRequest) Validate() error {
 		return Invalid("The question is empty. Write one and send it again.")
 	case utf8.RuneCountInString(r.Message) > MaxQuestion:
 		return Invalid(
-			"The question is longer than %s characters. Shorten it, or upload the long part as a document.",
+			"The question is longer than {1} characters. Shorten it, or upload the long part as a document.",
 			english.Digits(MaxQuestion),
 		)
 	case utf8.RuneCountInString(r.ContextText) > MaxContext:
 		return Invalid(
-			"The given context is longer than %s characters. Add it as a document instead and ask about that.",
+			"The given context is longer than {1} characters. Add it as a document instead and ask about that.",
 			english.Digits(MaxContext),
 		)
 	case utf8.RuneCountInString(r.AddedContext) > MaxContext:
 		return Invalid(
-			"The context is longer than %s characters. Add it as a document instead and ask about that.",
+			"The context is longer than {1} characters. Add it as a document instead and ask about that.",
 			english.Digits(MaxContext),
 		)
 	case len(r.DocumentIDs) > MaxDocumentIDs:
 		return Invalid(
-			"A question can be narrowed to at most %s documents. Leave document_ids out to search them all.",
+			"A question can be narrowed to at most {1} documents. Leave document_ids out to search them all.",
 			english.Digits(MaxDocumentIDs),
 		)
 	case len(r.IdempotencyKey) > MaxIdempotencyKey:
-		return Invalid("The Idempotency-Key is too long: use at most %d bytes.", MaxIdempotencyKey)
+		return Invalid("The Idempotency-Key is too long: use at most {1} bytes.", MaxIdempotencyKey)
 	case !utf8.ValidString(r.IdempotencyKey):
 		return Invalid("The Idempotency-Key holds bytes that are not UTF-8. Use letters and digits.")
 	}
@@ -76,11 +76,11 @@ func (c RunConfig) validateConfig() error {
 		value *int
 	}{{"max_steps", c.MaxSteps}, {"max_retrieval_calls", c.MaxRetrievalCalls}, {"retrieval_top_k", c.RetrievalTopK}} {
 		if field.value != nil && (*field.value < 1 || *field.value > MostTurnsOrCalls) {
-			return Invalid("config.%s must be between 1 and %d.", field.name, MostTurnsOrCalls)
+			return Invalid("config.{1} must be between 1 and {2}.", field.name, MostTurnsOrCalls)
 		}
 	}
 	if len(c.EnabledTools) > MaxEnabledTools {
-		return Invalid("config.enabled_tools names more than %d tools.", MaxEnabledTools)
+		return Invalid("config.enabled_tools names more than {1} tools.", MaxEnabledTools)
 	}
 	return CheckNames("config.enabled_tools", c.EnabledTools)
 }
@@ -88,7 +88,7 @@ func (c RunConfig) validateConfig() error {
 // CheckNames fails with CodeInvalid if a list has an empty entry; null in JSON is one.
 func CheckNames(field string, names []string) error {
 	if slices.Contains(names, "") {
-		return Invalid("%s has an empty entry. Leave it out.", field)
+		return Invalid("{1} has an empty entry. Leave it out.", field)
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package chat
 import (
 	"context"
 	"time"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 // MaxNotices is the maximum length of a user's queue of notices; further ones are dropped.
@@ -18,11 +20,11 @@ type Webhook struct {
 	SetAt  time.Time
 	Local  bool // set by the local user, so private network addresses are allowed
 
-	SentAt   time.Time // last successful delivery; zero: never
-	FailedAt time.Time // last failure; zero: none since the last success
-	Trouble  string    // reason for the failure, for people
-	Lost     int       // changes dropped since it was set
-	Waiting  int       // queued changes
+	SentAt   time.Time      // last successful delivery; zero: never
+	FailedAt time.Time      // last failure; zero: none since the last success
+	Trouble  locale.Message // reason for the failure, for people
+	Lost     int            // changes dropped since it was set
+	Waiting  int            // queued changes
 }
 
 // Notice is a queued webhook message. DueAt is also the token of a claim: a caller that lost its lease finds another
@@ -57,8 +59,8 @@ func (s Standing) NewestChange() string {
 // Delivery is the result of sending a notice.
 type Delivery struct {
 	At      time.Time
-	Trouble string    // reason for the failure, for people; empty: success
-	Again   time.Time // time of the retry; zero: given up
+	Trouble locale.Message // reason for the failure, for people; empty: success
+	Again   time.Time      // time of the retry; zero: given up
 }
 
 // WebhookStore keeps each user's webhook and its queue of notices. ChangeStanding adds a notice with each change

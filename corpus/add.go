@@ -20,6 +20,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Upload is a file to add. Body is read once, to its end or to the limit.
@@ -50,8 +51,8 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	sha, size, err := l.cfg.Blobs.Put(ctx, &reservedReader{r: body, reserved: l.checkReserve}, l.cfg.MaxBytes)
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeTooLarge {
-			return d, false, &chat.Error{Code: chat.CodeTooLarge, Err: err, Message: fmt.Sprintf(
-				"The file “%s” is larger than %s, the limit for one file. Split it and add the parts.", name,
+			return d, false, &chat.Error{Code: chat.CodeTooLarge, Err: err, Message: locale.Say(
+				"The file “{1}” is larger than {2}, the limit for one file. Split it and add the parts.", name,
 				humanize.IBytes(uint64(l.cfg.MaxBytes)))}
 		}
 		return d, false, fmt.Errorf("store original: %w", err)
@@ -139,7 +140,7 @@ func (l *Library) inspectUpload(u Upload) (name string, body *bufio.Reader, mime
 	}
 	if len(head) == 0 {
 		return "", nil, "", &chat.Error{
-			Code: chat.CodeInvalid, Message: "The file “" + name + "” is empty. Choose one that has content.",
+			Code: chat.CodeInvalid, Message: "The file is empty. Choose one that has content.",
 		}
 	}
 	mime, err = l.cfg.Formats.Sniff(head, name)

@@ -12,7 +12,7 @@ import (
 func (f *Filter) Dated(name, from, to string) error {
 	for _, date := range []string{from, to} {
 		if date != "" && !IsDate(date) {
-			return chat.Invalid("%s must be a date like 2026-01-31, 2026-01 or 2026, not %q.", name, date)
+			return chat.Invalid("{1} must be a date like 2026-01-31, 2026-01 or 2026, not \"{2}\".", name, date)
 		}
 	}
 	f.DatedFrom = max(f.DatedFrom, from)
@@ -21,7 +21,7 @@ func (f *Filter) Dated(name, from, to string) error {
 	}
 	if f.DatedTo != "" && f.DatedFrom > lastDay(f.DatedTo) {
 		return chat.Invalid(
-			"No date is both %s or later and %s or earlier. Correct date_from, date_to or year.", f.DatedFrom,
+			"No date is both {1} or later and {2} or earlier. Correct date_from, date_to or year.", f.DatedFrom,
 			f.DatedTo,
 		)
 	}

@@ -21,6 +21,7 @@ package corpus
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -33,6 +34,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // State is the ingestion state of a document. The order is queued, parsing, indexing, ready. Failed and cancelled
@@ -134,8 +136,8 @@ type Failure struct {
 	// Why the file could not be read.
 	//
 	// broken, encrypted, no_text, needs_ocr, too_many_pages, too_large, unsupported, timeout, memory, internal
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
+	Code   string         `json:"code"`
+	Detail locale.Message `json:"detail"`
 }
 
 // NeedsOCR is the failure code of a file whose text is only in images when OCR is not available. The file can be
@@ -145,8 +147,13 @@ const NeedsOCR = "needs_ocr"
 // NoText is the failure code of a file without text.
 const NoText = "no_text"
 
+// MarshalJSON encodes the detail in English. A store that keeps its values encodes the fields.
+func (f Failure) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]string{"code": f.Code, "detail": f.Detail.String()})
+}
+
 // Error returns the detail, so that extractors can return a *Failure as their error.
-func (f *Failure) Error() string { return f.Detail }
+func (f *Failure) Error() string { return f.Detail.String() }
 
 // BlockKind is the role of a block in a document.
 type BlockKind string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -97,7 +98,11 @@ func nearestMatch(docs []Document, name string) (Document, error) {
 	} else {
 		message += " List the documents to see their titles."
 	}
-	return Document{}, &chat.Error{Code: chat.CodeNotFound, Message: message, Err: errors.New("no unique match")}
+	return Document{}, &chat.Error{
+		Code:    chat.CodeNotFound,
+		Message: locale.Message(message),
+		Err:     errors.New("no unique match"),
+	}
 }
 
 // nameTrigrams returns the trigrams of a name's words, for comparison.

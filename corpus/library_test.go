@@ -122,7 +122,7 @@ func TestAddRefuses(t *testing.T) {
 			_, _, err := sh.Add(t.Context(), corpus.Upload{
 				User: chat.LocalUser, Filename: tt.file, Body: strings.NewReader(tt.body),
 			})
-			if err == nil || chat.CodeOf(err) != tt.code || !strings.Contains(chat.MessageOf(err), tt.says) {
+			if err == nil || chat.CodeOf(err) != tt.code || !strings.Contains(chat.MessageOf(err).String(), tt.says) {
 				t.Errorf("Add = %v, want %s with %q", err, tt.code, tt.says)
 			}
 		})
@@ -261,7 +261,8 @@ func TestAFailureKeepsItsReason(t *testing.T) {
 		t.Errorf("failed with %+v, want %+v", d.Error, broken)
 	}
 	_, err := sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: d.ID})
-	if chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(chat.MessageOf(err), broken.Detail) {
+	if chat.CodeOf(err) != chat.CodeConflict ||
+		!strings.Contains(chat.MessageOf(err).String(), broken.Detail.String()) {
 		t.Errorf("Read = %v, want a conflict that says why", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // CheckNamed validates the namespace and documents that a question or a search is restricted to. It returns
@@ -20,8 +21,10 @@ func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string
 		}
 		docs, _, err := l.cfg.Documents.List(ctx, s, Filter{Limit: 1})
 		if err == nil && len(docs) == 0 {
-			err = &chat.Error{Code: chat.CodeNotFound, Message: "There are no documents in the namespace “" +
-				shortenRunes(namespace, 128) + "”. Check its name, or leave it out to look everywhere."}
+			err = &chat.Error{Code: chat.CodeNotFound, Message: locale.Say(
+				"There are no documents in the namespace “{1}”. Check its name, or leave it out to look "+
+					"everywhere.", shortenRunes(namespace, 128),
+			)}
 		}
 		return err
 	}
@@ -49,6 +52,8 @@ func notNamed(id, namespace string) error {
 	if namespace != "" {
 		where = " in the namespace “" + shortenRunes(namespace, 128) + "”"
 	}
-	return &chat.Error{Code: chat.CodeNotFound, Message: "One of the chosen documents is not there" + where + ": “" +
-		shortenRunes(id, 80) + "”. It may have been deleted. Choose again, or ask without it."}
+	return &chat.Error{Code: chat.CodeNotFound, Message: locale.Say(
+		"One of the chosen documents is not there{1}: “{2}”. It may have been deleted. Choose again, or "+
+			"ask without it.", where, shortenRunes(id, 80),
+	)}
 }

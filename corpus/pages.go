@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/align"
 	"github.com/footnote/footnote/corpus/fair"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Boxes returns the rectangles of [start, end) on the pages of a PDF, one for each line; none for other formats.
@@ -83,7 +84,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	}
 	if n < 1 || n > pages {
 		return nil, &chat.Error{
-			Code: chat.CodeNotFound, Message: fmt.Sprintf("“%s” has no page %d to show.", d.Title, n),
+			Code: chat.CodeNotFound, Message: locale.Say("“{1}” has no page {2} to show.", d.Title, n),
 		}
 	}
 	if width < minWidth || width > maxWidth {
@@ -125,7 +126,7 @@ func (l *Library) draw(ctx context.Context, d Document, pdf string, n, width int
 }
 
 // Undrawable returns the cached error message if page n of a document can't be rendered at this width, or "".
-func (l *Library) Undrawable(d Document, n, width int) string {
+func (l *Library) Undrawable(d Document, n, width int) locale.Message {
 	_, err := l.images.getImage(imageKey{keyOf(d, n), width})
 	if failure, ok := errors.AsType[*chat.Error](err); ok && failure.Code == chat.CodeUndrawable {
 		return failure.Message

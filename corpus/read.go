@@ -16,6 +16,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/search"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // ReadRunes is the default size in runes of one part of a document returned by Read: some 2,000 words of English.
@@ -72,7 +73,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	}
 	if reading.Part > reading.Parts {
 		return Reading{}, &chat.Error{Code: chat.CodeNotFound,
-			Message: fmt.Sprintf("“%s” has no part %d: its last one is %d.", d.Title, r.Part, reading.Parts)}
+			Message: locale.Say("“{1}” has no part {2}: its last one is {3}.", d.Title, r.Part, reading.Parts)}
 	}
 	reading.Passages = slices.Clone(pages[reading.Part-1])
 	// endPages sets LastPage in the clone.
@@ -87,19 +88,25 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 func notReady(d Document) error {
 	switch d.State {
 	case StateFailed:
-		detail := ""
+		var detail locale.Message
 		if d.Error != nil {
-			detail = " " + d.Error.Detail
+			detail = locale.Say(" {1}", d.Error.Detail)
 		}
-		return &chat.Error{Code: chat.CodeConflict, Message: "“" + d.Title + "” could not be read in." + detail}
+		return &chat.Error{Code: chat.CodeConflict, Message: locale.Say(
+			"“{1}” could not be read in.{2}", d.Title, detail,
+		)}
 	case StateCancelled:
 		return &chat.Error{
-			Code:    chat.CodeConflict,
-			Message: "“" + d.Title + "” was cancelled before it was read in. Try it again from the documents page.",
+			Code: chat.CodeConflict,
+			Message: locale.Say(
+				"“{1}” was cancelled before it was read in. Try it again from the documents page.", d.Title,
+			),
 		}
 	default:
 		return &chat.Error{
-			Code: chat.CodeConflict, Message: "“" + d.Title + "” is still being read in. Try again in a moment.",
+			Code: chat.CodeConflict, Message: locale.Say(
+				"“{1}” is still being read in. Try again in a moment.", d.Title,
+			),
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/search"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -101,7 +102,7 @@ func checkQuery(q Query) (Query, error) {
 
 // invalidError returns a CodeInvalid error with a user-facing message.
 func invalidError(sentence string) error {
-	return &chat.Error{Code: chat.CodeInvalid, Message: sentence}
+	return &chat.Error{Code: chat.CodeInvalid, Message: locale.Message(sentence)}
 }
 
 // selectedIDs returns the IDs of the documents selected by both the filter and the document list.

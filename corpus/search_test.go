@@ -336,9 +336,9 @@ func TestSearchWhileTheEmbeddingServerIsDown(t *testing.T) {
 	fill(t, sh)
 	server.down.Store(true)
 	_, err := sh.Search(t.Context(), chat.Local, corpus.Query{Text: "slates", Mode: corpus.ModeSemantic})
-	if chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(chat.MessageOf(err), "does not answer") {
+	if chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(chat.MessageOf(err).String(), "does not answer") {
 		t.Errorf("semantic search = %v, %q; want %v and %q in it",
-			err, chat.MessageOf(err), chat.CodeUnavailable, "does not answer")
+			err, chat.MessageOf(err).String(), chat.CodeUnavailable, "does not answer")
 	}
 	found := sh.search(t, corpus.Query{Text: "slates"})
 	if len(found.Results) == 0 || !found.Partial || len(found.Notes) != 1 {
@@ -436,7 +436,7 @@ func TestFind(t *testing.T) {
 		})
 	}
 	_, err := sh.Find(t.Context(), chat.Local, "roof lease policy")
-	if chat.CodeOf(err) != chat.CodeNotFound || !strings.Contains(chat.MessageOf(err), "“Roof survey”") {
+	if chat.CodeOf(err) != chat.CodeNotFound || !strings.Contains(chat.MessageOf(err).String(), "“Roof survey”") {
 		t.Errorf("Find of nothing = %v, want a hint", err)
 	}
 }

@@ -241,7 +241,7 @@ func TestDatesNarrowAFilter(t *testing.T) {
 			}
 			if tt.says != "" {
 				if err == nil || chat.CodeOf(err) != chat.CodeInvalid ||
-					!strings.Contains(chat.MessageOf(err), tt.says) {
+					!strings.Contains(chat.MessageOf(err).String(), tt.says) {
 					t.Errorf("Dated(%q) fails with %v, want %q", tt.parts, err, tt.says)
 				}
 			} else if err != nil || f.DatedFrom != tt.from || f.DatedTo != tt.to {

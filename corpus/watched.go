@@ -9,6 +9,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Watched is the latest scan result of a watched folder.
@@ -114,5 +115,5 @@ func (w Watched) check() error {
 	default:
 		return nil
 	}
-	return &chat.Error{Code: chat.CodeInvalid, Message: problem}
+	return &chat.Error{Code: chat.CodeInvalid, Message: locale.Message(problem)}
 }

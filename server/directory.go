@@ -7,6 +7,7 @@ import (
 
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/openapi"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // directory lists the router's routes, for error responses to requests that match none.
@@ -84,7 +85,9 @@ func (d *directory) tellRoutes(c httpio.Context, p *httpio.Problem) {
 		before = " Among the routes there are: "
 	}
 	if len(few) > 0 {
-		p.Detail += before + strings.Join(few, ", ") + ". GET /openapi.json describes every route."
+		p.Detail = locale.Message(
+			p.Detail.String() + before + strings.Join(few, ", ") + ". GET /openapi.json describes every route.",
+		)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 )
 
 func TestEveryCodeHasItsStatus(t *testing.T) {
@@ -37,7 +38,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 		{"a failed model is our 500", &chat.Error{Code: chat.CodeModelFailed, Message: "No."}, 500,
 			chat.CodeModelFailed, "No."},
 		{"anything else is 500 and shows nothing", errors.New("secret: disk /dev/sda1"), 500, chat.CodeInternal,
-			chat.MessageOf(errors.New("x"))},
+			chat.MessageOf(errors.New("x")).String()},
 		{"Echo's default 422 of a bind is 400", httpio.StatusError(422), 400, chat.CodeInvalid,
 			"The request could not be read. Check its form and try again."},
 		{"Echo's 415", httpio.StatusError(http.StatusUnsupportedMediaType), 415, chat.CodeUnsupported,
@@ -49,7 +50,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 			p := got.problem(t)
 			want := httpio.Problem{
 				Type: "about:blank", Title: http.StatusText(tt.status), Status: tt.status, Code: tt.code,
-				Detail: tt.detail, RequestID: got.header.Get("X-Request-Id"),
+				Detail: locale.Message(tt.detail), RequestID: got.header.Get("X-Request-Id"),
 			}
 			if diff := cmp.Diff(want, p); diff != "" || got.status != tt.status {
 				t.Errorf("status = %d, want %d; problem: %s", got.status, tt.status, diff)

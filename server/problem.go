@@ -5,6 +5,7 @@ import (
 
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/relay"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // sendProblem encodes a failed request's response in the form its client reads: OpenAI's under /v1; the plain
@@ -25,9 +26,9 @@ func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	}
 	switch {
 	case openAI:
-		return c.JSON(p.Status, relay.NewV1Failed(p.Status, p.Code, p.Detail))
+		return c.JSON(p.Status, relay.NewV1Failed(p.Status, p.Code, p.Detail.String()))
 	case bare:
-		return c.String(p.Status, p.Detail)
+		return c.String(p.Status, p.Detail.String())
 	case httpio.ByHTMX(c) && httpio.WantsStream(c): // its body would be swapped into the page
 		return c.NoContent(p.Status)
 	case httpio.ByHTMX(c):
@@ -39,7 +40,7 @@ func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	}
 	// c.JSON keeps an existing content type: this one is that of RFC 9457.
 	c.Response().Header().Set("Content-Type", "application/problem+json")
-	p.Detail = httpio.Said(c, p.Detail)
+	p.Detail = locale.Message(httpio.Said(c, p.Detail))
 	return c.JSON(p.Status, p)
 }
 

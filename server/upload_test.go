@@ -116,7 +116,8 @@ func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
 			t.Errorf("%s: the page has status %d, want %d", tt.name, page.status, want)
 		}
 		for _, r := range res.Rejected {
-			if !strings.Contains(page.body, r.Filename) || !strings.Contains(page.body, html.EscapeString(r.Detail)) {
+			if !strings.Contains(page.body, r.Filename) ||
+				!strings.Contains(page.body, html.EscapeString(r.Detail.String())) {
 				t.Errorf("%s: the page does not name %q and %q", tt.name, r.Filename, r.Detail)
 			}
 		}

@@ -193,7 +193,7 @@ func TestADayOfQuestions(t *testing.T) {
 	got := ask("anna")
 	wait, err := strconv.Atoi(got.header.Get("Retry-After"))
 	if got.status != 429 || err != nil || wait < 86_000 || wait > 86_400 ||
-		!strings.Contains(got.problem(t).Detail, "2 questions in 24 hours") ||
+		!strings.Contains(got.problem(t).Detail.String(), "2 questions in 24 hours") ||
 		got.problem(t).Limit != chat.QuestionsPerDay ||
 		got.problem(t).RetryAt == nil {
 		t.Errorf("%d, again in %d s: %s; want 429, at least 86_000, at most 86_400", got.status, wait, got.body)

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/text/english"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -32,9 +32,9 @@ func (s *Step) activity(ctx context.Context) activity {
 	if s.Label == nil {
 		return s.plainActivity(ctx)
 	}
-	a := activity{Verb: locale.Known(ctx, s.Label.Doing), Object: s.workedOn()}
+	a := activity{Verb: locale.Message(s.Label.Doing).In(ctx), Object: s.workedOn()}
 	if s.Status == chat.StatusComplete {
-		a.Verb = locale.Known(ctx, s.Label.Done)
+		a.Verb = locale.Message(s.Label.Done).In(ctx)
 	} else if s.Status == chat.StatusError {
 		a.Verb = failedDoing.Say(ctx, lowerFirst(a.Verb))
 	}
@@ -75,7 +75,7 @@ func (s *Step) plainActivity(ctx context.Context) activity {
 	if words == "" {
 		words = strings.ReplaceAll(s.Step.Step, "_", " ")
 	}
-	words = locale.Known(ctx, words)
+	words = s.Forms.Of(words).In(ctx)
 	if s.Status == chat.StatusError {
 		return activity{Verb: failedDoing.Say(ctx, ""), Object: words}
 	}
@@ -113,7 +113,7 @@ func (s *Step) result(ctx context.Context) string {
 	if len(s.Children) > 1 {
 		return groupResult(ctx, s)
 	}
-	text := locale.Known(ctx, s.Summary)
+	text := s.Forms.Of(s.Summary).In(ctx)
 	if text == "" && s.aboutWords() {
 		text = s.Message
 	}
@@ -134,19 +134,26 @@ func (s *Step) note(ctx context.Context) string {
 	if s.Status != chat.StatusError {
 		return ""
 	}
+	summary := s.Forms.Of(s.Summary).In(ctx)
 	if s.Error != nil && s.Error.Message != "" {
-		return strings.TrimSpace(locale.Known(ctx, s.Error.Message) + " " + locale.Known(ctx, s.Summary))
+		return strings.TrimSpace(s.Error.Said().In(ctx) + " " + summary)
 	}
-	if why := s.output().Failure; why != "" {
-		return locale.Known(ctx, why)
+	return cmp.Or(s.failure(ctx), summary)
+}
+
+// failure returns the error message in a failed call's result, which mostly is that of the step.
+func (s *Step) failure(ctx context.Context) string {
+	why := s.output().Failure
+	if s.Error != nil && s.Error.Message == why {
+		return s.Error.Said().In(ctx)
 	}
-	return locale.Known(ctx, s.Summary)
+	return locale.Message(why).In(ctx)
 }
 
 // presentTense returns the header's text while the step runs.
 func (s *Step) presentTense(ctx context.Context) string {
 	if s.Message != "" && (s.Label == nil || locale.Of(ctx) == locale.English) {
-		return locale.Known(ctx, s.Message)
+		return s.Forms.Of(s.Message).In(ctx)
 	}
 	a := s.activity(ctx)
 	return strings.TrimSpace(a.Verb + " " + a.Object)
@@ -253,11 +260,11 @@ func groupActivity(ctx context.Context, s *Step) activity {
 	}
 	switch {
 	case opening && label != nil && s.over():
-		return activity{Verb: locale.Known(ctx, label.Done), Object: together(countReadings(ctx, n, len(named)))}
+		return activity{Verb: locale.Message(label.Done).In(ctx), Object: together(countReadings(ctx, n, len(named)))}
 	case opening && label != nil:
-		return activity{Verb: locale.Known(ctx, label.Doing), Object: together(countReadings(ctx, n, len(named)))}
+		return activity{Verb: locale.Message(label.Doing).In(ctx), Object: together(countReadings(ctx, n, len(named)))}
 	case label != nil && label.Noun != "":
-		return activity{Verb: together(locale.Known(ctx, english.Count(n, label.Noun)))}
+		return activity{Verb: together(locale.Count(n, label.Noun).In(ctx))}
 	case s.Repeat:
 		return activity{Verb: callsOf.Count(ctx, n, tool)}
 	default:

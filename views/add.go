@@ -10,12 +10,12 @@ import (
 
 // AddPage is the data of the page that adds a web page to the library.
 type AddPage struct {
-	URL    string // the URL in the form
-	Title  string // the page's title, supplied by another page; empty: unknown
-	Given  bool   // another page supplied the URL: it is shown read-only
-	Said   string // the error message; empty: no attempt
-	Origin string // the server's public URL
-	Focus  bool   // the URL's field gets the focus
+	URL    string         // the URL in the form
+	Title  string         // the page's title, supplied by another page; empty: unknown
+	Given  bool           // another page supplied the URL: it is shown read-only
+	Said   locale.Message // the error message; empty: no attempt
+	Origin string         // the server's public URL
+	Focus  bool           // the URL's field gets the focus
 
 	Added *corpus.Document // the added document; nil: none
 	Again bool             // it existed already
@@ -68,11 +68,11 @@ func addedURL(d corpus.Document) string {
 type FoldersPage struct {
 	Dir     string // the folder that is shown
 	Above   []FolderPlace
-	Folders []FolderPlace // in it
-	More    bool          // the list is truncated
-	Typed   string        // an invalid path in the form
-	Trouble string        // its error message
-	Refused string        // why this folder can't be followed; empty: it can
+	Folders []FolderPlace  // in it
+	More    bool           // the list is truncated
+	Typed   string         // an invalid path in the form
+	Trouble locale.Message // its error message
+	Refused locale.Message // why this folder can't be followed; empty: it can
 }
 
 // FolderPlace is a folder on that page.

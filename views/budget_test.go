@@ -204,7 +204,10 @@ func TestAmountsOfAnAskedTableAreSetAtTheRight(t *testing.T) {
 }
 
 func TestTheTimesOfASentenceAreInUTCWithoutAScript(t *testing.T) {
-	for _, tt := range []struct{ sentence, want string }{
+	for _, tt := range []struct {
+		sentence locale.Message
+		want     string
+	}{
 		{"Nothing to wait for.", "Nothing to wait for."},
 		{"You can ask again at 2026-03-02T01:00:00Z.",
 			`You can ask again <time datetime="2026-03-02T01:00:00Z" data-as="when">on 2 March at 01:00 UTC</time>.`},
@@ -317,7 +320,7 @@ func TestAStepShowsWhatItCameTo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := drawn(newOutput(tt.result)).Render(t.Context(), &b); err != nil {
+			if err := drawn(&Step{Step: chat.Step{Result: tt.result}}).Render(t.Context(), &b); err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range tt.want {

@@ -375,7 +375,7 @@ func OverFragment(t *Turn) templ.Component {
 }
 
 // Said is a sentence for people. Times in it are the reader's where there is a script, else they are in UTC.
-func Said(sentence string) templ.Component {
+func Said(m locale.Message) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -396,7 +396,7 @@ func Said(sentence string) templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		for _, p := range phrases(ctx, locale.Known(ctx, sentence)) {
+		for _, p := range phrases(ctx, m.In(ctx)) {
 			if p.At.IsZero() {
 				var templ_7745c5c3_Var11 string
 				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(p.Text)

@@ -24,10 +24,10 @@ var KeyNotValid = locale.T("This key is not valid. Copy it again, or ask whoever
 type ModelsPage struct {
 	Servers  []ModelServer // on this machine
 	Services []ModelService
-	Locked   string // why the model can't be changed; empty: it can
-	Said     string // result of the last choice; empty: none
-	Failed   bool   // the last choice failed
-	Trouble  string // why the current model can't be used; empty: no known problem
+	Locked   locale.Message // why the model can't be changed; empty: it can
+	Said     locale.Message // result of the last choice; empty: none
+	Failed   bool           // the last choice failed
+	Trouble  locale.Message // why the current model can't be used; empty: no known problem
 	// The service and model of a failed choice.
 	Service, Named string
 }

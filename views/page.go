@@ -99,7 +99,7 @@ func (c Composer) elsewhere() string {
 
 // Refusal is the error message of a refused action.
 type Refusal struct {
-	Detail string
+	Detail locale.Message
 	Code   chat.Code
 	SignIn string // URL of the sign-in page; empty: it would not help
 }

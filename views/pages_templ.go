@@ -2066,7 +2066,7 @@ func Partial(target string) templ.Component {
 }
 
 // Trouble is the page of an error: one sentence that says what to do.
-func Trouble(title, detail, request string) templ.Component {
+func Trouble(title string, detail locale.Message, request string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -12,7 +12,7 @@ type PlacesPage struct {
 	Places []PlaceRow
 	Kinds  []PlaceKindRow // kinds that can be added
 	Live   bool           // in progress: the page polls
-	Said   string         // result of the last action; empty: none
+	Said   locale.Message // result of the last action; empty: none
 	Now    time.Time
 	Origin string // the server's public URL
 }
@@ -26,13 +26,16 @@ type PlaceRow struct {
 	LookedAt, NextAt        time.Time
 	Items, Waiting, Refused int
 	Added, Changed, Removed int
-	Failure, Note           string
+	Failure, Note           locale.Message
 	RefusedItems            []RefusedItem // the first ones
 	Mend                    *PlaceForm    // form for new credentials; nil: the stored ones are valid
 }
 
 // RefusedItem is an item that was not added to the library, with the reason.
-type RefusedItem struct{ Name, Link, Reason string }
+type RefusedItem struct {
+	Name, Link string
+	Reason     locale.Message
+}
 
 // PlaceKindRow is a kind of place that can be added.
 type PlaceKindRow struct{ Name, Title, Help string }
@@ -43,8 +46,8 @@ type PlaceForm struct {
 	Fields   []PlaceFormField
 	Name     string
 	Schedule string
-	Said     string // the error message
-	Field    string // the field with the error; empty: none
+	Said     locale.Message // the error message
+	Field    string         // the field with the error; empty: none
 }
 
 // PlaceFormField is a field of that form. A secret has no Value.

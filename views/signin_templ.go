@@ -12,7 +12,7 @@ import "github.com/footnote/footnote/text/locale"
 
 // SignIn is the page that asks for a key. to is where it goes on; detail, if any, says why the last key did not do. kept are the
 // fields of a question that was sent without a key: they go along, and come back in the question box.
-func SignIn(assets Assets, to, detail string, kept []Field) templ.Component {
+func SignIn(assets Assets, to string, detail locale.Message, kept []Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -268,9 +268,9 @@ func SignIn(assets Assets, to, detail string, kept []Field) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var17 string
-			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(locale.Known(ctx, detail))
+			templ_7745c5c3_Var17, templ_7745c5c3_Err = templ.JoinStringErrs(detail.In(ctx))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin.templ`, Line: 43, Col: 61}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/signin.templ`, Line: 43, Col: 50}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var17))
 			if templ_7745c5c3_Err != nil {

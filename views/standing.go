@@ -72,10 +72,10 @@ type KeptPage struct {
 	Feed      string          // the URL of the feed, if it was created just now
 	Now       time.Time
 
-	Hook       chat.Webhook // the webhook; zero: none
-	HookSecret string       // a new secret, shown once
-	HookTyped  string       // a rejected URL
-	HookSaid   string       // its error message
+	Hook       chat.Webhook   // the webhook; zero: none
+	HookSecret string         // a new secret, shown once
+	HookTyped  string         // a rejected URL
+	HookSaid   locale.Message // its error message
 }
 
 // hookValue returns the value of the webhook URL's field.

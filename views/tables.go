@@ -71,9 +71,9 @@ type TablesPage struct {
 	Models     []string // the default first
 	Now        time.Time
 
-	Name, Columns, Namespace, Model string     // as typed
-	Plan                            *chat.Grid // a preview of the table; nil: not requested
-	Said                            string     // the error message
+	Name, Columns, Namespace, Model string         // as typed
+	Plan                            *chat.Grid     // a preview of the table; nil: not requested
+	Said                            locale.Message // the error message
 }
 
 // planned is the number of a plan's documents that are listed by title. The rest is a count.
@@ -159,10 +159,10 @@ func cellName(ctx context.Context, g chat.Grid, cell chat.GridCell) string {
 type CellPage struct {
 	Grid    chat.Grid
 	Cell    chat.GridCell
-	Session string // the session of the cell's run; empty: deleted
-	Back    string // the table's URL
-	Typed   string // a rejected text
-	Said    string // its error message
+	Session string         // the session of the cell's run; empty: deleted
+	Back    string         // the table's URL
+	Typed   string         // a rejected text
+	Said    locale.Message // its error message
 }
 
 // value returns the value of the cell's field: the rejected input, or the cell's value.

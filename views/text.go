@@ -504,9 +504,9 @@ const siteName = "Footnote"
 // extract.Formats has at least two.
 func kindsText(ctx context.Context) string {
 	kinds := extract.Formats.KindList()
-	all := locale.Known(ctx, kinds[0])
+	all := locale.Message(kinds[0]).In(ctx)
 	for _, kind := range kinds[1 : len(kinds)-1] {
-		all = andThen.Say(ctx, all, locale.Known(ctx, kind))
+		all = andThen.Say(ctx, all, locale.Message(kind).In(ctx))
 	}
-	return listAnd.Say(ctx, all, locale.Known(ctx, kinds[len(kinds)-1]))
+	return listAnd.Say(ctx, all, locale.Message(kinds[len(kinds)-1]).In(ctx))
 }

@@ -510,7 +510,7 @@ func After(t *Turn) templ.Component {
 			}
 		}
 		if t.Final != nil {
-			templ_7745c5c3_Err = answerNotes(t.Final.Notes).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = answerNotes(t.Final.Notes, t.Final.Forms).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -606,7 +606,7 @@ func After(t *Turn) templ.Component {
 }
 
 // answerNotes say what the program noticed about an answer: sums that are wrong, footnotes that no passage has.
-func answerNotes(notes []string) templ.Component {
+func answerNotes(notes []string, forms locale.Forms) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -651,9 +651,9 @@ func answerNotes(notes []string) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var27 string
-				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(locale.Known(ctx, note))
+				templ_7745c5c3_Var27, templ_7745c5c3_Err = templ.JoinStringErrs(forms.Of(note).In(ctx))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/turn.templ`, Line: 121, Col: 44}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/turn.templ`, Line: 121, Col: 43}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var27))
 				if templ_7745c5c3_Err != nil {
@@ -778,7 +778,7 @@ func notice(t *Turn, symbol, tone, text, action string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = Said(text).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = Said(locale.Message(text)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -286,9 +286,9 @@ type Sheet struct {
 	Text          Span // the text that starts on it
 	Passage       []chat.Box
 	Quote         []chat.Box
-	Eager         bool   // load its image eagerly
-	Anchor        bool   // the marked words start here
-	Undrawn       string // the error if there is no image, whose text is shown instead; empty: there is one
+	Eager         bool           // load its image eagerly
+	Anchor        bool           // the marked words start here
+	Undrawn       locale.Message // the error if there is no image, whose text is shown instead; empty: there is one
 }
 
 // SheetLine is a line of text with the characters up to the next line.

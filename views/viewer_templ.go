@@ -1029,9 +1029,9 @@ func viewerNotice(v *Viewer) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var55 string
-			templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(locale.Known(ctx, v.Notice))
+			templ_7745c5c3_Var55, templ_7745c5c3_Err = templ.JoinStringErrs(v.Notice)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/viewer.templ`, Line: 139, Col: 38}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/viewer.templ`, Line: 139, Col: 19}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var55))
 			if templ_7745c5c3_Err != nil {
@@ -1409,7 +1409,7 @@ func sheet(v *Viewer, s Sheet) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if s.Undrawn != "" {
-			templ_7745c5c3_Err = undrawn(locale.Known(ctx, s.Undrawn)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = undrawn(s.Undrawn.In(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // brief is the instruction for the model beside the column's question. It is an instruction of the request, so that
@@ -249,7 +250,7 @@ func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, fil
 		if filled.State != chat.CellFailed {
 			g.Failed = 0
 		} else if g.Failed++; g.Failed >= maxFailures {
-			halt(g, "Five cells in a row could not be filled. The last one: "+filled.Trouble)
+			halt(g, locale.Say("Five cells in a row could not be filled. The last one: {1}", filled.Trouble))
 		}
 		if g.State == chat.GridFilling && g.Tokens >= g.MaxTokens {
 			halt(g, "This table has taken as much of the model as it may. Go on to let it take as much again.")
@@ -265,7 +266,7 @@ func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, fil
 }
 
 // halt stops the filling of a grid.
-func halt(g *chat.Grid, why string) { g.State, g.Trouble = chat.GridStopped, why }
+func halt(g *chat.Grid, why locale.Message) { g.State, g.Trouble = chat.GridStopped, why }
 
 // end stores the grid's state after a slice. It counts the waiting cells before and after it marks the grid as done,
 // since a cell that is emptied in between would never be asked.

@@ -271,7 +271,8 @@ func TestFailuresAreBounded(t *testing.T) {
 		return chat.Run{}, false, gone
 	}))
 	g, cells := h.settle(g.ID)
-	if g.State != chat.GridStopped || !strings.Contains(g.Trouble, gone.Message) || len(cells) > maxFailures+1 {
+	if g.State != chat.GridStopped || !strings.Contains(g.Trouble.String(), gone.Message.String()) ||
+		len(cells) > maxFailures+1 {
 		t.Errorf("%s (%s) after %d cells; want it stopped after %d", g.State, g.Trouble, len(cells), maxFailures)
 	}
 	h.filler = asking

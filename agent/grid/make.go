@@ -3,13 +3,13 @@ package grid
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Wanted is the specification of a table.
@@ -39,7 +39,7 @@ func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, e
 	case g.MaxTokens < 0:
 		return g, invalid("max_tokens must be 1 or more.")
 	case utf8.RuneCountInString(g.Name) > chat.MaxGridName:
-		return g, invalid(fmt.Sprintf("The table's name must have at most %d characters.", chat.MaxGridName))
+		return g, invalid(locale.Say("The table's name must have at most {1} characters.", chat.MaxGridName))
 	case g.Name == "":
 		g.Name = nameOf(g.Columns)
 	}
@@ -57,8 +57,8 @@ func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, e
 	case err != nil:
 		return g, err
 	case more != "":
-		return g, invalid(fmt.Sprintf(
-			"These are more than %d documents, which is as many rows as a table can have. Choose a namespace or some "+
+		return g, invalid(locale.Say(
+			"These are more than {1} documents, which is as many rows as a table can have. Choose a namespace or some "+
 				"of the documents.", chat.MaxGridRows,
 		))
 	case len(list) == 0:
@@ -91,8 +91,8 @@ func columnsOf(wanted []chat.GridColumn) (columns []chat.GridColumn, err error) 
 		case c.Name == "":
 			return nil, invalid("Every column needs a name.")
 		case utf8.RuneCountInString(c.Name) > chat.MaxGridName:
-			return nil, invalid(fmt.Sprintf(
-				"A column's name must have at most %d characters. Put the rest into its question.", chat.MaxGridName,
+			return nil, invalid(locale.Say(
+				"A column's name must have at most {1} characters. Put the rest into its question.", chat.MaxGridName,
 			))
 		}
 		if err := (chat.RunRequest{Message: c.Asked()}).Validate(); err != nil {
@@ -104,7 +104,7 @@ func columnsOf(wanted []chat.GridColumn) (columns []chat.GridColumn, err error) 
 	case len(columns) == 0:
 		return nil, invalid("Name at least one column, such as “Notice period”.")
 	case len(columns) > chat.MaxGridColumns:
-		return nil, invalid(fmt.Sprintf("A table has at most %d columns.", chat.MaxGridColumns))
+		return nil, invalid(locale.Say("A table has at most {1} columns.", chat.MaxGridColumns))
 	}
 	return columns, nil
 }
@@ -113,7 +113,9 @@ func columnsOf(wanted []chat.GridColumn) (columns []chat.GridColumn, err error) 
 func clean(name string) string { return strings.Join(strings.Fields(name), " ") }
 
 // invalid returns an error for an invalid request.
-func invalid(message string) error { return &chat.Error{Code: chat.CodeInvalid, Message: message} }
+func invalid(message locale.Message) error {
+	return &chat.Error{Code: chat.CodeInvalid, Message: message}
+}
 
 // Make creates a table and schedules its filling.
 func (f *Filler) Make(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, error) {
@@ -198,7 +200,7 @@ func (f *Filler) Edit(
 	if text != nil {
 		trimmed := strings.TrimSpace(*text)
 		if utf8.RuneCountInString(trimmed) > chat.MaxGridText {
-			return chat.GridCell{}, invalid(fmt.Sprintf("A cell has at most %d characters.", chat.MaxGridText))
+			return chat.GridCell{}, invalid(locale.Say("A cell has at most {1} characters.", chat.MaxGridText))
 		}
 		text = &trimmed
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/footnote/footnote/text/locale"
 )
 
 // ErrorKind is the kind of a model's failure, on which callers decide without parsing messages.
@@ -32,7 +34,7 @@ type Error struct {
 	Kind       ErrorKind
 	Status     int    // HTTP status, 0 if none
 	Code       string // the provider's error code, or httpllm.CodeLeftAlone
-	Message    string
+	Message    locale.Message
 	RetryAfter time.Duration // 0 if the server did not set it
 	Usage      *Usage        // of a complete reply without usable parts; nil if the provider did not report it
 	Shown      bool          // a visible part was already yielded: a retry would repeat it
@@ -42,9 +44,9 @@ type Error struct {
 // Error returns the message and the cause.
 func (e *Error) Error() string {
 	if e.Err != nil {
-		return strings.TrimSuffix(e.Message, ".") + ": " + e.Err.Error()
+		return strings.TrimSuffix(e.Message.String(), ".") + ": " + e.Err.Error()
 	}
-	return e.Message
+	return e.Message.String()
 }
 
 // Unwrap returns the cause.

@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // All values but the last were not measured.
@@ -286,8 +287,10 @@ func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Res
 
 // awayError returns the message for a model that the server is away, with the advice to continue without it.
 func (l *link) awayError(cause error) error {
-	e := &chat.Error{Code: chat.CodeUnavailable, Message: "The tool's server " + l.name +
-		" can't be reached. It is being tried again; go on without it, or try once more later."}
+	e := &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
+		"The tool's server {1} can't be reached. It is being tried again; go on without it, or try once "+
+			"more later.", l.name,
+	)}
 	if cause != nil {
 		e.Err = errors.New(l.errorWords(cause))
 	}

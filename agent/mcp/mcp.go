@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Server is the configuration of one MCP server, which is reached by starting Command, or at URL.
@@ -193,8 +194,10 @@ func (c *Client) Reach(ctx context.Context, server string) error {
 	}
 	if l.current() == nil {
 		return &chat.Error{
-			Code:    chat.CodeUnavailable,
-			Message: "The MCP server " + server + " can't be reached. It is being tried again.",
+			Code: chat.CodeUnavailable,
+			Message: locale.Say(
+				"The MCP server {1} can't be reached. It is being tried again.", server,
+			),
 		}
 	}
 	return nil
@@ -202,7 +205,9 @@ func (c *Client) Reach(ctx context.Context, server string) error {
 
 // noServer returns the error for an unknown server.
 func noServer(name string) error {
-	return &chat.Error{Code: chat.CodeNotFound, Message: "There is no MCP server " + name + "."}
+	return &chat.Error{Code: chat.CodeNotFound, Message: locale.Say(
+		"There is no MCP server {1}.", name,
+	)}
 }
 
 // Knows reports whether a tool's name has the prefix of a configured server, reached or not.

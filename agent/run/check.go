@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // CheckMode defines when a language model checks passages before an answer counts as found. Empty is CheckOff.
@@ -78,7 +78,9 @@ func (c *toolCaller) checkResult(ctx context.Context, a *toolCall, o outcome) ou
 		}
 		err = asChatError(err, limit)
 		o.code = chat.CodeOf(err)
-		o.result.WhyRefused = "The language model could not check the passages: " + chat.MessageOf(err)
+		o.result.WhyRefused = locale.Say(
+			"The language model could not check the passages: {1}", chat.MessageOf(err),
+		)
 		c.unchecked = true
 	default:
 		o.result = check.Checked(verdicts)
@@ -98,17 +100,17 @@ var (
 // asChatError converts a failure of a model to a user-facing error. limit is the timeout that the call had.
 func asChatError(err error, limit time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf("it took longer than %.0f s.",
-			limit.Seconds())}
+		return &chat.Error{Code: chat.CodeTimeout, Message: locale.Say("it took longer than {1} s.",
+			math.Round(limit.Seconds()))}
 	}
 	if e, ok := errors.AsType[*chat.Error](err); ok {
 		return e
 	}
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		reason, _ := explainFailure(e, "")
-		return &chat.Error{Code: chat.CodeModelFailed, Message: reason + "."}
+		return &chat.Error{Code: chat.CodeModelFailed, Message: locale.Message(reason + ".")}
 	}
-	return &chat.Error{Code: chat.CodeModelFailed, Message: err.Error() + "."}
+	return &chat.Error{Code: chat.CodeModelFailed, Message: locale.Message(err.Error() + ".")}
 }
 
 // judgeTexts asks the run's language model in parallel whether each text answers a question, and charges the tokens
@@ -230,7 +232,9 @@ func (w *Runner) checkFound(ctx context.Context) error {
 	if w.cfg.Fallback == nil || w.calls.unchecked {
 		return nil
 	}
-	why := "None of " + english.Count(len(quotes), "passage") + " answers this: quoting what is nearest instead"
+	why := locale.Say(
+		"None of {1} answers this: quoting what is nearest instead", locale.Count(len(quotes), "passage"),
+	)
 	if slices.ContainsFunc(all, func(src cite.Source) bool { return w.toolContext.Sources.Answers(src.N) }) {
 		why = "Quoting what answers, in the words of the documents"
 	}

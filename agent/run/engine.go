@@ -241,7 +241,7 @@ func (t Features) Check() error {
 	for _, name := range t.Without {
 		if !slices.Contains(FeatureNames(), name) {
 			return chat.Invalid(
-				"There is nothing called “%s” to switch off. There are: %s.", text.Shorten(name, 60),
+				"There is nothing called “{1}” to switch off. There are: {2}.", text.Shorten(name, 60),
 				strings.Join(FeatureNames(), ", "),
 			)
 		}

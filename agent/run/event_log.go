@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // eventLog stores a run's events: its steps, and its answer as it is streamed. It tracks the steps that are still
@@ -158,10 +159,9 @@ func (w *Runner) outcomeOf(ctx context.Context, err error) chat.RunDone {
 	case code == chat.CodeGuardrail:
 		status = chat.RunGuardrailTriggered
 	}
-	return chat.RunDone{Status: status, Error: &chat.StepError{
-		Code: code, Message: chat.MessageFor(w.run.User, err),
-		Retryable: code != chat.CodeInvalid && code != chat.CodeGuardrail,
-	}}
+	return chat.RunDone{Status: status, Error: chat.NewStepError(
+		code, chat.MessageFor(w.run.User, err), code != chat.CodeInvalid && code != chat.CodeGuardrail,
+	)}
 }
 
 // storeEnd stores the last events, and retries with backoff while the store is busy or full. After endTime the run
@@ -231,7 +231,7 @@ func (l *eventLog) emitDropped(ctx context.Context, dropped ...llm.Dropped) erro
 		if text == "" {
 			continue
 		}
-		step := l.newStep("dropped", chat.ActionThinking, chat.StatusComplete, d.Message)
+		step := l.newStep("dropped", chat.ActionThinking, chat.StatusComplete, locale.Message(d.Message))
 		step.Result = chat.StepResult{Text: text}.Bounded()
 		if _, err := setOutput(&step, map[string]any{"text": text}); err != nil {
 			return err
@@ -249,12 +249,13 @@ func (l *eventLog) newID() string {
 
 // newStep returns a step that is no tool call. It is not stored: pass it to emitEvents, and a running step to
 // trackStep.
-func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, message string) chat.Step {
-	return chat.Step{
-		CallID: l.newID(), Step: name, ActionType: action, Message: message, Timestamp: nowSeconds(), Status: status,
-		ToolStatus: status,
-		Details:    map[string]any{},
+func (l *eventLog) newStep(name string, action chat.Action, status chat.Status, message locale.Message) chat.Step {
+	step := chat.Step{
+		CallID: l.newID(), Step: name, ActionType: action, Timestamp: nowSeconds(), Status: status, ToolStatus: status,
+		Details: map[string]any{},
 	}
+	step.Message = step.Forms.Say(message)
+	return step
 }
 
 // trackStep records a running or pending step, so that finishRun can close it, and removes one that ended. It

@@ -3,13 +3,14 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // answerInCall returns the answer of a turn that ends the run by a call. It is checked for every reply: only a
@@ -76,7 +77,8 @@ func (r *readingStep) showProgress(ctx context.Context, share float64) error {
 	if r.step.CallID == "" {
 		r.step = r.log.newStep("reading", chat.ActionThinking, chat.StatusRunning, "")
 	}
-	r.step.Message = fmt.Sprintf("The model is reading: %.0f %%", share*100)
+	r.step.Forms = nil
+	r.step.Message = r.step.Forms.Say(locale.Say("The model is reading: {1} %", math.Round(share*100)))
 	return r.log.emitEvents(ctx, r.log.trackStep(r.step))
 }
 

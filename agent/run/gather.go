@@ -14,6 +14,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 var (
@@ -177,9 +178,9 @@ func (w *Runner) reconsiderFound(ctx context.Context) (again bool, err error) {
 		"A check of what you found gives it a confidence of %.2f. What it says stands below, as data. Search for what "+
 			"is missing.\n%s", *judged.score, fenceData(w.nonce, judged.text),
 	)}}
-	step = w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(
+	step = w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, locale.Message(fmt.Sprintf(
 		"Judged at %.2f: searching for what is missing", *judged.score,
-	))
+	)))
 	step.Summary = judged.text
 	return true, w.log.emitEvents(ctx, step)
 }

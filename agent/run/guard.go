@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/agent/question"
 	"github.com/footnote/footnote/agent/tools/calc"
 	"github.com/footnote/footnote/chat"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Guard configures the rules that block a question. It does not protect against document content, which is fenced as
@@ -97,10 +97,10 @@ func newGuard(g Guard) (guard, error) {
 
 // blockReason returns why a question is blocked, as a sentence for the user; empty if it is not. Patterns are tried
 // in order. The sentence does not reveal the matching pattern, so that users can't probe the rules.
-func (g guard) blockReason(question string) string {
+func (g guard) blockReason(question string) locale.Message {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
-		return fmt.Sprintf(
-			"The question is longer than the %s allowed here. Shorten it.", english.Count(g.longest, "character"),
+		return locale.Say(
+			"The question is longer than the {1} allowed here. Shorten it.", locale.Count(g.longest, "character"),
 		)
 	}
 	for _, rule := range g.rules {
@@ -125,7 +125,7 @@ func (w *Runner) guardInput(ctx context.Context) error {
 		return nil
 	}
 	step := w.log.newStep("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
-	step.Error = &chat.StepError{Code: chat.CodeGuardrail, Message: why}
+	step.Error = chat.NewStepError(chat.CodeGuardrail, why, false)
 	if err := w.log.emitEvents(ctx, w.startedEvent(), step); err != nil {
 		return err
 	}

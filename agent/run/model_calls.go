@@ -12,6 +12,7 @@ import (
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Limits on retries after failures of the model. No measurement of them is recorded: each is the minimum that lets a
@@ -312,7 +313,7 @@ func (m *modelCaller) readParts(
 			}
 			m.noticed[p] = true
 			if err := m.log.emitEvents(
-				ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusComplete, string(p)),
+				ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusComplete, locale.Message(p)),
 			); err != nil {
 				return nil, err
 			}

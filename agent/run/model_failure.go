@@ -13,6 +13,7 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // rateLimit computes the backoff of a turn whose server reports a rate limit. This is the only place that retries a
@@ -47,8 +48,9 @@ func (l *rateLimit) nextWait(named time.Duration) (time.Duration, bool) {
 // waitForServer waits for a rate limit to pass. A user who wants the answer now ends the wait. Its step shows the
 // duration, so that readers can distinguish a waiting run from a hanging one.
 func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error {
-	step := m.log.newStep("rate_limit", chat.ActionThinking, chat.StatusRunning,
-		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())))
+	step := m.log.newStep("rate_limit", chat.ActionThinking, chat.StatusRunning, locale.Message(
+		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())),
+	))
 	if err := m.log.emitEvents(ctx, m.log.trackStep(step)); err != nil {
 		return err
 	}
@@ -67,9 +69,9 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 	step.Status, step.ToolStatus, step.DurationMS, step.Timestamp = chat.StatusComplete, chat.StatusComplete, sinceMS(
 		begin,
 	), nowSeconds()
-	step.Message = fmt.Sprintf(
-		"Waited %d s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()),
-	)
+	step.Message = step.Forms.Say(locale.Say(
+		"Waited {1} s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()),
+	))
 	if m.control.now.Err() != nil { // no more waiting: the fallback answers at once
 		if err := m.log.emitEvents(ctx, m.log.trackStep(step)); err != nil {
 			return err
@@ -96,11 +98,11 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 		ctx, "model failed, falling back", "run", m.run.ID, "model", m.model.Name(), "kind", e.Kind, "error", e,
 	)
 	step := m.log.newStep("fallback", chat.ActionThinking, chat.StatusError,
-		fmt.Sprintf(
+		locale.Message(fmt.Sprintf(
 			"The model %s can't answer, because %s: going on with %s instead", m.model.Name(), reason,
 			m.cfg.Fallback.Name(),
-		))
-	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: failed.Message, Retryable: e.Retryable()}
+		)))
+	step.Error = chat.NewStepError(chat.CodeModelFailed, failed.Message, e.Retryable())
 	step.Details = map[string]any{"kind": e.Kind, "instead": m.cfg.Fallback.Name()}
 	if e.Kind != llm.KindEmpty && e.Kind != llm.KindTooLong {
 		m.judge = nil // it would fail at checks as well
@@ -121,16 +123,18 @@ func (m *modelCaller) goOnWithFallback(ctx context.Context, step chat.Step) erro
 }
 
 // quoteInstead gives the rest of the run to the fallback because the model's text is no answer.
-func (m *modelCaller) quoteInstead(ctx context.Context, why string) error {
+func (m *modelCaller) quoteInstead(ctx context.Context, why locale.Message) error {
 	step := m.log.newStep("fallback", chat.ActionThinking, chat.StatusComplete, why)
 	step.Details = map[string]any{"kind": "unsupported", "instead": m.cfg.Fallback.Name()}
 	return m.goOnWithFallback(ctx, step)
 }
 
 // explainFor returns the user-facing message for a failed model.
-func (m *modelCaller) explainFor(e *llm.Error) string {
+func (m *modelCaller) explainFor(e *llm.Error) locale.Message {
 	reason, advice := explainFailure(e, m.run.User)
-	return fmt.Sprintf("The model %s can't answer, because %s: %s.", m.model.Name(), reason, advice)
+	return locale.Message(
+		fmt.Sprintf("The model %s can't answer, because %s: %s.", m.model.Name(), reason, advice),
+	)
 }
 
 // explainFailure returns why a model failed and the user's remedy, as clauses of a sentence. The server's own
@@ -174,7 +178,7 @@ func explainFailure(e *llm.Error, user string) (reason, advice string) {
 // characters, since it often names the place of the error.
 func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	m.badCalls++
-	message, told := "The model's tool call could not be read: asking for it again",
+	message, told := locale.Message("The model's tool call could not be read: asking for it again"),
 		"Your last tool call could not be read: write it again, as the tool's schema says."
 	if m.badCalls == maxBadCalls {
 		m.answerNext()
@@ -185,7 +189,7 @@ func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 		told += " The server said: " + text.Shorten(strings.TrimSpace(e.Err.Error()), 300)
 	}
 	step := m.log.newStep("review", chat.ActionThinking, chat.StatusError, message)
-	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: m.explainFor(e), Retryable: true}
+	step.Error = chat.NewStepError(chat.CodeModelFailed, m.explainFor(e), true)
 	m.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: told}}
 	return m.log.takeAnswerBack(ctx, step)
 }
@@ -218,12 +222,15 @@ func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.U
 		"counted",
 		u.In,
 	)
-	return m.log.emitEvents(ctx, m.log.newStep("notice", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
-		"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss "+
-			"something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
-		u.In,
-		sent,
-	)))
+	return m.log.emitEvents(
+		ctx,
+		m.log.newStep("notice", chat.ActionThinking, chat.StatusError, locale.Message(fmt.Sprintf(
+			"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss "+
+				"something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
+			u.In,
+			sent,
+		))),
+	)
 }
 
 // saysNothing reports whether a reply is no answer: only numbers of passages, or besides only words of the question

@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // turnModel returns the model for the next turn. A cheaper model, if there is one, chooses the tools; its text is
@@ -120,13 +120,13 @@ func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	m.cfg.Log.ErrorContext(
 		ctx, "the model that chooses tools failed", "run", m.run.ID, "model", name, "kind", e.Kind, "error", e,
 	)
-	step := m.log.newStep("choose", chat.ActionThinking, chat.StatusError, fmt.Sprintf(
+	step := m.log.newStep("choose", chat.ActionThinking, chat.StatusError, locale.Message(fmt.Sprintf(
 		"The model %s failed: %s chooses itself", name, m.model.Name(),
-	))
+	)))
 	reason, _ := explainFailure(e, m.run.User)
-	step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: fmt.Sprintf(
-		"The model %s can't answer, because %s.", name, reason,
-	), Retryable: e.Retryable()}
+	step.Error = chat.NewStepError(chat.CodeModelFailed, locale.Say(
+		"The model {1} can't answer, because {2}.", name, reason,
+	), e.Retryable())
 	return m.log.emitEvents(ctx, step)
 }
 
@@ -232,7 +232,7 @@ func (c *Config) modelOf(asked chat.RunConfig) (llm.Model, error) {
 		}
 	}
 	return nil, chat.Invalid(
-		"The model “%s” is not allowed here. Allowed: %s.", text.Shorten(asked.Model, 60),
+		"The model “{1}” is not allowed here. Allowed: {2}.", text.Shorten(asked.Model, 60),
 		strings.Join(c.modelNames(), ", "),
 	)
 }
@@ -296,9 +296,11 @@ func (s *state) shortenOldResults(ctx context.Context) error {
 	}
 	step := s.log.newStep(
 		"compact", chat.ActionThinking, chat.StatusComplete,
-		"Shortened "+english.Count(shortened, "earlier result")+" to make room",
+		locale.Say(
+			"Shortened {1} to make room", locale.Count(shortened, "earlier result"),
+		),
 	)
-	step.Summary = fmt.Sprintf("about %d of %d tokens freed", freed, size)
+	step.Summary = step.Forms.Say(locale.Say("about {1} of {2} tokens freed", freed, size))
 	step.Details = map[string]any{"tokens": size, "freed": freed, "limit": s.cfg.Features.ContextTokens}
 	return s.log.emitEvents(ctx, step)
 }

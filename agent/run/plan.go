@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // plan holds a question's parts and their states; without parts the question is answered as a whole. Its step is
@@ -135,7 +135,7 @@ func (p *plan) stateStep() (chat.Step, error) {
 	if note, ok := p.step.Details["note"].(string); ok {
 		step.Result.Notes = []string{note}
 	}
-	step.Summary = fmt.Sprintf("%d of %s done", done, english.Count(len(p.parts), "part"))
+	step.Summary = step.Forms.Say(locale.Say("{1} of {2} done", done, locale.Count(len(p.parts), "part")))
 	return step, nil
 }
 
@@ -160,7 +160,7 @@ func (p *plan) promptText(searched bool) string {
 // readPlan parses a model's plan: a list of parts, or an object that holds one. partsIn parses the several forms
 // that models write, and checkParts validates them. For an unusable plan it returns the undivided question, and the
 // reason as a user-facing note for the plan's step.
-func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
+func readPlan(said, asked string) (parts []chat.PlanPart, why locale.Message) {
 	parts, why = partsIn(said)
 	if why == "" {
 		why = checkParts(parts)
@@ -173,7 +173,7 @@ func readPlan(said, asked string) (parts []chat.PlanPart, why string) {
 
 // partsIn parses the list in a reply, ignoring the text around it. It accepts a list of objects, a list of strings,
 // an object with such a list, and a single part as an object.
-func partsIn(said string) (parts []chat.PlanPart, why string) {
+func partsIn(said string) (parts []chat.PlanPart, why locale.Message) {
 	const malformed = "The model's plan was no list of sub-queries: the question is searched for as it is."
 	// prose and code fences may precede the list
 	at := strings.IndexAny(said, "[{")
@@ -218,9 +218,11 @@ func partsIn(said string) (parts []chat.PlanPart, why string) {
 
 // checkParts validates a list of parts, and returns the reason why it is unusable, or an empty string. It accepts at
 // most twice question.MaxParts; every dependency must exist, and there must be no cycle.
-func checkParts(parts []chat.PlanPart) string {
+func checkParts(parts []chat.PlanPart) locale.Message {
 	if len(parts) == 0 || len(parts) > 2*question.MaxParts {
-		return "The model's plan has " + english.Count(len(parts), "part") + ": the question is searched for as it is."
+		return locale.Say(
+			"The model's plan has {1}: the question is searched for as it is.", locale.Count(len(parts), "part"),
+		)
 	}
 	for _, part := range parts {
 		if part.Query == "" {
@@ -268,7 +270,7 @@ func (w *Runner) makePlan(ctx context.Context) error {
 		return nil
 	}
 	begun := time.Now()
-	parts, by, note := question.Split(w.run.Request.Message, w.asked), "rules", ""
+	parts, by, note := question.Split(w.run.Request.Message, w.asked), "rules", locale.Message("")
 	var spent *chat.Spent
 	if w.modelPlans() {
 		said, used, err := w.model.completeOnce(ctx, planPrompt(w.run.Request.Message, w.conversation.messages))
@@ -290,7 +292,7 @@ func (w *Runner) makePlan(ctx context.Context) error {
 	step := w.log.newStep("plan", chat.ActionPlanning, chat.StatusComplete, "Planned the answer")
 	step.Details["planned_by"] = by
 	if note != "" {
-		step.Details["note"] = note
+		step.Details["note"] = step.Forms.Say(note)
 	}
 	step.DurationMS = sinceMS(begun)
 	if spent != nil {

@@ -52,7 +52,7 @@ func TestReadPlan(t *testing.T) {
 		{"far too many", "[" + strings.TrimSuffix(strings.Repeat(`{"query":"a"},`, 11), ",") + "]", self, "11 parts"},
 	} {
 		parts, why := readPlan(tt.said, "the question")
-		if diff := cmp.Diff(tt.want, partsInShort(parts)); diff != "" || !strings.Contains(why, tt.why) ||
+		if diff := cmp.Diff(tt.want, partsInShort(parts)); diff != "" || !strings.Contains(why.String(), tt.why) ||
 			(why == "") != (tt.why == "") {
 			t.Errorf("%s: %q (-want +got):\n%s", tt.name, why, diff)
 		}
@@ -99,7 +99,7 @@ func TestAFailureOfTheModelIsOneSentenceThatSaysWhatToDo(t *testing.T) {
 		m := &modelCaller{state: &state{knowledge: knowledge{run: chat.Run{User: tt.user}}}, model: scripted.New()}
 		if got := m.explainFor(&llm.Error{
 			Kind: tt.kind, Message: "The provider refused the key. Check OPENAI_API_KEY.",
-		}); got != tt.want {
+		}); got.String() != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 	}

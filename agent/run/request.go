@@ -37,10 +37,10 @@ func (e *Engine) CheckRequest(req chat.RunRequest) (chat.RunRequest, tools.Set, 
 	}
 	req.Thorough = false // replaced by the settings in the config
 	if t := req.Config.Temperature; err == nil && t != nil && *t > set.MaxTemperature {
-		err = chat.Invalid("temperature must be from 0 to %g with the toolset %s.", set.MaxTemperature, set.Name)
+		err = chat.Invalid("temperature must be from 0 to {1} with the toolset {2}.", set.MaxTemperature, set.Name)
 	}
 	if k := req.Config.RetrievalTopK; err == nil && k != nil && set.MaxTopK() > 0 && *k > set.MaxTopK() {
-		err = chat.Invalid("retrieval_top_k must be from 1 to %d with the toolset %s.", set.MaxTopK(), set.Name)
+		err = chat.Invalid("retrieval_top_k must be from 1 to {1} with the toolset {2}.", set.MaxTopK(), set.Name)
 	}
 	return req, set, err
 }
@@ -83,7 +83,7 @@ func (e *Engine) ToolsOf(req chat.RunRequest) (tools.Set, error) {
 		set, why = e.Registry.Pick(set, names)
 	}
 	if why != "" {
-		return tools.Set{}, chat.Invalid("%s", why)
+		return tools.Set{}, chat.Invalid("{1}", why)
 	}
 	return set, nil
 }

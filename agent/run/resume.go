@@ -14,6 +14,7 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Limits of resuming a run. A planned handover to another server does not count as a restart.
@@ -111,7 +112,7 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 func (w *Runner) notStored() error {
 	return &chat.Error{
 		Code: chat.CodeOf(w.unstored), Err: w.unstored,
-		Message: "The answer was written and could not be stored. " + chat.MessageOf(w.unstored),
+		Message: locale.Say("The answer was written and could not be stored. {1}", chat.MessageOf(w.unstored)),
 	}
 }
 
@@ -357,15 +358,16 @@ func (e *Engine) BranchRequest(
 		return req, err
 	}
 	if t == nil || t.EndsRun {
-		return req, &chat.Error{Code: chat.CodeConflict, Message: "A call of " + text.Shorten(steps[at].ToolName, 64) +
-			" can't be made again here. Choose another step."}
+		return req, &chat.Error{Code: chat.CodeConflict, Message: locale.Say(
+			"A call of {1} can't be made again here. Choose another step.", text.Shorten(steps[at].ToolName, 64),
+		)}
 	}
 	args, err := t.Normalise(input, old.Request.Config.RetrievalTopK)
 	if err != nil {
-		return req, chat.Invalid("%s does not take this input: %s", t.Name, text.Shorten(err.Error(), 400)+".")
+		return req, chat.Invalid("{1} does not take this input: {2}.", t.Name, text.Shorten(err.Error(), 400))
 	}
 	if err := t.WhyImpossible(args); err != nil {
-		return req, chat.Invalid("%s", err.Error())
+		return req, chat.Invalid("{1}", err)
 	}
 	req = old.Request
 	// the settings may have changed since the run

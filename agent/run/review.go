@@ -14,6 +14,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // review is the state of the current answer's review. It is not restored after a restart: an answer that was not
@@ -88,7 +89,9 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 	}
 	if cite.IsRefusal(text) && w.model.isSmall() && w.cfg.Fallback != nil && !w.toolContext.Sources.IsEmpty() {
 		// the model may have overlooked the passage; quotes have their own confidence
-		return true, w.model.quoteInstead(ctx, w.model.model.Name()+" found no answer: quoting what is nearest instead")
+		return true, w.model.quoteInstead(
+			ctx, locale.Message(w.model.model.Name()+" found no answer: quoting what is nearest instead"),
+		)
 	}
 	// from here on a language model wrote the answer, and it should rest on documents
 	if w.givenText() || cite.IsRefusal(text) || w.model.isRuleBased() || w.evidence.RestsOnContext(text) {
@@ -141,7 +144,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 // askAgain takes the reply back and prompts the model to correct it. The reply and the prompt are sent with the next
 // turn only: the history keeps no failed attempts, which models imitate. If rules chose the calls, the phase stays:
 // in answeringPreselected the model gets no tools for the retry.
-func (w *Runner) askAgain(ctx context.Context, what remedy, message string, r reply) error {
+func (w *Runner) askAgain(ctx context.Context, what remedy, message locale.Message, r reply) error {
 	w.remedies[what] = true
 	if w.phase == answering {
 		w.phase = gathering
@@ -191,9 +194,13 @@ func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bo
 		return true, nil
 	}
 	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
-		"The model placed no footnote that holds: "+english.Count(placed, "sentence")+" of "+strconv.Itoa(
-			stated,
-		)+" got one from the passages")
+		locale.Say(
+			"The model placed no footnote that holds: {1} of {2} got one from the passages",
+			locale.Count(placed, "sentence"),
+			strconv.Itoa(
+				stated,
+			),
+		))
 	stray := w.cite.StrayNumbers
 	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return false, err
@@ -273,7 +280,7 @@ func (w *Runner) answerEvents(markdown string, finish llm.Finish) []chat.Payload
 	}
 	if cite.IsRefusal(markdown) {
 		if note := w.budget.spentNote(); note != "" { // the stop reason is that of the refusal
-			cut = append(cut, note)
+			cut = append(cut, a.Forms.Say(note))
 		}
 		a.StopReason, a.Citations, a.Sources = chat.StopRefused, []chat.Citation{}, w.sourcesOf(nil)
 		a.SelfEvaluation, a.Notes = w.explainRefusal(), append(cut, w.cite.StrayNotes()...)
@@ -323,7 +330,7 @@ func (w *Runner) rewriteUnsearchedRefusal(ctx context.Context) error {
 
 // replaceByRefusal replaces an answer by the refusal sentence (english.Refusal), which explainInRefusal extends. why
 // is the message of its step.
-func (w *Runner) replaceByRefusal(ctx context.Context, why string) error {
+func (w *Runner) replaceByRefusal(ctx context.Context, why locale.Message) error {
 	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
 	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return err
@@ -429,7 +436,7 @@ func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
 		Message: "An answer whose footnotes hold could not be written. Ask in other words, or about one thing at " +
 			"a time.",
 	}
-	step.Error = &chat.StepError{Code: failed.Code, Message: failed.Message}
+	step.Error = chat.NewStepError(failed.Code, failed.Message, false)
 	if err := w.log.takeAnswerBack(ctx, step); err != nil {
 		return false, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Runner executes one run. It owns the run's state, shared by all of its parts, and two parts that act on it: one
@@ -258,8 +259,12 @@ func (w *Runner) beginRun(ctx context.Context) error {
 		))
 	case n > 0:
 		ps = append(ps, w.log.newStep(historyStep, chat.ActionThinking, chat.StatusError,
-			english.Count(n, "turn")+" of this conversation can't be read: answering without "+english.Choose(
-				n == 1, "it", "them",
+			locale.Say(
+				"{1} of this conversation can't be read: answering without {2}",
+				locale.Count(n, "turn"),
+				english.Choose(
+					n == 1, "it", "them",
+				),
 			)))
 	}
 	if !w.givenText() && w.isEnabled(featureAnalyse) {
@@ -418,7 +423,7 @@ func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) 
 	}
 	doc := w.titled
 	if len(names) == 1 {
-		var why string
+		var why locale.Message
 		var err error
 		if doc, why, err = w.toolContext.Resolve(ctx, names[0]); err != nil || why != "" {
 			return choice{}, false, err

@@ -13,6 +13,7 @@ import (
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // sureEnough is the minimum confidence at which rules choose instead of the model, with the selection auto. The
@@ -46,7 +47,7 @@ func (w *Runner) preselectTools(ctx context.Context) error {
 	if err != nil || !ok && c.by == "" {
 		return err
 	}
-	step := w.log.newStep("choose", chat.ActionPlanning, chat.StatusComplete, c.message)
+	step := w.log.newStep("choose", chat.ActionPlanning, chat.StatusComplete, locale.Message(c.message))
 	step.Summary, step.DurationMS = c.why, sinceMS(begun)
 	step.Details = map[string]any{
 		"selection": w.model.toolSelection(), "by": c.by, "why": c.why, "confidence": c.confidence,

@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 //go:embed reflect.md
@@ -101,18 +102,21 @@ func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, err
 	if err != nil {
 		return judgement{}, err
 	}
-	step.Status, step.Message = chat.StatusComplete, "Judged the answer"
+	step.Status = chat.StatusComplete
+	judged := locale.Say("Judged the answer")
 	if v.score != nil {
-		step.Message = fmt.Sprintf("Judged the answer: confidence %.2f", *v.score)
+		judged = locale.Say("Judged the answer: confidence {1}", fmt.Sprintf("%.2f", *v.score))
 	}
 	if v.text == "" {
-		step.Status, step.Message = chat.StatusSkipped, "The model did not judge its answer: rules do"
+		step.Status, judged = chat.StatusSkipped, locale.Say("The model did not judge its answer: rules do")
 	}
 	if len(v.doubted) > 0 {
 		step.Details["unsupported"] = v.doubted
-		step.Message += fmt.Sprintf(", %s unsupported", english.Count(len(v.doubted), "sentence"))
+		judged = locale.Say("{1}{2}", judged, locale.Say(
+			", {1} unsupported", locale.Count(len(v.doubted), "sentence"),
+		))
 	}
-	step.ToolStatus = step.Status
+	step.ToolStatus, step.Message = step.Status, step.Forms.Say(judged)
 	return v, w.log.emitEvents(ctx, w.log.trackStep(step))
 }
 
@@ -381,9 +385,9 @@ func (w *Runner) searchOn(ctx context.Context) error {
 			fenceData(w.nonce, w.review.judgement.text),
 		)},
 	}
-	step := w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, fmt.Sprintf(
+	step := w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, locale.Message(fmt.Sprintf(
 		"Judged at %.2f: searching for what is missing", *w.review.judgement.score,
-	))
+	)))
 	step.Summary = w.review.judgement.text
 	return w.log.takeAnswerBack(ctx, step)
 }

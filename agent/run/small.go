@@ -15,6 +15,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // A small model reads slowly, has a small context and gets confused by tools. It gets this profile: rules search,
@@ -44,7 +45,9 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 		return nil
 	}
 	name := w.model.model.Name()
-	step := w.log.newStep("measure", chat.ActionPlanning, chat.StatusRunning, "Measuring what "+name+" can do")
+	step := w.log.newStep("measure", chat.ActionPlanning, chat.StatusRunning, locale.Message(
+		"Measuring what "+name+" can do",
+	))
 	measured := false
 	w.small = w.cfg.Small(ctx, name, func() {
 		measured = true
@@ -61,9 +64,9 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 		return err
 	}
 	step.Status, step.ToolStatus, step.Timestamp = chat.StatusComplete, chat.StatusComplete, nowSeconds()
-	step.Message = name + " can search by itself"
+	step.Message = step.Forms.Say(locale.Say("{1} can search by itself", name))
 	if w.small != "" {
-		step.Message = name + " gets short prompts, and rules search for it: " + w.small
+		step.Message = step.Forms.Say(locale.Say("{1} gets short prompts, and rules search for it: {2}", name, w.small))
 	}
 	return w.log.emitEvents(ctx, w.log.trackStep(step))
 }

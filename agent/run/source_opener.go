@@ -12,6 +12,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // mostNamed is the number of footnotes or documents that are listed for a request to open a missing one: about two
@@ -90,7 +91,7 @@ func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said st
 		return "", err
 	}
 	if !ok && sure {
-		var why string
+		var why locale.Message
 		if doc, why, err = w.toolContext.Resolve(ctx, name); err != nil {
 			return "", fmt.Errorf("find document: %w", err)
 		}

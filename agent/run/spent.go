@@ -1,14 +1,13 @@
 package run
 
 import (
-	"fmt"
-
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // spentNote returns a note on the limit that ended the search for an answer. It is empty if no limit did, or if the
 // answer names it elsewhere.
-func (b *budget) spentNote() string {
+func (b *budget) spentNote() locale.Message {
 	limit, ok := map[chat.StopReason]int{
 		chat.StopMaxSteps: b.limits.Steps, chat.StopMaxRetrievalCalls: b.limits.RetrievalCalls,
 		chat.StopMaxTokens: b.limits.Tokens,
@@ -16,5 +15,5 @@ func (b *budget) spentNote() string {
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("The search ended at %s (%d).", b.stop, limit)
+	return locale.Say("The search ended at {1} ({2}).", b.stop, limit)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Limits on the calls of a turn.
@@ -314,8 +315,8 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 			o.err = errAnswerNow
 		// the tool's timeout, not the run's
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
-			o.err = &chat.Error{Code: chat.CodeTimeout, Message: fmt.Sprintf(
-				"The tool took longer than %.0f s.", limit.Seconds(),
+			o.err = &chat.Error{Code: chat.CodeTimeout, Message: locale.Say(
+				"The tool took longer than {1} s.", math.Round(limit.Seconds()),
 			), Err: o.err}
 		case o.err == nil && o.result.WhyRefused == "" && !o.result.Transient && a.key != "":
 			c.engine.results.Add(a.key, o.result)
@@ -340,21 +341,18 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 		)
 	case o.err != nil:
 		c.cfg.Log.Error("tool failed", "run", c.run.ID, "tool", step.ToolName, "error", o.err)
-		step.Status, output = chat.StatusError, a.failureOutput(chat.MessageOf(o.err))
-		step.Error = &chat.StepError{
-			Code: chat.CodeOf(o.err), Message: chat.MessageFor(c.run.User, o.err), Retryable: true,
-		}
+		step.Status, output = chat.StatusError, a.failureOutput(chat.MessageOf(o.err).String())
+		step.Error = chat.NewStepError(chat.CodeOf(o.err), chat.MessageFor(c.run.User, o.err), true)
 		c.noteFailed(a.tool, step)
 	case o.result.WhyRefused != "":
-		step.Status, output = chat.StatusError, a.failureOutput(o.result.WhyRefused)
-		step.Error = &chat.StepError{
-			Code: cmp.Or(o.code, chat.CodeInvalid), Message: text.Shorten(o.result.WhyRefused, 300), Retryable: true,
-		}
+		step.Status, output = chat.StatusError, a.failureOutput(o.result.WhyRefused.String())
+		step.Error = chat.NewStepError(cmp.Or(o.code, chat.CodeInvalid), o.result.WhyRefused, true)
+		step.Error.Message = text.Shorten(step.Error.Message, 300)
 	default:
 		step.Status = chat.StatusComplete
 		output, result = o.result.Output(c.toolContext.Sources.Number)
 		c.forgetFailed(step) // it may be a retry
-		step.Message, step.Summary = o.result.Message, o.result.Summary
+		step.Message, step.Summary = step.Forms.Say(o.result.Message), step.Forms.Say(o.result.Summary)
 		step.Details = map[string]any{}
 		maps.Copy(step.Details, a.step.Details)
 		maps.Copy(step.Details, o.result.Details)
@@ -550,7 +548,7 @@ func (a *toolCall) refuseCall(status chat.Status, why string, schema json.RawMes
 	}
 	a.output = told
 	if a.step.Message == "" {
-		a.step.Message = "Could not call " + a.step.ToolName
+		a.step.Message = a.step.Forms.Say(locale.Say("Could not call {1}", a.step.ToolName))
 	}
 	a.step.Summary = text.Shorten(why, 160)
 	if status == chat.StatusError {
@@ -600,14 +598,14 @@ func (c *toolCaller) discardCutTurn(ctx context.Context, r reply) error {
 }
 
 // describeParallel describes parallel calls: "3 searches in parallel".
-func (k *knowledge) describeParallel(calls []llm.Call) string {
+func (k *knowledge) describeParallel(calls []llm.Call) locale.Message {
 	t := k.set.Find(calls[0].Name)
 	same := !slices.ContainsFunc(calls, func(other llm.Call) bool { return other.Name != calls[0].Name })
 	noun := "call"
 	if same && t != nil && t.Label != nil && t.Label.Noun != "" {
 		noun = t.Label.Noun
 	}
-	return english.Count(len(calls), noun) + " in parallel"
+	return locale.Say("{1} in parallel", locale.Count(len(calls), noun))
 }
 
 // failureOutput returns the output of a failed call, in the format of its tool.

@@ -16,6 +16,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 //go:embed translate.md
@@ -87,14 +88,16 @@ func (w *Runner) translateWords(ctx context.Context) error {
 		return cause
 	}
 	step := w.log.newStep(
-		"translate", chat.ActionPlanning, chat.StatusComplete, "Translated the search into "+w.otherLanguages,
+		"translate", chat.ActionPlanning, chat.StatusComplete,
+		locale.Message("Translated the search into "+w.otherLanguages),
 	)
 	step.Tokens, step.Cost = &spent.Tokens, spent.Cost
 	if said = strings.Join(strings.Fields(said), " "); err != nil || said == "" {
 		w.cfg.Log.ErrorContext(ctx, "search was not translated", "run", w.run.ID, "error", err)
 		step.Status, step.ToolStatus = chat.StatusError, chat.StatusError
-		step.Message = "The search was not translated into " + w.otherLanguages +
-			": searching for the question as it is"
+		step.Message = step.Forms.Say(locale.Say(
+			"The search was not translated into {1}: searching for the question as it is", w.otherLanguages,
+		))
 		step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: "The model did not translate it."}
 	} else {
 		w.translated = text.Shorten(said, 1000)

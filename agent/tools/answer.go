@@ -6,23 +6,23 @@ import (
 	"github.com/footnote/footnote/agent/tools/calc"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // finish is reached only if the answer can't be decoded: the loop takes it from the call's arguments (AnswerOf).
 func finish(context.Context, *Context, args) (Result, error) {
-	return Result{}, refuse("The answer could not be taken from this call. Write it as text.")
+	return Result{}, refused("The answer could not be taken from this call. Write it as text.")
 }
 
 // generateAnswer ends a model's research: its next turn is the answer. It is refused before the first passage was
 // seen, since such an answer would come from the model's own knowledge.
 func generateAnswer(_ context.Context, d *Context, _ args) (Result, error) {
 	if d.Sources.IsEmpty() {
-		return Result{}, refuse("Nothing was found or read yet that an answer could rest on. Search first.")
+		return Result{}, refused("Nothing was found or read yet that an answer could rest on. Search first.")
 	}
 	passages := len(d.Sources.All())
 	return Result{
-		Message: "Ready to answer", Summary: "from " + english.Count(passages, "passage"),
+		Message: "Ready to answer", Summary: locale.Say("from {1}", locale.Count(passages, "passage")),
 		Output: func(Numberer) (any, chat.StepResult) {
 			return map[string]any{"ready": true, "passages": passages}, chat.StepResult{
 				Facts: []chat.Fact{{Name: "ready", Value: "true"}},
@@ -46,7 +46,7 @@ func calculate(_ context.Context, _ *Context, in args) (Result, error) {
 	}
 	out := map[string]any{"expression": in.Expression, "result": res, "exact": exact}
 	return Result{
-		Message: text.Shorten(in.Expression, 120) + sign + res, Summary: res,
+		Message: locale.Message(text.Shorten(in.Expression, 120) + sign + res), Summary: locale.Message(res),
 		Output: func(Numberer) (any, chat.StepResult) { return out, result },
 	}, nil
 }

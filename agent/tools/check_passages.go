@@ -11,6 +11,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // CheckPassages is the name of the tool that asks a language model whether passages answer.
@@ -103,8 +104,8 @@ func checkResult(in args, sources []cite.Source, verdicts []llm.Verdict) Result 
 	}
 	out := object{{"question", in.Question}, {"checked", len(verdicts)}, {"answer", answer}, {"quotes", quotes}}
 	return Result{
-		Message: "Checked " + english.Count(len(verdicts), "passage"),
-		Summary: fmt.Sprintf("%d %s", answer, english.Choose(answer == 1, "answers", "answer")),
+		Message: locale.Say("Checked {1}", locale.Count(len(verdicts), "passage")),
+		Summary: locale.Message(fmt.Sprintf("%d %s", answer, english.Choose(answer == 1, "answers", "answer"))),
 		Output:  func(Numberer) (any, chat.StepResult) { return out, result },
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/footnote/footnote/agent/cite"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // source returns the source with a passage number that the run was shown.
 func (d *Context) source(n int) (cite.Source, error) {
 	src, ok := d.Sources.At(n)
 	if !ok {
-		return src, refuse(
-			"There is no passage with the number %d. Use the number n of a passage that you were shown.", n,
+		return src, refused(
+			"There is no passage with the number {1}. Use the number n of a passage that you were shown.", n,
 		)
 	}
 	return src, nil
@@ -34,8 +35,8 @@ func citeSource(ctx context.Context, d *Context, in args) (Result, error) {
 		return Result{}, fmt.Errorf("find quote: %w", err)
 	}
 	if found.Check == chat.CheckNotFound {
-		return Result{}, refuse(
-			"These words do not stand in passage %d of %s. Copy them exactly, or cite another passage.", src.N, name,
+		return Result{}, refused(
+			"These words do not stand in passage {1} of {2}. Copy them exactly, or cite another passage.", src.N, name,
 		)
 	}
 	at, err := d.Texts.Place(ctx, src, found)
@@ -63,7 +64,7 @@ func citeSource(ctx context.Context, d *Context, in args) (Result, error) {
 	}
 	out := pick("citation_number doc_id filename block_id page section quote check start end boxes chunk_id", values)
 	return Result{
-		Message: message, Summary: string(found.Check),
+		Message: locale.Message(message), Summary: locale.Message(found.Check),
 		Output: func(Numberer) (any, chat.StepResult) { return out, result },
 	}, nil
 }
@@ -97,7 +98,8 @@ func openDocument(ctx context.Context, d *Context, in args) (Result, error) {
 		where = fmt.Sprintf(" at page %d", out.Page)
 	}
 	return Result{
-		Message: "Opened " + out.Filename + where, Summary: text.Shorten(in.Reason, 120),
+		Message: locale.Say("Opened {1}{2}", out.Filename, where),
+		Summary: locale.Message(text.Shorten(in.Reason, 120)),
 		Details: map[string]any{"url": out.URL, "document_id": out.DocID, "page": out.Page},
 		Output: func(Numberer) (any, chat.StepResult) {
 			return out, chat.StepResult{Query: in.DocID, Title: out.Filename, Hits: []chat.Hit{{
@@ -114,7 +116,7 @@ func openDocument(ctx context.Context, d *Context, in args) (Result, error) {
 func (d *Context) placeToOpen(ctx context.Context, in args) (out openDocumentOutput, err error) {
 	if in.CitationNumber == 0 {
 		if in.DocID == "" {
-			return out, refuse("Name what to open: citation_number, the number n of a passage, or doc_id.")
+			return out, refused("Name what to open: citation_number, the number n of a passage, or doc_id.")
 		}
 		doc, err := d.find(ctx, in.DocID)
 		return openDocumentOutput{

@@ -13,6 +13,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Library is the interface of the documents that tools use. *corpus.Library implements it; tests use fakes.
@@ -66,7 +67,7 @@ type Context struct {
 // that the run has read is resolved by its id only. A document outside of the question's documents is refused, since
 // the model may have it from an earlier answer. The refusal contains only the model's own reference, so it discloses
 // nothing about the document.
-func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, string, error) {
+func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, locale.Message, error) {
 	if doc, ok := d.Sources.Document(ref); ok && chat.IsInternal(doc.Namespace) {
 		return doc, "", nil
 	}
@@ -79,7 +80,7 @@ func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, str
 		return corpus.Document{}, "", err
 	}
 	if !d.InReach(doc) {
-		return corpus.Document{}, "The document “" + ref + "” is not among those this question is about.", nil
+		return corpus.Document{}, locale.Say("The document “{1}” is not among those this question is about.", ref), nil
 	}
 	return doc, "", nil
 }
@@ -105,7 +106,7 @@ func (d *Context) findAll(ctx context.Context, refs []string) (docs []corpus.Doc
 		why, refused := errors.AsType[refusal](err)
 		switch {
 		case refused:
-			notes = append(notes, string(why))
+			notes = append(notes, why.Error())
 		case err != nil:
 			return nil, nil, err
 		case !seen[doc.ID]:

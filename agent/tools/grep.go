@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // grepDocuments finds exact text: names, numbers and codes that full-text and semantic search miss. RE2 runs in time
@@ -48,11 +48,11 @@ func grepDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 			passages[p.ID] = p
 		}
 	}
-	count := english.Count(len(found.Matches), "match")
+	count := locale.Count(len(found.Matches), "match")
 	return Result{
-		Message: "Found " + count,
-		Summary: fmt.Sprintf(
-			"%s in %s, %d looked through", count, english.Count(len(documents), "document"), found.Documents,
+		Message: locale.Say("Found {1}", count),
+		Summary: locale.Say(
+			"{1} in {2}, {3} looked through", count, locale.Count(len(documents), "document"), found.Documents,
 		),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			matches := []object{}

@@ -16,6 +16,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // listPage is the page size of document lists.
@@ -58,14 +59,14 @@ func (d *Context) list(ctx context.Context, in args, paged bool) (Result, error)
 			return Result{}, fmt.Errorf("list documents: %w", err)
 		}
 		if f.Cursor == "" && page < in.Page {
-			return Result{}, refuse("There are %s only: ask for one of them.", english.Count(page, "page"))
+			return Result{}, refused("There are {1} only: ask for one of them.", locale.Count(page, "page"))
 		}
 	}
 	notes, err := d.noteUnknownProperties(ctx, f, docs)
 	if err != nil {
 		return Result{}, err
 	}
-	found, more := english.Count(len(docs), "document"), f.Cursor != ""
+	found, more := locale.Count(len(docs), "document"), f.Cursor != ""
 	r := Result{SourceChanges: SourceChanges{Documents: docs}}
 	out := map[string]any{"documents": listedDocuments(docs)}
 	result := chat.StepResult{Found: len(docs)}
@@ -77,22 +78,20 @@ func (d *Context) list(ctx context.Context, in args, paged bool) (Result, error)
 		result.Query = string(filters)
 	}
 	if paged {
-		r.Message, r.Summary = "Listed "+found, fmt.Sprintf("page %d", in.Page)
+		r.Message = locale.Say("Listed {1}", found)
+		r.Summary = locale.Message(fmt.Sprintf("page %d%s", in.Page, english.Choose(more, ", there are more", "")))
 		out["page"], out["more"] = in.Page, more
-		if more {
-			r.Summary += ", there are more"
-		}
 		if len(docs) == 0 {
 			result.Facts = []chat.Fact{{Name: "page", Value: strconv.Itoa(in.Page)}}
 		}
 	} else {
-		r.Message, r.Summary = "Found "+found, describeFilters(in.Filters)
+		r.Message, r.Summary = locale.Say("Found {1}", found), locale.Message(describeFilters(in.Filters))
 		out["total_found"] = len(docs)
 		if more {
 			notes = append(notes, fmt.Sprintf("These are the first %d; there are more.", listPage))
 		}
 		if len(docs) == 0 {
-			r.SourceChanges.EmptySearch = r.Summary // empty without filters
+			r.SourceChanges.EmptySearch = r.Summary.String() // empty without filters
 		}
 	}
 	out["notes"], result.Notes = notes, notes
@@ -160,7 +159,7 @@ func filterOf(d *Context, in map[string]any) (corpus.Filter, error) {
 		case "added_after", "added_before":
 			day, err := time.Parse(time.DateOnly, text)
 			if err != nil {
-				return f, refuse("%s must be a date like 2026-01-31, not %q.", name, text)
+				return f, refused("{1} must be a date like 2026-01-31, not \"{2}\".", name, text)
 			}
 			if name == "added_after" {
 				f.AddedAfter = day

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/agent/mcp"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // mcpWait is the timeout for MCP servers that were not yet reached, when a run begins right after the server's
@@ -92,12 +92,12 @@ func mcpTool(client *mcp.Client, t *mcp.Tool) *Tool {
 				return Result{}, err
 			}
 			if got.Failed {
-				return Result{}, refuse("%s failed: %s", name, CutText(got.Text, 4000))
+				return Result{}, refused("{1} failed: {2}", name, CutText(got.Text, 4000))
 			}
 			out := mcpOutput{Server: t.Server, Tool: t.Remote, Text: got.Text, Data: got.Data, Truncated: got.Cut}
 			return Result{
-				Message: "Called " + text.Shorten(name, 120),
-				Summary: english.Count(len(got.Text)+len(got.Data), "byte"),
+				Message: locale.Say("Called {1}", text.Shorten(name, 120)),
+				Summary: locale.Count(len(got.Text)+len(got.Data), "byte"),
 				Output:  func(Numberer) (any, chat.StepResult) { return out, out.stepResult() },
 			}, nil
 		},

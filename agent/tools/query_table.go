@@ -14,6 +14,7 @@ import (
 	"github.com/footnote/footnote/corpus/table"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // queryTableParams is a query in fixed fields. Its limits (20 conditions, 10 functions, 5 groups) were not measured.
@@ -87,7 +88,7 @@ func queryTable(ctx context.Context, d *Context, in args) (Result, error) {
 		return Result{}, err
 	}
 	return Result{
-		Message: "Asked the table " + doc.DisplayName(), Summary: summaryOf(answer),
+		Message: locale.Say("Asked the table {1}", doc.DisplayName()), Summary: summaryOf(answer),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			return tableResult(number, doc, answer, rows)
 		},
@@ -423,13 +424,13 @@ func rowsLink(doc corpus.Document, rows []table.Row) string {
 }
 
 // summaryOf formats an answer on one line with at most two totals: "3 rows, sum of Amount = 4,500 €".
-func summaryOf(a table.Answer) string {
+func summaryOf(a table.Answer) locale.Message {
 	said := english.Count(a.Matched, "row")
 	if len(a.Groups) > 0 {
-		return said + " in " + english.Count(a.Parted, "group")
+		return locale.Say("{1} in {2}", said, locale.Count(a.Parted, "group"))
 	}
 	for _, t := range a.Totals[:min(len(a.Totals), 2)] {
 		said += ", " + text.Shorten(t.Label, 60) + " = " + t.Shown
 	}
-	return said
+	return locale.Message(said)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Sizes of readings in runes. They were not measured.
@@ -55,7 +55,7 @@ func reading(name, sets string, preference int, t Tool) *Tool {
 }
 
 // reads returns the function that reads a document page by page, or the parts about a focus first. Runes limits a
-// reading; 0: that of the library. done is the verb of its message.
+// reading; 0: that of the library. done is the form of its message.
 func reads(done string, runes int) func(context.Context, *Context, args) (Result, error) {
 	return func(ctx context.Context, d *Context, in args) (Result, error) {
 		doc, err := d.find(ctx, in.DocID)
@@ -68,12 +68,12 @@ func reads(done string, runes int) func(context.Context, *Context, args) (Result
 		if err != nil {
 			return Result{}, explainUnread(doc, err)
 		}
-		summary := english.Count(len(r.Passages), "passage")
+		summary := locale.Count(len(r.Passages), "passage")
 		if r.Parts > 1 && runes == 0 {
-			summary += fmt.Sprintf(", part %d of %d", r.Part, r.Parts)
+			summary = locale.Say("{1}, part {2} of {3}", summary, r.Part, r.Parts)
 		}
 		return Result{
-			Message: done + " " + doc.DisplayName(), Summary: summary,
+			Message: locale.Say(done, doc.DisplayName()), Summary: summary,
 			Output: func(number Numberer) (any, chat.StepResult) {
 				out, passages := readOutput(number, r)
 				return out, chat.StepResult{ // its query is the focus, or the reference to the document
@@ -92,7 +92,7 @@ func reads(done string, runes int) func(context.Context, *Context, args) (Result
 func explainUnread(doc corpus.Document, err error) error {
 	switch chat.CodeOf(err) {
 	case chat.CodeNotFound, chat.CodeConflict, chat.CodeInvalid:
-		return refuse("%s can't be read: %s", doc.DisplayName(), chat.MessageOf(err))
+		return refused("{1} can't be read: {2}", doc.DisplayName(), chat.MessageOf(err))
 	default:
 		return fmt.Errorf("read document: %w", err)
 	}
@@ -144,12 +144,13 @@ func readDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 	if err := g.Wait(); err != nil {
 		return Result{}, fmt.Errorf("read documents: %w", err)
 	}
-	passages, count := 0, english.Count(len(docs), "document")
+	passages, count := 0, locale.Count(len(docs), "document")
 	for _, r := range readings {
 		passages += len(r.Passages)
 	}
 	return Result{
-		Message: "Read " + count, Summary: english.Count(passages, "passage") + " in " + count,
+		Message: locale.Say("Read {1}", count),
+		Summary: locale.Say("{1} in {2}", locale.Count(passages, "passage"), count),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			documents := []readingOutput{}
 			result := chat.StepResult{
@@ -194,8 +195,10 @@ func summarizeDocument(ctx context.Context, d *Context, in args) (Result, error)
 	}
 	key := keySentences(passages, doc.Language, summaryLength(passages), "")
 	return Result{
-		Message: "Summarised " + doc.DisplayName(),
-		Summary: english.Count(len(pages[0].Outline), "heading") + ", " + english.Count(len(key), "key sentence"),
+		Message: locale.Say("Summarised {1}", doc.DisplayName()),
+		Summary: locale.Say(
+			"{1}, {2}", locale.Count(len(pages[0].Outline), "heading"), locale.Count(len(key), "key sentence"),
+		),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			sentences, shown := []string{}, []shownPassage{}
 			// Passages are in the order of the sentences, deduplicated, with the first passage before all others.

@@ -13,7 +13,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // DefaultTopK is the default number of passages that a search shows whole; further documents have a snippet. The
@@ -114,12 +114,12 @@ func (s search) run(ctx context.Context, d *Context, in args) (Result, error) {
 	if s.documents {
 		groups := groupByDocument(found.Results, in.MaxResults)
 		r.SourceChanges.Hits = slices.Concat(groups...)
-		r.Message = "Found " + english.Count(len(groups), "document")
+		r.Message = locale.Say("Found {1}", locale.Count(len(groups), "document"))
 		r.Output = func(number Numberer) (any, chat.StepResult) {
 			return s.foundDocuments(number, in.Query, groups, found.Notes, d.TopK)
 		}
 	} else {
-		r.Message = "Found " + english.Count(len(found.Results), "passage")
+		r.Message = locale.Say("Found {1}", locale.Count(len(found.Results), "passage"))
 		r.Output = func(number Numberer) (any, chat.StepResult) { return s.found(number, in.Query, found) }
 	}
 	r.Summary = countHits(r.SourceChanges.Hits)
@@ -127,7 +127,7 @@ func (s search) run(ctx context.Context, d *Context, in args) (Result, error) {
 }
 
 // countHits formats the number of hits, for example "5 passages in 3 documents".
-func countHits(hits []corpus.Result) string {
+func countHits(hits []corpus.Result) locale.Message {
 	documents := map[string]bool{}
 	for _, hit := range hits {
 		documents[hit.Document.ID] = true
@@ -135,7 +135,7 @@ func countHits(hits []corpus.Result) string {
 	if len(hits) == 0 {
 		return "nothing found"
 	}
-	return english.Count(len(hits), "passage") + " in " + english.Count(len(documents), "document")
+	return locale.Say("{1} in {2}", locale.Count(len(hits), "passage"), locale.Count(len(documents), "document"))
 }
 
 // searchInReach searches the documents in reach, with reranking if the request has it on. All searches of the
@@ -184,7 +184,7 @@ func (d *Context) byMeaning(ctx context.Context, query string, limit int, least 
 // note suggests other words.
 func (d *Context) searchFurther(ctx context.Context, in args) (corpus.Results, error) {
 	if in.Query == "" {
-		return corpus.Results{}, refuse("Nothing was searched yet: use retrieve first, or give a query.")
+		return corpus.Results{}, refused("Nothing was searched yet: use retrieve first, or give a query.")
 	}
 	found, err := d.searchInReach(ctx, corpus.Query{Text: in.Query, Limit: mostHits})
 	var further []corpus.Result
@@ -374,9 +374,9 @@ func rerankDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	groups := groupByDocument(found.Results, len(docs))
-	summary := "none of them fits"
+	summary := locale.Message("none of them fits")
 	if len(groups) > 0 {
-		summary = groups[0][0].Document.DisplayName() + " first"
+		summary = locale.Message(groups[0][0].Document.DisplayName() + " first")
 	}
 	for _, doc := range docs {
 		if !slices.ContainsFunc(groups, func(g []corpus.Result) bool { return g[0].Document.ID == doc.ID }) {
@@ -396,7 +396,7 @@ func rerankDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 		ranked = append(ranked, pick("doc_id filename title score snippet", values))
 	}
 	return Result{
-		Message: "Ranked " + english.Count(len(groups), "document"), Summary: summary,
+		Message: locale.Say("Ranked {1}", locale.Count(len(groups), "document")), Summary: summary,
 		Output: func(Numberer) (any, chat.StepResult) {
 			return map[string]any{"query": in.Query, "documents": ranked, "notes": result.Notes}, result
 		},

@@ -144,10 +144,10 @@ func (b Registry) Find(name string) *Tool { return Set{Tools: b.Tools}.Find(name
 func (b Registry) Check(name string, tools []string) error {
 	set, why := b.Toolset(cmp.Or(name, DefaultToolset))
 	if why != "" {
-		return chat.Invalid("agent.toolset: %s", why)
+		return chat.Invalid("agent.toolset: {1}", why)
 	}
 	if _, why = b.Pick(set, tools); why != "" {
-		return chat.Invalid("agent.tools: %s", why)
+		return chat.Invalid("agent.tools: {1}", why)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // maxSummarised is the maximum number of texts in a summary; a note reports that further texts were omitted.
@@ -37,14 +37,14 @@ func summarize(_ context.Context, d *Context, in args) (Result, error) {
 		}
 		whole, data = whole+p.Text+"\n\n", data+p.Text+"\n\n"
 	}
-	result := func(said, summary string, notes []string) Result {
+	result := func(said string, summary locale.Message, notes []string) Result {
 		out := pick("summary focus notes", map[string]any{"summary": said, "focus": given(in.Focus), "notes": notes})
 		step := chat.StepResult{Text: said, Notes: notes}
 		if in.Focus != "" {
 			step.Facts = []chat.Fact{{Name: "focus", Value: in.Focus}}
 		}
 		return Result{
-			Message: "Summarised " + english.Count(len(passages), "passage"), Summary: summary,
+			Message: locale.Say("Summarised {1}", locale.Count(len(passages), "passage")), Summary: summary,
 			Output: func(Numberer) (any, chat.StepResult) { return out, step },
 		}
 	}
@@ -67,7 +67,7 @@ func summarize(_ context.Context, d *Context, in args) (Result, error) {
 	if in.Focus != "" {
 		order += "Focus on: " + in.Focus + "\n"
 	}
-	picked := result(strings.Join(sentences, " "), english.Count(len(key), "key sentence"), pickedNotes)
+	picked := result(strings.Join(sentences, " "), locale.Count(len(key), "key sentence"), pickedNotes)
 	picked.Rewrite = &Rewrite{
 		Order: order, Data: data,
 		Written: func(said string) Result { return result(onlyNumbersOf(said, from), "", notes) },
@@ -108,7 +108,7 @@ func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from
 			n, _ := strconv.Atoi(m[1]) // three digits at most
 			s, ok := d.Sources.At(n)
 			if !ok {
-				return nil, nil, refuse("There is no passage with the number %s. Give the texts themselves, or "+
+				return nil, nil, refused("There is no passage with the number {1}. Give the texts themselves, or "+
 					"numbers of passages that you were shown.", m[1])
 			}
 			src, given = &s, s.Passage.Text

@@ -31,7 +31,7 @@ func rows(cfg Config) []*Tool {
 			query("The search query to find relevant passages"), topK(mostHits, "Number of results to return"),
 			share("min_score", 0.7, "Minimum similarity score, 0 to 1")),
 		reading("read_document", "cursor strategy", 1, Tool{
-			run: reads("Read", 0), Label: label("Reading", "Read", "reading", "doc_id", chat.LabelTitle),
+			run: reads("Read {1}", 0), Label: label("Reading", "Read", "reading", "doc_id", chat.LabelTitle),
 			params: []param{
 				docID("doc_id!"), said("focus_query", 1000, "Read the parts about this first"),
 				count("page", 100000, 1, "Which reading page of a long document"),
@@ -160,7 +160,7 @@ func rows(cfg Config) []*Tool {
 			},
 		},
 		reading("lookup", "react", 2, Tool{
-			run: reads("Looked into", lookupRunes),
+			run: reads("Looked into {1}", lookupRunes),
 			params: []param{
 				docID("doc_id!").also("document title"),
 				said("query", 1000, "What to look for in it; its beginning if left out").

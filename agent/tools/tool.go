@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Numberer returns a passage's number in the run's sources, and assigns the next free one to a new passage.
@@ -37,14 +38,14 @@ type Result struct {
 	// Output builds the output, an object, and the step's result. It is called once in each run, in the order of the
 	// calls.
 	Output        func(Numberer) (output any, result chat.StepResult)
-	Message       string // for people: "Found 3 documents"
-	Summary       string // for people: "5 passages in 3 documents"
+	Message       locale.Message // for people: "Found 3 documents"
+	Summary       locale.Message // for people: "5 passages in 3 documents"
 	Details       map[string]any
 	SourceChanges SourceChanges
-	Rewrite       *Rewrite // request to a language model for a better output; nil: none
-	Check         *Check   // texts for a language model to judge; nil: none
-	Transient     bool     // partial result: a retry may return more; not cached
-	WhyRefused    string   // reason of a refusal, for the model; empty if the call succeeded
+	Rewrite       *Rewrite       // request to a language model for a better output; nil: none
+	Check         *Check         // texts for a language model to judge; nil: none
+	Transient     bool           // partial result: a retry may return more; not cached
+	WhyRefused    locale.Message // reason of a refusal, for the model; empty if the call succeeded
 }
 
 // Rewrite is a request to the run's language model for a better output of a result. The original result is the
@@ -66,11 +67,11 @@ type SourceChanges struct {
 
 // refusal is the reason why a call can't be made as it is. Run returns it as Result.WhyRefused: the run continues,
 // and the model reads the sentence as the call's result.
-type refusal string
+type refusal locale.Message
 
-func (r refusal) Error() string { return string(r) }
+func (r refusal) Error() string { return locale.Message(r).String() }
 
-func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+func refused(form string, values ...any) error { return refusal(locale.Say(form, values...)) }
 
 // Tool is a tool as runs use it, with JSON arguments: a row of the table, or a tool of an MCP server. It is immutable
 // and shared by all runs.
@@ -183,11 +184,11 @@ func (t *Tool) WhyImpossible(raw json.RawMessage) error {
 func (t *Tool) Run(ctx context.Context, d *Context, raw json.RawMessage) (Result, error) {
 	in, err := t.decode(raw)
 	if err != nil {
-		return Result{WhyRefused: "the arguments can't be read: " + err.Error()}, nil
+		return Result{WhyRefused: locale.Say("the arguments can't be read: {1}", err)}, nil
 	}
 	r, err := t.run(ctx, d, in)
 	if why, ok := errors.AsType[refusal](err); ok {
-		return Result{WhyRefused: string(why)}, nil
+		return Result{WhyRefused: locale.Message(why)}, nil
 	}
 	return r, err
 }

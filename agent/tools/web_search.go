@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/agent/web"
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
-	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Neither value was measured. Each page costs a request, and its passages take tokens of the model's context.
@@ -102,7 +102,7 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 		case why[i] != nil && chat.CodeOf(why[i]) == chat.CodeDiskFull:
 			return Result{}, why[i]
 		case why[i] != nil:
-			unread = append(unread, unreadPage{f.URL, f.Title, f.Snippet, chat.MessageOf(why[i])})
+			unread = append(unread, unreadPage{f.URL, f.Title, f.Snippet, chat.MessageOf(why[i]).String()})
 		default:
 			unread = append(unread, unreadPage{f.URL, f.Title, f.Snippet, "Only the first pages are read."})
 		}
@@ -112,8 +112,8 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 		return Result{}, err
 	}
 	return Result{
-		Message: "Found " + english.Count(len(found), "page") + " on the web",
-		Summary: fmt.Sprintf("%s read of %d found", english.Count(len(read), "page"), len(found)),
+		Message: locale.Say("Found {1} on the web", locale.Count(len(found), "page")),
+		Summary: locale.Say("{1} read of {2} found", locale.Count(len(read), "page"), len(found)),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			out := webSearchOutput{Query: query, Pages: []webPage{}, Unread: unread, Total: len(found)}
 			result := chat.StepResult{Query: query, Found: len(found)}

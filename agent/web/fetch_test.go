@@ -225,7 +225,7 @@ func TestAProviderThatFailsIsNamedWithoutItsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Search(t.Context(), "roof", 5); err == nil ||
-		!strings.Contains(chat.MessageOf(err), "can't be reached") {
+		!strings.Contains(chat.MessageOf(err).String(), "can't be reached") {
 		t.Errorf("a service that is down gives %v", err)
 	}
 	if got := fmt.Sprintf("%v %+v %#v", Config{APIKey: key}, Config{APIKey: key},

@@ -246,7 +246,7 @@ func TestARefusalIsASentence(t *testing.T) {
 	_, err := Reach{}.Dial(t.Context(), "tcp", "127.0.0.1:1")
 	wantRefused(t, "loopback", err)
 	e, ok := errors.AsType[*chat.Error](fmt.Errorf("look: %w", err))
-	if !ok || !strings.Contains(e.Message, "FOOTNOTE_PLACES_ALLOW") {
+	if !ok || !strings.Contains(e.Message.String(), "FOOTNOTE_PLACES_ALLOW") {
 		t.Errorf("it says %v, want what whoever runs the server can do", err)
 	}
 }
@@ -447,7 +447,9 @@ func TestOnlyListedAddressesAreExceptions(t *testing.T) {
 	}
 	if strings.Contains(
 		fmt.Sprint(
-			chat.MessageOf(errorOf(newFetcher(publicOnly(nil), nil).fetchPage(t.Context(), "http://"+listed.String()))),
+			chat.MessageOf(
+				errorOf(newFetcher(publicOnly(nil), nil).fetchPage(t.Context(), "http://"+listed.String())),
+			).String(),
 		), "127.",
 	) {
 		t.Error("the refusal tells the address")

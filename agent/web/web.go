@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Providers are the names of the supported search services.
@@ -174,5 +175,5 @@ func plainLine(s string, limit int) string {
 
 // failedWith returns an error with a message for the user.
 func failedWith(code chat.Code, format string, args ...any) error {
-	return &chat.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &chat.Error{Code: code, Message: locale.Message(fmt.Sprintf(format, args...))}
 }

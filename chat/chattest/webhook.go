@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // oneHook is the address of the local user's webhooks.
@@ -145,14 +146,14 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 		b.greeted(anna, at)
 		b.changed(anna, at, "c")
 		n := b.claim(at)[0]
-		if !b.settle(n, chat.Delivery{At: at, Trouble: "It sleeps.", Again: later}) {
+		if !b.settle(n, chat.Delivery{At: at, Trouble: locale.Say("It sleeps {1} s.", 2), Again: later}) {
 			t.Fatal("not settled")
 		}
 		if list := b.claim(at.Add(time.Minute)); len(list) != 0 {
 			t.Errorf("claimed %+v before it was due", list)
 		}
 		h, _ := b.Webhook(t.Context(), anna)
-		if h.Trouble != "It sleeps." || !h.FailedAt.Equal(at) || h.Lost != 0 || h.Waiting != 1 {
+		if h.Trouble.String() != "It sleeps 2 s." || h.Trouble == "It sleeps 2 s." || !h.FailedAt.Equal(at) || h.Lost != 0 || h.Waiting != 1 {
 			t.Errorf("Webhook = %+v, want its trouble", h)
 		}
 		n = b.claim(later)[0]

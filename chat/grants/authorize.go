@@ -11,6 +11,7 @@ import (
 	"regexp"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Scope is the only scope: the use of /mcp.
@@ -69,8 +70,9 @@ func (b *Book) Check(ctx context.Context, get func(string) string, resource stri
 	if fault != "" {
 		return c, nil, &chat.Error{
 			Code: chat.CodeInvalid,
-			Message: "The program's request can't be granted: " + fault +
-				". Update the program, then connect from it again.",
+			Message: locale.Say(
+				"The program's request can't be granted: {1}. Update the program, then connect from it again.", fault,
+			),
 		}
 	}
 	return c, q, nil

@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"corpus/sources/folder": {},
 	"agent/web":             {"chat", "corpus/webtext"},
 	"server/export":         {"chat"},
-	"corpus/sources":        {"chat", "text/locale"},
+	"corpus/sources":        {"chat"},
 	"corpus/sources/addpage": {"chat", "corpus", "corpus/fair", "corpus/sources", "corpus/sources/request",
 		"corpus/sources/webpage"},
 	"corpus/sources/follow": {"chat", "corpus", "corpus/fair", "corpus/sources",
@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 	"corpus/webtext":                      {"chat"},
 	"corpus/sources/placestore":           {"chat"},
 	"corpus/sources/placestore/storetest": {"chat", "corpus/sources/placestore"},
-	"corpus/sources/": {"chat", "text/locale", "corpus/sources", "corpus/sources/",
+	"corpus/sources/": {"chat", "corpus/sources", "corpus/sources/",
 		"corpus/webtext"},
 	"agent/mcp": {"chat"},
 	"agent":     {"agent/run", "agent/tools", "chat", "corpus"},
@@ -75,7 +75,7 @@ var allowed = map[string][]string{
 	"agent/standing":         {"chat", "corpus", "corpus/fair", "agent/standing/compare"},
 	"agent/standing/compare": {"chat", "corpus/quote"},
 	"agent/standing/webhook": {"chat", "corpus/fair"},
-	"views":                  {"chat", "corpus", "corpus/extract", "corpus/formula", "text/locale"},
+	"views":                  {"chat", "corpus", "corpus/extract", "corpus/formula"},
 	"static":                 {},
 	"docs":                   {},
 	"text/english":           {},
@@ -94,14 +94,14 @@ var allowed = map[string][]string{
 	"server/openapi": {"chat", "corpus", "corpus/extract", "server/export", "corpus/sources/placestore", "views",
 		"server/api", "server/ask", "server/find", "server/httpio", "server/mcpserver", "server/modelchoice",
 		"server/relay", "server/runlog", "server/shares"},
-	"server/api": {"chat", "corpus", "corpus/extract", "server/export", "agent/grid", "text/locale", "corpus/sources",
+	"server/api": {"chat", "corpus", "corpus/extract", "server/export", "agent/grid", "corpus/sources",
 		"corpus/sources/addpage",
 		"corpus/sources/follow",
 		"corpus/sources/placestore", "views", "server/ask", "server/find", "server/httpio",
 		"server/modelchoice", "server/runlog", "server/shares"},
 	"server/oauth": {"chat", "chat/grants", "server/httpio"},
 	"server/page": {"chat", "corpus", "corpus/extract", "corpus/quote", "chat/grants", "agent/grid", "chat/keys",
-		"text/locale", "corpus/sources",
+		"corpus/sources",
 		"corpus/sources/addpage", "corpus/sources/follow",
 		"corpus/sources/placestore", "corpus/sources/request", "static", "views",
 		"server/ask", "server/find", "server/folders", "server/httpio", "server/modelchoice", "server/runlog",
@@ -115,7 +115,7 @@ var allowed = map[string][]string{
 	"server/ask":    {"chat", "corpus", "server/httpio"},
 	"server/find":   {"chat", "corpus", "server/httpio"},
 	"server/runlog": {"chat", "server/httpio"},
-	"server/httpio": {"chat", "chat/keys", "text/locale"},
+	"server/httpio": {"chat", "chat/keys"},
 
 	// The packages of the command: settings imports none of the others, and they import each other only as listed;
 	// a package without a line is a client of the server.
@@ -282,7 +282,7 @@ func under(dir string, places []string) bool {
 
 func mayImport(dir, imported string) bool {
 	switch imported { // leaf packages, allowed everywhere
-	case "text", "text/english", "text/host", "text/sse":
+	case "text", "text/english", "text/host", "text/locale", "text/sse":
 		return true
 	}
 	if strings.HasPrefix(imported, "e2e/") { // test programs and the scripted model are not released

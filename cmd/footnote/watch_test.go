@@ -296,7 +296,7 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"empty.md": "The file “empty.md” is empty. Choose one that has content.",
+		"empty.md": "The file is empty. Choose one that has content.",
 		"large.md": "It is larger than 1 MiB (FOOTNOTE_MAX_UPLOAD_MIB).",
 		"film.mov": "Files that end with .mov can't be read.",
 	}

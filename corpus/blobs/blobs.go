@@ -25,6 +25,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 
 	"github.com/dustin/go-humanize"
 )
@@ -132,8 +133,8 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 		return "", 0, err
 	}
 	if size > limit {
-		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: fmt.Sprintf(
-			"The file is larger than the limit of %s.", humanize.IBytes(uint64(limit)),
+		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
+			"The file is larger than the limit of {1}.", humanize.IBytes(uint64(limit)),
 		)}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), size, translateError(f.Sync())

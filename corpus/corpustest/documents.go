@@ -9,6 +9,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // TestDocuments tests the contract of corpus.Documents. open returns an empty store, once per subtest. Each part
@@ -237,7 +238,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateParsing || got.Progress != progress {
 			t.Errorf("state %s, progress %v", got.State, got.Progress)
 		}
-		broken := corpus.Failure{Code: "encrypted", Detail: "The file is encrypted."}
+		broken := corpus.Failure{Code: "encrypted", Detail: locale.Say("It has {1} pages.", 2)}
 		mustDo(t, "SetState", ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateFailed, progress, &broken))
 		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateFailed || got.Error == nil ||
 			*got.Error != broken {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // The sample bounds detection: decoding a file of 128 MB with eighteen candidate encodings would take long.
@@ -29,7 +30,7 @@ func decodeText(data []byte, declared string) (string, error) {
 		text, ok := textOnly(data)
 		if !ok {
 			failure := notText()
-			failure.Detail = "This file " + failure.Detail
+			failure.Detail = locale.Say("This file {1}", failure.Detail)
 			return "", failure
 		}
 		if data = text; marked || utf8.Valid(data) {

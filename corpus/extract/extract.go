@@ -32,6 +32,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // maxText is the maximum size of a text file. The whole file is read into memory and parsed into something larger,
@@ -147,7 +148,7 @@ func FormatOf(f corpus.File) (Format, error) {
 	}
 	format, refused := Formats.recogniseFormat(head, f.Filename)
 	if refused != nil {
-		return Format{}, &corpus.Failure{Code: refused.Code, Detail: "This file " + refused.Detail}
+		return Format{}, &corpus.Failure{Code: refused.Code, Detail: locale.Say("This file {1}", refused.Detail)}
 	}
 	if typed, ok := Formats.ByMIME(f.MIME); ok && format.text != nil && typed.bare != nil {
 		format = typed
@@ -234,7 +235,9 @@ func declaredCharset(data []byte) string {
 
 // tooLarge returns the failure of a file above its reader's limit. Both arguments are bytes; the message is in MB.
 func tooLarge(bytes, limit int64) error {
-	return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-		"This file's text is %d MB long, more than the %d MB that can be read. Split it and add the parts.", bytes>>20,
-		limit>>20)}
+	return &corpus.Failure{Code: "too_large", Detail: locale.Say(
+		"This file's text is {1} MB long, more than the {2} MB that can be read. Split it and add the parts.",
+		bytes>>20,
+		limit>>20,
+	)}
 }

@@ -278,7 +278,7 @@ func TestFilesThatHoldNoTextAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := extractBytes(t, tt.file, "", []byte(tt.data))
 			f, ok := errors.AsType[*corpus.Failure](err)
-			if !ok || f.Code != tt.code || !strings.Contains(f.Detail, tt.says) {
+			if !ok || f.Code != tt.code || !strings.Contains(f.Detail.String(), tt.says) {
 				t.Errorf("error = %#v, want %s and %q", err, tt.code, tt.says)
 			}
 		})
@@ -432,7 +432,7 @@ func TestAPageWithoutTextSaysWhatToDo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := extractBytes(t, "a.html", "text/html", []byte(tt.src))
 			f, ok := errors.AsType[*corpus.Failure](err)
-			if !ok || f.Code != "no_text" || !strings.HasPrefix(f.Detail, tt.says) {
+			if !ok || f.Code != "no_text" || !strings.HasPrefix(f.Detail.String(), tt.says) {
 				t.Errorf("error of %q = %v, want no_text and %q", tt.src, err, tt.says)
 			}
 		})
@@ -539,7 +539,7 @@ func TestWhatIsMostlyTextIsRead(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			head := tt.data[:min(len(tt.data), corpus.SniffBytes)]
 			if _, err := Formats.Sniff([]byte(head), tt.file); err != nil {
-				t.Errorf("Sniff fails with %q, want no error", chat.MessageOf(err))
+				t.Errorf("Sniff fails with %q, want no error", chat.MessageOf(err).String())
 			}
 			decoded, err := decodeText([]byte(tt.data), "")
 			got := strings.Map(func(r rune) rune {
@@ -595,12 +595,14 @@ func TestWhatIsMostlyNoTextIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			head := tt.data[:min(len(tt.data), corpus.SniffBytes)]
 			_, err := Formats.Sniff([]byte(head), tt.file)
-			if want := "“" + tt.file + "” " + tt.says; err == nil || !strings.HasPrefix(chat.MessageOf(err), want) {
+			if want := "“" + tt.file + "” " + tt.says; err == nil ||
+				!strings.HasPrefix(chat.MessageOf(err).String(), want) {
 				t.Errorf("Sniff fails with %v, want %q", err, want)
 			}
 			_, err = extractBytes(t, tt.file, "text/plain", []byte(tt.data))
 			f, ok := errors.AsType[*corpus.Failure](err)
-			if want := "This file " + tt.says; !ok || f.Code != "unsupported" || !strings.HasPrefix(f.Detail, want) {
+			if want := "This file " + tt.says; !ok || f.Code != "unsupported" ||
+				!strings.HasPrefix(f.Detail.String(), want) {
 				t.Errorf("Extract fails with %v, want %q", err, want)
 			}
 		})

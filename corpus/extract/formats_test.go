@@ -98,8 +98,8 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 		if got != tt.want || (tt.says == "") != (err == nil) {
 			t.Errorf("Sniff(%q, %q) = %q, %v; want %q", tt.head, tt.name, got, err, tt.want)
 		} else if err != nil &&
-			(chat.CodeOf(err) != chat.CodeUnsupported || !strings.Contains(chat.MessageOf(err), tt.says)) {
-			t.Errorf("Sniff(%q, %q) fails with %q, want %s and %q", tt.head, tt.name, chat.MessageOf(err),
+			(chat.CodeOf(err) != chat.CodeUnsupported || !strings.Contains(chat.MessageOf(err).String(), tt.says)) {
+			t.Errorf("Sniff(%q, %q) fails with %q, want %s and %q", tt.head, tt.name, chat.MessageOf(err).String(),
 				chat.CodeUnsupported, tt.says)
 		}
 	}

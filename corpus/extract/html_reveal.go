@@ -10,6 +10,7 @@ import (
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // maxInside is the maximum nesting of HTML inside the text or the attributes of HTML. Each level is parsed
@@ -210,8 +211,9 @@ func whyNoText(doc *html.Node) error {
 	failure := &corpus.Failure{Code: corpus.NoText}
 	switch {
 	case len(frames) > 0:
-		failure.Detail = "This page only shows other pages in frames. Add " +
-			strings.Join(frames[:min(len(frames), 3)], ", ") + "."
+		failure.Detail = locale.Say(
+			"This page only shows other pages in frames. Add {1}.", strings.Join(frames[:min(len(frames), 3)], ", "),
+		)
 	case scripts:
 		failure.Detail = "Scripts put the text into this page, and they are not run. Open it in a browser, save it " +
 			"as PDF and add that."

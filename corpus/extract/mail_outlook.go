@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
 	"github.com/footnote/footnote/corpus/extract/rtf"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Properties of an Outlook message ([MS-OXPROPS]), by the ids in the names of their streams.
@@ -108,7 +109,9 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 	}
 	if len(o.properties) == 0 && len(o.fixed) == 0 {
 		return nil, &corpus.Failure{Code: "unsupported",
-			Detail: "This is no Outlook message but another file of an old Office version. " + asPDF}
+			Detail: locale.Say(
+				"This is no Outlook message but another file of an old Office version. {1}", asPDF,
+			)}
 	}
 	return o, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Sniff implements corpus.Formats. It detects the MIME type of a file by its first bytes and, among text formats, by
@@ -22,14 +23,14 @@ func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 		refused = notText()
 	}
 	if refused != nil {
-		return "", &chat.Error{Code: chat.CodeUnsupported, Message: "“" + name + "” " + refused.Detail}
+		return "", &chat.Error{Code: chat.CodeUnsupported, Message: locale.Say("“{1}” {2}", name, refused.Detail)}
 	}
 	return f.MIME, nil
 }
 
 // notText returns the failure of a binary file of unknown format. Its Detail is a sentence without the subject.
 func notText() *corpus.Failure {
-	return &corpus.Failure{Code: "unsupported", Detail: "holds binary data, not text. " + asPDF}
+	return &corpus.Failure{Code: "unsupported", Detail: locale.Say("holds binary data, not text. {1}", asPDF)}
 }
 
 // recogniseFormat detects the format of a file that begins with head. The fallback is text. The Detail of a failure
@@ -50,14 +51,21 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 			Detail: "is protected by a password. Save a copy without the password and add that."}
 	case known && named.Magic != nil && isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
-			Detail: misnamedDetail(named) + ": it is " + other.what + ". " + other.advice}
+			Detail: locale.Say(
+				"{1}: it is {2}. {3}", misnamedDetail(named), other.what, other.advice,
+			)}
 	case known && named.Magic != nil:
 		return Format{}, &corpus.Failure{Code: "broken",
-			Detail: misnamedDetail(named) + ". Open it in the program it was made with and export it as " +
-				named.Label + "."}
+			Detail: locale.Say(
+				"{1}. Open it in the program it was made with and export it as {2}.",
+				misnamedDetail(named),
+				named.Label,
+			)}
 	case isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
-			Detail: "is " + other.what + ", which can't be read. " + other.advice}
+			Detail: locale.Say(
+				"is {1}, which can't be read. {2}", other.what, other.advice,
+			)}
 	case known && named.HasMarkup(): // the extension identifies the markup
 		return named, nil
 	}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Config configures a Store. Address and Model are required. Check validates it.
@@ -186,7 +187,7 @@ func (s *Store) Close() error {
 }
 
 // unavailableError returns a temporary error.
-func unavailableError(message string, err error) error {
+func unavailableError(message locale.Message, err error) error {
 	return &chat.Error{Code: chat.CodeUnavailable, Message: message, Err: err}
 }
 

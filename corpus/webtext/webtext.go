@@ -3,12 +3,12 @@ package webtext
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 
 	"golang.org/x/net/html/charset"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // InUTF8 decodes a text with the encoding that its server declares, and prepends a byte order mark (U+FEFF), which
@@ -38,6 +38,6 @@ func InUTF8(body []byte, label string, most int) ([]byte, error) {
 // TooLarge returns the error for a page of more than most bytes.
 func TooLarge(most int) error {
 	return &chat.Error{
-		Code: chat.CodeTooLarge, Message: fmt.Sprintf("The page is larger than %d MiB, so it is not read.", most>>20),
+		Code: chat.CodeTooLarge, Message: locale.Say("The page is larger than {1} MiB, so it is not read.", most>>20),
 	}
 }

@@ -61,7 +61,7 @@ func (a *Passages) checked(c httpio.Context, body find.SearchQuery, results []co
 		if !errors.Is(err, context.Canceled) {
 			a.Log.ErrorContext(c.Request().Context(), "results of a search were not checked", "error", err)
 		}
-		f.notes = []string{"The passages were not checked: " + chat.MessageOf(err)}
+		f.notes = []string{"The passages were not checked: " + chat.MessageOf(err).String()}
 	case checked.Step == nil:
 		f.notes = []string{"The passages were not checked: no language model is connected."}
 	case checked.Step.Error != nil:

@@ -251,7 +251,7 @@ func (a *Documents) PageImage(c httpio.Context) error {
 		return err
 	}
 	if n > d.Pages && !a.Library.DrawsOffice(d) {
-		return httpio.NotFound("This document has no such page: it has " + strconv.Itoa(d.Pages) + ".")
+		return httpio.NotFound("This document has no such page: it has {1}.", strconv.Itoa(d.Pages))
 	}
 	h := c.Response().Header()
 	tag := fmt.Sprintf(`"%s-%d-%d-%d"`, d.SHA256, n, width, d.TurnOf(n))

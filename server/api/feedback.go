@@ -56,7 +56,7 @@ func (a *Feedback) Set(c httpio.Context) error {
 	var stored *chat.Feedback
 	if body.Rating == "none" && httpio.MediaType(c) != httpio.TypeJSON {
 		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
-			return httpio.Invalid("A comment has at most " + english.Digits(chat.MaxComment) + " characters.")
+			return httpio.Invalid("A comment has at most {1} characters.", english.Digits(chat.MaxComment))
 		}
 		err = a.Store.DropFeedback(ctx, scope, id)
 	} else {

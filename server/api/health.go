@@ -124,9 +124,9 @@ func (a *Service) probeDetail(err error) string {
 	}
 	if e, ok := errors.AsType[*chat.Error](err); ok {
 		if a.Guard.KeyNeeded() {
-			return e.Message
+			return e.Message.String()
 		}
-		return chat.MessageFor(chat.LocalUser, e)
+		return chat.MessageFor(chat.LocalUser, e).String()
 	}
 	return "It can't be used now; the log has the details."
 }

@@ -133,7 +133,7 @@ type PlaceItem struct {
 func tellPlace(p placestore.Place) FollowedPlace {
 	told := FollowedPlace{
 		ID: p.ID, Kind: p.Kind, Name: p.Name, Namespace: p.Namespace, Settings: p.Settings,
-		Secrets: httpio.NotNil(p.Secrets), Schedule: p.Schedule, State: p.State(), Note: p.Note,
+		Secrets: httpio.NotNil(p.Secrets), Schedule: p.Schedule, State: p.State(), Note: p.Note.String(),
 		LookedAt: httpio.Known(p.LookedAt), SucceededAt: httpio.Known(p.SuccessAt), NextAt: httpio.Known(p.NextAt),
 		Failure: tellFailure(p.Trouble()), Items: p.Counts.Items, Refused: p.Counts.Refused, Waiting: p.Counts.Waiting,
 		LastLook: PlaceReport{p.Report.Added, p.Report.Changed, p.Report.Removed, []PlaceDocument{}},
@@ -151,7 +151,7 @@ func tellFailure(f *placestore.Failure) *PlaceFailure {
 	if f == nil {
 		return nil
 	}
-	return &PlaceFailure{f.Code, f.Message}
+	return &PlaceFailure{f.Code, f.Message.String()}
 }
 
 // List handles GET /places.

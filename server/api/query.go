@@ -133,7 +133,7 @@ func questionPairs(turns [][]string) ([][2]string, error) {
 	for i, turn := range turns {
 		if len(turn) != 2 || corpus.Blank(turn[0]) || corpus.Blank(turn[1]) {
 			return nil, httpio.Invalid(
-				fmt.Sprintf("history must be a list of [question, answer], both with text. Its entry %d is not.", i+1),
+				"history must be a list of [question, answer], both with text. Its entry {1} is not.", i+1,
 			)
 		}
 		list = append(list, [2]string{turn[0], runlog.WithoutFootnotes(turn[1])})

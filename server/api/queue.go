@@ -46,7 +46,7 @@ func (a *Sessions) Queue(c httpio.Context) (WaitingList, error) {
 
 // waitingOf converts a queued question to its API form.
 func waitingOf(q chat.Queued) WaitingQuestion {
-	return WaitingQuestion{q.ID, q.SessionID, q.Request.Message, q.Problem, q.CreatedAt}
+	return WaitingQuestion{q.ID, q.SessionID, q.Request.Message, q.Problem.String(), q.CreatedAt}
 }
 
 // Enqueue handles POST /sessions/{id}/queue: it queues a question, from JSON or a form.

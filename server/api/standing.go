@@ -89,8 +89,8 @@ type KeptList struct {
 // Lists are never null; asked_at is null until the question was asked again.
 func keptQuestion(s chat.Standing) KeptQuestion {
 	q := KeptQuestion{
-		ID: s.ID, Question: s.Request.Message, Namespace: s.Request.Namespace, State: s.State(), Trouble: s.Trouble,
-		RunID: s.Basis.RunID, SessionID: s.Request.SessionID, Answer: s.Basis.Answer,
+		ID: s.ID, Question: s.Request.Message, Namespace: s.Request.Namespace, State: s.State(),
+		Trouble: s.Trouble.String(), RunID: s.Basis.RunID, SessionID: s.Request.SessionID, Answer: s.Basis.Answer,
 		Citations: httpio.NotNil(s.Basis.Citations), RestsOn: []RestsOn{},
 		CreatedAt: s.CreatedAt, AskedAt: httpio.Known(s.AskedAt), Unseen: s.Unseen(),
 		Changes: httpio.NotNil(s.Changes),

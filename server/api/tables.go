@@ -11,6 +11,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/export"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 	"github.com/footnote/footnote/text/sse"
 )
 
@@ -72,8 +73,11 @@ type CellEdit struct {
 
 // tellTable converts a grid to its API form, with the given cells.
 func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
+	for i, cell := range cells {
+		cells[i].Trouble = locale.Message(cell.Trouble.String())
+	}
 	return DocumentTable{
-		ID: g.ID, Name: g.Name, State: g.State, Trouble: g.Trouble, Model: g.Model,
+		ID: g.ID, Name: g.Name, State: g.State, Trouble: g.Trouble.String(), Model: g.Model,
 		Columns: httpio.NotNil(g.Columns), Rows: httpio.NotNil(g.Rows), Total: g.Cells(), Done: g.Done,
 		Tokens: g.Tokens, MaxTokens: g.MaxTokens, Cells: cells, CreatedAt: httpio.Known(g.CreatedAt),
 	}
@@ -156,7 +160,9 @@ func (a *Tables) EditCell(c httpio.Context, body CellEdit) (cell chat.GridCell, 
 	if err != nil {
 		return cell, err
 	}
-	return a.Filler.Edit(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column, body.Text)
+	cell, err = a.Filler.Edit(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column, body.Text)
+	cell.Trouble = locale.Message(cell.Trouble.String())
+	return cell, err
 }
 
 // AskCell handles POST /tables/{id}/cells/{row}/{column}/ask.

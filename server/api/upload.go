@@ -20,6 +20,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 	"github.com/footnote/footnote/views"
 )
 
@@ -45,9 +46,9 @@ type uploadedDocument struct {
 
 // rejectedFile is a refused file, with the reason.
 type rejectedFile struct {
-	Filename string    `json:"filename"`
-	Code     chat.Code `json:"code"`
-	Detail   string    `json:"detail"` // Why it was refused, as a sentence.
+	Filename string         `json:"filename"`
+	Code     chat.Code      `json:"code"`
+	Detail   locale.Message `json:"detail"` // Why it was refused, as a sentence.
 
 	why error
 }
@@ -139,7 +140,7 @@ func (a *Documents) answerUpload(c httpio.Context, res Uploaded) error {
 	switch {
 	case !httpio.ByForm(c):
 		for i := range res.Rejected {
-			res.Rejected[i].Detail = httpio.Said(c, res.Rejected[i].Detail)
+			res.Rejected[i].Detail = locale.Message(httpio.Said(c, res.Rejected[i].Detail))
 		}
 		return c.JSON(status, res)
 	case len(res.Rejected) == 0:
@@ -193,8 +194,9 @@ func (a *Documents) takeParts(c httpio.Context, parts *multipart.Reader, up *upl
 			continue
 		}
 		if files++; files > a.Limits.UploadFiles {
-			return &chat.Error{Code: chat.CodeTooLarge, Message: "Too many files at once: send at most " +
-				english.Digits(a.Limits.UploadFiles) + " and then the rest."}
+			return &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
+				"Too many files at once: send at most {1} and then the rest.", english.Digits(a.Limits.UploadFiles),
+			)}
 		}
 		if err := a.addFile(c, part, settings, up); err != nil {
 			return err
@@ -213,14 +215,16 @@ func uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFi
 		return true, nil
 	}
 	if name != "namespace" && name != "meta" {
-		return false, httpio.Invalid("The field " + strconv.Quote(name) +
-			" is not known here. The fields are files, namespace and meta.")
+		return false, httpio.Invalid(
+			"The field {1} is not known here. The fields are files, namespace and meta.",
+			strconv.Quote(name),
+		)
 	}
 	if files > 0 {
-		return false, httpio.Invalid("The field " + name + " must come before the files it is meant for.")
+		return false, httpio.Invalid("The field {1} must come before the files it is meant for.", name)
 	}
 	value, err := readField(part, &chat.Error{
-		Code: chat.CodeTooLarge, Message: "The field " + name + " is too long: at most 64 KiB.",
+		Code: chat.CodeTooLarge, Message: locale.Say("The field {1} is too long: at most 64 KiB.", name),
 	})
 	if err != nil {
 		return false, err
@@ -308,19 +312,22 @@ func (a *Documents) takeUploadBack(c httpio.Context, up *upload, refused error) 
 	}
 	e := httpio.AsError(refused)
 	told := *e
-	told.Message += " Nothing of this upload was kept"
+	kept := locale.Say("Nothing of this upload was kept")
 	if len(up.moved) > 0 {
-		told.Message += ", but what it changed of earlier documents stays: “" + strings.Join(up.moved, "”, “") + "”"
+		kept = locale.Say("{1}{2}", kept, locale.Say(
+			", but what it changed of earlier documents stays: “{1}”", strings.Join(up.moved, "”, “"),
+		))
 	}
-	told.Message += "."
+	told.Message = locale.Say("{1} {2}.", e.Message, kept)
 	return &told
 }
 
 // uploadBroken returns the error for a truncated or invalid body.
 func uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &chat.Error{Code: chat.CodeTooLarge, Message: "The upload is larger than " +
-			humanize.IBytes(uint64(tooLarge.Limit)) + " in all. Send fewer files at once."}
+		return &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
+			"The upload is larger than {1} in all. Send fewer files at once.", humanize.IBytes(uint64(tooLarge.Limit)),
+		)}
 	}
 	return &chat.Error{
 		Code: chat.CodeInvalid, Message: "The upload broke off or is not a proper form. Send the files again.",

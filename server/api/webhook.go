@@ -40,7 +40,7 @@ func (a *Standing) Webhook(c httpio.Context) (WebhookState, error) {
 	h, err := a.Store.Webhook(c.Request().Context(), httpio.Scope(c))
 	return WebhookState{
 		URL: h.URL, SetAt: h.SetAt, SentAt: httpio.Known(h.SentAt), FailedAt: httpio.Known(h.FailedAt),
-		Trouble: h.Trouble, Waiting: h.Waiting, Lost: h.Lost,
+		Trouble: h.Trouble.String(), Waiting: h.Waiting, Lost: h.Lost,
 	}, err
 }
 

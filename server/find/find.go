@@ -123,8 +123,10 @@ func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 		return q, err
 	}
 	if utf8.RuneCountInString(q.Text) > chat.MaxQuestion {
-		return q, httpio.Invalid("The query is longer than " + english.Digits(chat.MaxQuestion) +
-			" characters. Give two to twenty words.")
+		return q, httpio.Invalid(
+			"The query is longer than {1} characters. Give two to twenty words.",
+			english.Digits(chat.MaxQuestion),
+		)
 	}
 	if body.TopK != nil {
 		q.Limit = *body.TopK

@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -157,16 +157,16 @@ func Free(dir string, followed []Followed) error {
 		case f.Dir == dir:
 			return httpio.Invalid("This folder is watched already.")
 		case within(dir, f.Dir):
-			return httpio.Invalid("This folder lies in one that is watched already: " + f.Dir)
+			return httpio.Invalid("This folder lies in one that is watched already: {1}", f.Dir)
 		case within(f.Dir, dir):
-			return httpio.Invalid("A folder in this one is watched already: " + f.Dir + ". Stop watching that first.")
+			return httpio.Invalid("A folder in this one is watched already: {1}. Stop watching that first.", f.Dir)
 		}
 		if f.Chosen {
 			chosen++
 		}
 	}
 	if chosen >= MaxFollowed {
-		return httpio.Invalid("No more than " + strconv.Itoa(MaxFollowed) + " folders can be watched from the page.")
+		return httpio.Invalid("No more than {1} folders can be watched from the page.", MaxFollowed)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func resolve(typed string) (string, error) {
 		return home(), nil
 	}
 	if utf8.RuneCountInString(typed) > maxPath || !utf8.ValidString(typed) {
-		return "", httpio.Invalid("The path of a folder has at most " + strconv.Itoa(maxPath) + " characters.")
+		return "", httpio.Invalid("The path of a folder has at most {1} characters.", maxPath)
 	}
 	if typed = filepath.FromSlash(typed); strings.HasPrefix(filepath.VolumeName(typed), `\\`) {
 		// a network share: accessing it would send the user's credentials
@@ -207,7 +207,7 @@ func resolve(typed string) (string, error) {
 	case err != nil:
 		return "", unreadable(dir, err)
 	case !info.IsDir():
-		return "", httpio.Invalid("This is a file, not a folder: " + dir)
+		return "", httpio.Invalid("This is a file, not a folder: {1}", dir)
 	case !utf8.ValidString(dir):
 		return "", httpio.Invalid("The name of this folder is no text. Give it another name first.")
 	}
@@ -218,10 +218,14 @@ func resolve(typed string) (string, error) {
 func unreadable(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "The server is not allowed to look into this folder: " + dir, Err: err,
+			Code: chat.CodeInvalid, Message: locale.Say(
+				"The server is not allowed to look into this folder: {1}", dir,
+			), Err: err,
 		}
 	}
-	return &chat.Error{Code: chat.CodeInvalid, Message: "There is no such folder: " + dir, Err: err}
+	return &chat.Error{Code: chat.CodeInvalid, Message: locale.Say(
+		"There is no such folder: {1}", dir,
+	), Err: err}
 }
 
 // home returns the home folder of the server's user, else the root of the disk.

@@ -121,11 +121,11 @@ func TestWhatIsNoFolderToFollowIsSaid(t *testing.T) {
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%.80q: %v, want it followed", typed, err)
-		case want != "" && (chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), want)):
+		case want != "" && (chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err).String(), want)):
 			t.Errorf("%.80q: %v, want %q", typed, err, want)
 		}
 	}
-	if err := unreadable("/x", os.ErrPermission); !strings.Contains(chat.MessageOf(err), "not allowed") {
+	if err := unreadable("/x", os.ErrPermission); !strings.Contains(chat.MessageOf(err).String(), "not allowed") {
 		t.Errorf("no permission: %v", err)
 	}
 	// a folder that contains the program's data can be followed: its own files are excluded, as with "footnote up"
@@ -136,7 +136,7 @@ func TestWhatIsNoFolderToFollowIsSaid(t *testing.T) {
 	for i := range MaxFollowed {
 		followed = append(followed, Followed{Dir: fmt.Sprintf("/f%d", i), Chosen: true})
 	}
-	if err := d.refuses(in("free")); err == nil || !strings.Contains(chat.MessageOf(err), "No more than 20") {
+	if err := d.refuses(in("free")); err == nil || !strings.Contains(chat.MessageOf(err).String(), "No more than 20") {
 		t.Errorf("one more than %d: %v, want it refused", MaxFollowed, err)
 	}
 }

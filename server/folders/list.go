@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -24,11 +25,11 @@ const (
 // Listing is the content of a folder on the page: its subfolders, without hidden ones and links.
 type Listing struct {
 	Dir     string
-	Above   []Place // from the root of the disk, without the folder itself
-	Folders []Place // the usual ones of a home folder first, then by name
-	More    bool    // there are further ones
-	Trouble string  // why another folder than the requested one is shown, or none
-	Refused string  // why this folder can't be followed; empty: it can
+	Above   []Place        // from the root of the disk, without the folder itself
+	Folders []Place        // the usual ones of a home folder first, then by name
+	More    bool           // there are further ones
+	Trouble locale.Message // why another folder than the requested one is shown, or none
+	Refused locale.Message // why this folder can't be followed; empty: it can
 }
 
 // Place is a folder.

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Bodies decodes the JSON and forms of requests, up to a size.
@@ -67,8 +68,11 @@ func LimitBody(c Context, limit int64) error {
 
 // FileTooLarge returns the error for an uploaded file over the limit in bytes.
 func FileTooLarge(name string, limit int64) error {
-	return &chat.Error{Code: chat.CodeTooLarge, Message: name + " is larger than " +
-		humanize.IBytes(uint64(limit)) + ", the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB."}
+	return &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
+		"{1} is larger than {2}, the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB.",
+		name,
+		humanize.IBytes(uint64(limit)),
+	)}
 }
 
 // wholeBody is the context key of a request's body without the limit.
@@ -100,9 +104,12 @@ func discardBody(c Context) {
 
 // bodyTooLarge returns the error for a body over the limit in bytes.
 func bodyTooLarge(limit int64) error {
-	return &chat.Error{Code: chat.CodeTooLarge, Message: "The request is larger than " + humanize.IBytes(
-		uint64(limit),
-	) + ", the limit here. Send less at once; long texts can be uploaded as documents."}
+	return &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
+		"The request is larger than {1}, the limit here. Send less at once; long texts can be uploaded "+
+			"as documents.", humanize.IBytes(
+			uint64(limit),
+		),
+	)}
 }
 
 // ReadForm parses an HTML form of at most b.Max bytes; files in it are refused.

@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // codeMethod is for a known path with a wrong method. It exists only in HTTP.
@@ -49,14 +50,14 @@ func Status(code chat.Code) int {
 
 // Problem is the error response (RFC 9457). It contains no internal details.
 type Problem struct {
-	Type      string    `json:"type"`   // Always about:blank.
-	Title     string    `json:"title"`  // The status in words.
-	Status    int       `json:"status"` // The HTTP status.
-	Code      chat.Code `json:"code"`
-	Detail    string    `json:"detail"`           // a sentence for people
-	RequestID string    `json:"request_id"`       // The request's id, for a search in the server's log.
-	RunID     string    `json:"run_id,omitempty"` // of the failed run
-	SessionID string    `json:"session_id,omitempty"`
+	Type      string         `json:"type"`   // Always about:blank.
+	Title     string         `json:"title"`  // The status in words.
+	Status    int            `json:"status"` // The HTTP status.
+	Code      chat.Code      `json:"code"`
+	Detail    locale.Message `json:"detail"`           // a sentence for people
+	RequestID string         `json:"request_id"`       // The request's id, for a search in the server's log.
+	RunID     string         `json:"run_id,omitempty"` // of the failed run
+	SessionID string         `json:"session_id,omitempty"`
 
 	Limit   chat.LimitName `json:"limit,omitempty"`    // The reached limit: one of x-limits.
 	RetryAt *time.Time     `json:"retry_at,omitempty"` // When the limit has room again, if known.
@@ -85,13 +86,13 @@ func OfRun(run chat.Run, err error) error {
 }
 
 // Invalid returns a CodeInvalid error, answered with 400.
-func Invalid(message string) error {
-	return &chat.Error{Code: chat.CodeInvalid, Message: message}
+func Invalid(form string, values ...any) error {
+	return chat.Invalid(form, values...)
 }
 
 // NotFound returns a CodeNotFound error, answered with 404.
-func NotFound(message string) error {
-	return &chat.Error{Code: chat.CodeNotFound, Message: message}
+func NotFound(form string, values ...any) error {
+	return &chat.Error{Code: chat.CodeNotFound, Message: locale.Say(form, values...)}
 }
 
 // AsError returns the user-facing error for err.

@@ -102,7 +102,7 @@ func TestBodiesAreDecodedStrictly(t *testing.T) {
 		}{{"strict", row.strict, DecodeJSON}, {"open", row.open, DecodeOpenJSON}} {
 			var v decoded
 			err := way.decode([]byte(row.in), &v)
-			if got := chat.MessageOf(err); err == nil && way.want != "" ||
+			if got := chat.MessageOf(err).String(); err == nil && way.want != "" ||
 				err != nil && (way.want == "" || !strings.Contains(got, way.want)) {
 				t.Errorf("%s %.60q: %q, want %q", way.name, row.in, got, way.want)
 			}

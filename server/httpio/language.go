@@ -31,12 +31,12 @@ func SpeakLanguage(next Handler) Handler {
 // pageHeader marks API requests of the page's script whose response is shown to the reader.
 const pageHeader = "Footnote-Page"
 
-// Said translates a sentence for the page's script into the reader's language; programs get English.
-func Said(c Context, sentence string) string {
+// Said returns a message for the page's script in the reader's language; programs get English.
+func Said(c Context, m locale.Message) string {
 	if c.Request().Header.Get(pageHeader) == "" {
-		return sentence
+		return m.String()
 	}
-	return locale.Known(c.Request().Context(), sentence)
+	return m.In(c.Request().Context())
 }
 
 // KeepLanguage sets the language cookie.

@@ -183,7 +183,7 @@ func TestByLocalUser(t *testing.T) {
 
 func TestTheRoutersOwnErrorsShowNothing(t *testing.T) {
 	got := AsError(echo.NewHTTPError(422, "secret"))
-	if got.Code != chat.CodeInvalid || strings.Contains(got.Message, "secret") {
+	if got.Code != chat.CodeInvalid || strings.Contains(got.Message.String(), "secret") {
 		t.Errorf("%s: %s; want %s without the router's words", got.Code, got.Message, chat.CodeInvalid)
 	}
 }

@@ -40,7 +40,7 @@ func QueryFlag(c Context, name string) (bool, error) {
 	case "true":
 		return true, nil
 	}
-	return false, Invalid(name + " must be true or false.")
+	return false, Invalid("{1} must be true or false.", name)
 }
 
 // QueryInt parses a query parameter as an integer; absent means value.
@@ -52,8 +52,7 @@ func QueryInt(c Context, name string, value, low, high int) (int, error) {
 	}
 	n, err := strconv.Atoi(c.QueryParam(name))
 	if err != nil || n < low || n > high {
-		return 0, Invalid(name + " must be a whole number from " + strconv.Itoa(low) + " to " + english.Digits(high) +
-			".")
+		return 0, Invalid("{1} must be a whole number from {2} to {3}.", name, low, english.Digits(high))
 	}
 	return n, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/runlog"
+	"github.com/footnote/footnote/text/locale"
 )
 
 type (
@@ -107,8 +108,10 @@ func (h *Handlers) sourceOf(ctx context.Context, who caller, id string) (Fetched
 // noSource returns the error for an unknown id.
 func noSource(id string) error {
 	return &chat.Error{
-		Code:    chat.CodeNotFound,
-		Message: "There is no source “" + runlog.OneLine(id) + "”. Search again: its document may have been removed.",
+		Code: chat.CodeNotFound,
+		Message: locale.Say(
+			"There is no source “{1}”. Search again: its document may have been removed.", runlog.OneLine(id),
+		),
 	}
 }
 

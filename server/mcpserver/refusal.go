@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"mime"
 	"net/http"
 	"strings"
@@ -60,8 +59,10 @@ func (w *plainFailures) keptFailure() error {
 		if strings.Contains(reason, "unmarshal") {
 			reason = "a part of it is of the wrong type, or it breaks off" // the library's text contains Go types
 		}
-		return httpio.Invalid("This is not a message of the Model Context Protocol (" + reason +
-			"). Send one JSON-RPC message.")
+		return httpio.Invalid(
+			"This is not a message of the Model Context Protocol ({1}). Send one JSON-RPC message.",
+			reason,
+		)
 	case w.status < http.StatusInternalServerError:
 		return httpio.StatusError(w.status)
 	}
@@ -81,10 +82,10 @@ func checkBatch(body []byte) error {
 	}
 	var messages []json.RawMessage
 	if json.Unmarshal(body, &messages) == nil && len(messages) > maxBatch {
-		return httpio.Invalid(fmt.Sprintf(
-			"A request may hold at most %d messages, and this one holds %d. Send the rest in others.",
+		return httpio.Invalid(
+			"A request may hold at most {1} messages, and this one holds {2}. Send the rest in others.",
 			maxBatch, len(messages),
-		))
+		)
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ func (h *Handlers) failed(ctx context.Context, what string, err error) error {
 	if chat.CodeOf(err) == chat.CodeInternal && ctx.Err() == nil {
 		h.Log.ErrorContext(ctx, what+" failed", "error", err)
 	}
-	return errors.New(chat.MessageOf(err))
+	return errors.New(chat.MessageOf(err).String())
 }
 
 // readDocumentResource returns the text of a document and its address.

@@ -182,7 +182,7 @@ func toolOf[In, Out any](
 				if failed, ok := ctx.Value(failureKey{}).(*toolFailure); ok {
 					failed.fillFailure(err)
 				}
-				err = errors.New(chat.MessageOf(err))
+				err = errors.New(chat.MessageOf(err).String())
 			}
 		}()
 		text, out, err := do(h, ctx, who, req, in)
@@ -202,7 +202,7 @@ func toolOf[In, Out any](
 
 // fillFailure sets a failure's fields. Its message is user-facing; the cause is in the log.
 func (f *toolFailure) fillFailure(err error) {
-	f.Code, f.Detail = chat.CodeOf(err), chat.MessageOf(err)
+	f.Code, f.Detail = chat.CodeOf(err), chat.MessageOf(err).String()
 	if limit, ok := httpio.LimitReached(err); ok {
 		f.Limit, f.RetryAt, f.Retry = limit.Name, limit.RetryAt, limit.Wait
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Choice is the body of PUT /model: a model of a server on this machine, by its port, or of a service, by its name.
@@ -34,9 +35,9 @@ type Found struct {
 	Servers   []Server  `json:"servers"`   // The model servers discovered on this machine.
 	Services  []Service `json:"services"`  // The services that need a key.
 	// Why the answering model is unavailable; empty: it is available.
-	Trouble string `json:"trouble"`
+	Trouble locale.Message `json:"trouble"`
 	// Why the user can't choose; empty: they can.
-	Locked string `json:"locked"`
+	Locked locale.Message `json:"locked"`
 }
 
 // Server is a model server discovered on this machine.
@@ -76,7 +77,7 @@ type Desk struct {
 
 // Locked returns why a request can't choose a model; empty if it can. Without keys it can if only the local user
 // reaches the server.
-func (d Desk) Locked(c httpio.Context, guard *httpio.Guard) string {
+func (d Desk) Locked(c httpio.Context, guard *httpio.Guard) locale.Message {
 	user := httpio.Scope(c).User
 	switch {
 	case d.Choose == nil:

@@ -70,7 +70,7 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 		}
 		// The body is limited as well, but it could hold many small parts.
 		if files == maxChecked {
-			return httpio.Invalid("Too many files at once: at most " + strconv.Itoa(maxChecked) + " can be checked.")
+			return httpio.Invalid("Too many files at once: at most {1} can be checked.", maxChecked)
 		}
 		if err := h.checkFile(part, body, size); err != nil {
 			answer.Refused = append(answer.Refused, refusedFile{files, httpio.Said(c, httpio.AsError(err).Message)})

@@ -3,7 +3,6 @@ package page
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -65,7 +64,7 @@ const maxStates = 200
 func (h *Handlers) DocumentStates(c httpio.Context) error {
 	ids := strings.Split(c.QueryParam("ids"), ",")
 	if len(ids) > maxStates {
-		return httpio.Invalid("ids may name " + strconv.Itoa(maxStates) + " documents at once.")
+		return httpio.Invalid("ids may name {1} documents at once.", maxStates)
 	}
 	// Unknown ids and other users' ids match nothing: no error distinguishes them.
 	docs, _, err := h.Library.List(
@@ -110,7 +109,7 @@ func documentsQuery(c httpio.Context) (views.DocumentsQuery, corpus.Filter, erro
 	if q.Kind != "" {
 		format, ok := extract.Formats.ByName(q.Kind)
 		if !ok {
-			return q, f, httpio.Invalid("kind must be " + extract.Formats.Names("or") + ".")
+			return q, f, httpio.Invalid("kind must be {1}.", extract.Formats.Names("or"))
 		}
 		f.MIME = format.MIME
 	}

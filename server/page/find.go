@@ -80,7 +80,7 @@ func (h *Handlers) findPassages(ctx context.Context, scope chat.Scope, f *views.
 	}
 	if err := h.Store.Spend(ctx, scope.User, chat.ResourceSearches, 1); err != nil {
 		if _, over := errors.AsType[*chat.OverLimit](err); over {
-			f.Notes = []string{chat.MessageOf(err)}
+			f.Notes = []string{chat.MessageOf(err).String()}
 			return nil
 		}
 		return fmt.Errorf("count the search: %w", err)

@@ -6,6 +6,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/modelchoice"
+	"github.com/footnote/footnote/text/locale"
 	"github.com/footnote/footnote/views"
 )
 
@@ -13,7 +14,7 @@ import (
 //
 // Users who may not choose see the reason. Models are discovered anew on each request, within modelchoice's timeout.
 func (h *Handlers) ShowModels(c httpio.Context) error {
-	return h.modelsPage(c, http.StatusOK, views.ModelsPage{Said: h.taken(c)})
+	return h.modelsPage(c, http.StatusOK, views.ModelsPage{Said: locale.Message(h.taken(c))})
 }
 
 // taken returns the message after a choice of model, if the address reports one and it is still true.

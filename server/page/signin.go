@@ -8,6 +8,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 	"github.com/footnote/footnote/views"
 )
 
@@ -23,7 +24,7 @@ func (h *Handlers) AskForKey(c httpio.Context) error {
 
 // signInPage renders the form for a key, before a redirect to an address or with a question that was sent without a
 // key.
-func (h *Handlers) signInPage(c httpio.Context, status int, to, detail string) error {
+func (h *Handlers) signInPage(c httpio.Context, status int, to string, detail locale.Message) error {
 	return httpio.Show(c, status, views.SignIn(h.Assets, localTarget(to), detail, keptFields(c)))
 }
 
@@ -42,7 +43,7 @@ func (h *Handlers) SignIn(c httpio.Context, form url.Values) error {
 		if chat.CodeOf(err) != chat.CodeUnauthorized {
 			return err
 		}
-		return h.signInPage(c, http.StatusUnauthorized, form.Get("to"), views.KeyNotValid.In(c.Request().Context()))
+		return h.signInPage(c, http.StatusUnauthorized, form.Get("to"), locale.Message(views.KeyNotValid.English()))
 	}
 	cookie := keptKey(c, key, int(keyKept.Seconds()))
 	c.SetCookie(cookie)

@@ -131,7 +131,7 @@ func stateNotice(ctx context.Context, d corpus.Document, empty bool) string {
 		return ""
 	case corpus.StateFailed:
 		if d.Error != nil {
-			return d.Error.Detail
+			return d.Error.Detail.In(ctx)
 		}
 		return views.NoContent.In(ctx)
 	case corpus.StateCancelled:
@@ -358,7 +358,7 @@ func (p *viewing) drawPages(view string) error {
 	}
 	drawn, err := p.Library.Drawn(p.ctx, p.scope, p.v.Document.ID)
 	if failure, ok := errors.AsType[*chat.Error](err); ok && failure.Code == chat.CodeUndrawable {
-		p.v.Notice = failure.Message
+		p.v.Notice = failure.Message.In(p.ctx)
 		return nil
 	}
 	p.drawn = drawn

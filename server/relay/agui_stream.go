@@ -109,7 +109,7 @@ func (w *aguiEncoder) end(failure error) {
 	if failure != nil {
 		w.sendState([]runlog.GroundedSource{}, nil)
 		e := httpio.AsError(failure)
-		w.sendEvent(AgUiEvent{Type: "RUN_ERROR", Message: e.Message, Code: e.Code})
+		w.sendEvent(AgUiEvent{Type: "RUN_ERROR", Message: e.Message.String(), Code: e.Code})
 		return
 	}
 	judged := w.t.Judged()

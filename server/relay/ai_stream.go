@@ -93,7 +93,7 @@ func objectOr(raw json.RawMessage) json.RawMessage {
 func (w *aiEncoder) end(failure error) {
 	defer w.sendDone()
 	if failure != nil {
-		w.sendChunk(AiChunk{Type: "error", ErrorText: httpio.AsError(failure).Message})
+		w.sendChunk(AiChunk{Type: "error", ErrorText: httpio.AsError(failure).Message.String()})
 		return
 	}
 	judged, tokens := w.t.Judged(), w.t.Tokens

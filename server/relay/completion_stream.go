@@ -69,7 +69,7 @@ func (w *completionEncoder) call(step, _ chat.Step) {
 func (w *completionEncoder) end(failure error) {
 	if failure != nil {
 		e := httpio.AsError(failure)
-		w.send("", NewV1Failed(httpio.Status(e.Code), e.Code, e.Message))
+		w.send("", NewV1Failed(httpio.Status(e.Code), e.Code, e.Message.String()))
 		return
 	}
 	last := w.chunk()

@@ -65,7 +65,7 @@ func (r V1Response) ended(t *runlog.Trace, failure error) V1Response {
 // newResponseError converts a failure to OpenAI's error codes.
 func newResponseError(err error) *V1ResponseError {
 	e := httpio.AsError(err)
-	out := &V1ResponseError{Code: "server_error", Message: e.Message}
+	out := &V1ResponseError{Code: "server_error", Message: e.Message.String()}
 	switch status := httpio.Status(e.Code); {
 	case status == http.StatusTooManyRequests:
 		out.Code = "rate_limit_exceeded"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/httpio"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // CitationStyle is the format of an answer's footnotes in the API. The log always holds [N].
@@ -215,7 +216,7 @@ func FailureOf(t *Trace) error {
 		e.Code, e.Message = chat.CodeUnavailable, "The server stopped while it worked on the question. Ask it again."
 	}
 	if t.Error != nil {
-		e.Code, e.Message = t.Error.Code, t.Error.Message
+		e.Code, e.Message = t.Error.Code, t.Error.Said()
 	}
 	return e
 }
@@ -225,7 +226,7 @@ func FailureOf(t *Trace) error {
 func (t *Trace) Failure() error {
 	if t.Withheld() {
 		text, _ := t.Spoken()
-		return &chat.Error{Code: chat.CodeGuardrail, Message: text}
+		return &chat.Error{Code: chat.CodeGuardrail, Message: locale.Message(text)}
 	}
 	return FailureOf(t)
 }

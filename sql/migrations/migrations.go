@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Migration is one forward migration of the schema. A released migration is never edited.
@@ -94,8 +95,8 @@ func After(all []Migration, version int) ([]Migration, error) {
 	default:
 		return nil, &chat.Error{
 			Code: chat.CodeUnavailable,
-			Message: fmt.Sprintf("This data was written by an early Footnote (version %d). This one takes over "+
-				"version %d and later.",
+			Message: locale.Say("This data was written by an early Footnote (version {1}). This one takes over "+
+				"version {2} and later.",
 				version, first.Number-1),
 			Hint: fmt.Sprintf("Start a Footnote of version %d on it once, or begin with an empty data directory and "+
 				"add the documents again.",

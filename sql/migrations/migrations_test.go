@@ -68,7 +68,7 @@ func TestADatabaseGetsTheStepsThatItNeeds(t *testing.T) {
 		}
 		got := strings.Join(scripts, " ")
 		if err != nil {
-			got = chat.MessageOf(err)
+			got = chat.MessageOf(err).String()
 		}
 		if got != want && (err == nil || !strings.Contains(got, want)) {
 			t.Errorf("after version %d: got %q, want %q", version, got, want)

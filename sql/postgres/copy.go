@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // copied are the tables that Load and Dump copy, in the order of their references. Jobs are not among them: a server
@@ -104,8 +105,10 @@ func checkEmpty(ctx context.Context, t pgx.Tx) error {
 		}
 		if some {
 			return &chat.Error{
-				Code:    chat.CodeConflict,
-				Message: "The database holds data (in its table " + table + "); use an empty one, nothing was changed",
+				Code: chat.CodeConflict,
+				Message: locale.Say(
+					"The database holds data (in its table {1}); use an empty one, nothing was changed", table,
+				),
 			}
 		}
 	}

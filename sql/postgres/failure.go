@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // translateError converts a driver's error into a *chat.Error with a user-facing message. pgx.ErrNoRows, errors with
@@ -58,7 +59,7 @@ func isConnectionFailure(err error) bool {
 // invalid_catalog_name, 42501 insufficient_privilege, 08 connection exceptions, 53 insufficient resources, 57
 // operator intervention, 58 system errors, 55P03 lock_not_available.
 func serverFailure(e *pgconn.PgError, err error) error {
-	unavailable := func(message, hint string) error {
+	unavailable := func(message locale.Message, hint string) error {
 		return &chat.Error{Code: chat.CodeUnavailable, Message: message, Hint: hint, Err: err}
 	}
 	switch class := e.Code[:min(2, len(e.Code))]; {

@@ -556,7 +556,7 @@ func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
 	openURL(t, url)
 	exec(t, newer, `INSERT INTO migrations (number, name, min_compatible) VALUES (4711, 'far future', 4700)`)
 	_, err = Open(t.Context(), url, slog.New(slog.DiscardHandler))
-	if err == nil || !strings.Contains(chat.MessageOf(err), "needs at least version 4700") {
+	if err == nil || !strings.Contains(chat.MessageOf(err).String(), "needs at least version 4700") {
 		t.Errorf("Open = %v, want a sentence that names version 4700", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/sql/migrations"
+	"github.com/footnote/footnote/text/locale"
 )
 
 //go:embed migrations/*.sql
@@ -46,9 +47,9 @@ func (db *DB) migrateTo(ctx context.Context, all []migrations.Migration) error {
 		}
 		newest := migrations.Newest(all)
 		if least > newest {
-			return &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-				"This database was written by a newer Footnote (version %d) that needs at least version %d beside "+
-					"it; this one is %d: start the newer program.",
+			return &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
+				"This database was written by a newer Footnote (version {1}) that needs at least version {2} beside "+
+					"it; this one is {3}: start the newer program.",
 				version, least, newest)}
 		}
 		left, err := migrations.After(all, version)

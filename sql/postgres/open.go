@@ -30,6 +30,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/sql/migrations"
 	"github.com/footnote/footnote/sql/postings"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -141,13 +142,13 @@ func openAtStep(
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	if version < oldest*10000 {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The database is PostgreSQL %d; Footnote needs %d or newer.", version/10000, oldest,
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
+			"The database is PostgreSQL {1}; Footnote needs {2} or newer.", version/10000, oldest,
 		)}
 	}
 	if encoding != "UTF8" {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The database's encoding is %s; make one with UTF-8: CREATE DATABASE footnote ENCODING 'UTF8' TEMPLATE "+
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
+			"The database's encoding is {1}; make one with UTF-8: CREATE DATABASE footnote ENCODING 'UTF8' TEMPLATE "+
 				"template0",
 			encoding)}
 	}

@@ -161,7 +161,7 @@ func TestADatabaseOfAnEarlyVersionIsRefused(t *testing.T) {
 	exec(t, db, `UPDATE migrations SET number = 7 WHERE number = 8`)
 	_, err := Open(t.Context(), url, slog.New(slog.DiscardHandler))
 	if want := "early Footnote (version 7). This one takes over version 8"; err == nil ||
-		!strings.Contains(chat.MessageOf(err), want) {
+		!strings.Contains(chat.MessageOf(err).String(), want) {
 		t.Errorf("Open = %v, want %q", err, want)
 	}
 	exec(t, db, `SELECT FROM wishes`)

@@ -495,7 +495,7 @@ func TestADataDirectoryOfAnEarlyVersionIsRefused(t *testing.T) {
 	}
 	_, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
 	if want := "early Footnote (version 12). This one takes over version 13"; err == nil ||
-		!strings.Contains(chat.MessageOf(err), want) {
+		!strings.Contains(chat.MessageOf(err).String(), want) {
 		t.Errorf("Open = %v, want %q", err, want)
 	}
 	var tables, version int

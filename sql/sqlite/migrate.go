@@ -11,6 +11,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/sql/migrations"
+	"github.com/footnote/footnote/text/locale"
 )
 
 //go:embed migrations/*.sql
@@ -61,8 +62,8 @@ func migrateOne(
 		return false, fmt.Errorf("migrate: %w", failure(err))
 	}
 	if version > migrations.Newest(all) {
-		return false, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"This data directory was written by a newer Footnote (version %d); use that version or another directory.",
+		return false, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
+			"This data directory was written by a newer Footnote (version {1}); use that version or another directory.",
 			version)}
 	}
 	left, err := migrations.After(all, version)

@@ -12,18 +12,19 @@ import (
 	"strings"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // readOnly opens one read-only connection to the database file at path, which another process may use meanwhile. The
 // caller closes the pool.
 func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, &chat.Error{Code: chat.CodeNotFound, Message: fmt.Sprintf(
-			"There is no database at %s; is that the data directory?", path,
+		return nil, &chat.Error{Code: chat.CodeNotFound, Message: locale.Say(
+			"There is no database at {1}; is that the data directory?", path,
 		)}
 	} else if err != nil {
 		return nil, &chat.Error{
-			Code: chat.CodeNotFound, Message: fmt.Sprintf("The database at %s can't be read", path), Err: err,
+			Code: chat.CodeNotFound, Message: locale.Say("The database at {1} can't be read", path), Err: err,
 		}
 	}
 	abs, err := filepath.Abs(path)

@@ -494,7 +494,7 @@ func TestANewerFileIsRefusedWithASentence(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), path, slog.New(slog.DiscardHandler))
-	if err == nil || !strings.Contains(chat.MessageOf(err), "newer Footnote (version 4711)") {
+	if err == nil || !strings.Contains(chat.MessageOf(err).String(), "newer Footnote (version 4711)") {
 		t.Errorf("Open of a newer file = %v, want a sentence that names version 4711", err)
 	}
 }

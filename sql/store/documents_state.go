@@ -64,7 +64,7 @@ func (ds *Documents) SetState(
 	}
 	var reason string
 	if broken != nil {
-		if reason, err = ToJSON(broken); err != nil {
+		if reason, err = ToJSON(map[string]string{"code": broken.Code, "detail": string(broken.Detail)}); err != nil {
 			return err
 		}
 	}

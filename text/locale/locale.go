@@ -1,5 +1,6 @@
 // Package locale translates the page's sentences. A sentence is defined once, in English, where it is used (T, N);
-// its translations are in catalogue/, one file for each language, keyed by the English words. Plurals follow CLDR.
+// its translations are in catalogue/, one file for each language, keyed by the English words. Plurals follow CLDR. What
+// is said before the reader's language is known, such as an error or the message of a stored step, is a Message.
 // A context carries the language; the default is English. The package imports nothing of the program but package
 // english.
 //

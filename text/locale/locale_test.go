@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/text/feature/plural"
 )
 
 func in(code string) context.Context { return With(context.Background(), Find(code)) }
@@ -78,48 +76,42 @@ func TestPluralsAreThoseOfTheLanguage(t *testing.T) {
 	}
 }
 
-// English sentences of other packages are recognised by their form, with counts and names.
-func TestKnownSentencesAreSaidInTheLanguage(t *testing.T) {
-	list := newPhrases([]string{
-		"Ready.", "Found {=1}", "{=1} in {=2}", "The file “{1}” is larger than {2}. Split it.", "Opened {1}{2}",
-		"Read {1}",
-		"{n} passage\t{n} passages", "{n} document\t{n} documents",
-	})
-	l := &Language{
-		Code: "xx", catalogue: "none", tag: Find("de").tag, numbers: Find("de").numbers,
-		words: func() map[string]translation {
-			return map[string]translation{
-				"Ready.": {one: "Fertig."}, "Found {=1}": {one: "Gefunden: {=1}"}, "{=1} in {=2}": {one: "{=1} ({=2})"},
-				"The file “{1}” is larger than {2}. Split it.": {one: "Datei „{1}“: über {2}. Teilen."},
-				"Read {1}": {one: "Gelesen: {1}"}, "Opened {1}{2}": {one: "Geöffnet: {1}{2}"},
-				"{n} passages": {forms: map[plural.Form]string{plural.One: "{n} Stelle", plural.Other: "{n} Stellen"}},
-				"{n} documents": {forms: map[plural.Form]string{
-					plural.One: "{n} Dokument", plural.Other: "{n} Dokumente",
-				}},
-			}
-		},
-	}
-	for said, want := range map[string]string{
-		"Ready.":                    "Fertig.",
-		"Found 1 passage":           "Gefunden: 1 Stelle",
-		"Found 12,345 passages":     "Gefunden: 12.345 Stellen",
-		"12 passages in 1 document": "12 Stellen (1 Dokument)",
-		"Once in a while":           "Once in a while", // has the form of the one above, but counts nothing
-		"The file “a “b” c.pdf” is larger than 5 MiB. Split it.": "Datei „a “b” c.pdf“: über 5 MiB. Teilen.",
-		"Read {1} and Ready.":       "Gelesen: {1} and Ready.", // document names are not translated
-		"Opened a.pdf, page 3":      "Geöffnet: a.pdf, page 3",
-		"Read ":                     "Read ",
-		"":                          "",
-		"Nobody says so.":           "Nobody says so.",
-		"x passages in 3 documents": "x passages in 3 documents",
+func TestMessagesAreSaidInTheLanguage(t *testing.T) {
+	var forms Forms
+	for _, tt := range []struct {
+		m             Message
+		english, said string
+	}{
+		{"There is no such step. It may have been deleted.", "There is no such step. It may have been deleted.",
+			"Diesen Schritt gibt es nicht. Vielleicht wurde er gelöscht."},
+		{Count(1, "passage"), "1 passage", "1 Textstelle"},
+		{Count(12345, "passage"), "12,345 passages", "12.345 Textstellen"},
+		{Say("{1} in {2}", Count(12, "passage"), Count(1, "document")), "12 passages in 1 document",
+			"12 Textstellen (1 Dokument)"},
+		{Say("Read {1}", "{1}, “b” and\x00 Text"), "Read {1}, “b” and\x00 Text", "Gelesen: {1}, “b” and\x00 Text"},
+		{Say("{1} {2}", Message("Text"), "Text"), "Text Text", "Text Text"},
+		{Say("The server answered {1}. It is asked again later.", 5003),
+			"The server answered 5003. It is asked again later.", ""},
+		{"", "", ""},
+		{`["`, `["`, `["`},
+		{"Nobody says so.", "Nobody says so.", "Nobody says so."},
 	} {
-		got, _ := list.say(l, said, anyForm, maxDepth)
-		if got != want {
-			t.Errorf("%q = %q, want %q", said, got, want)
+		if got := tt.m.String(); got != tt.english {
+			t.Errorf("English of %q = %q, want %q", string(tt.m), got, tt.english)
+		}
+		if got := tt.m.In(in("en")); got != tt.english {
+			t.Errorf("%q in English = %q, want %q", string(tt.m), got, tt.english)
+		}
+		if got := tt.m.In(in("de")); got != tt.said && tt.said != "" {
+			t.Errorf("%q in German = %q, want %q", string(tt.m), got, tt.said)
+		}
+		// an event has the English text and the forms
+		if got := forms.Say(tt.m); got != tt.english || forms.Of(got) != tt.m {
+			t.Errorf("form of %q = %q, want %q", got, forms.Of(got), tt.m)
 		}
 	}
-	if got := Known(context.Background(), "Found 1 passage"); got != "Found 1 passage" {
-		t.Errorf("in English: %q", got)
+	if len(forms) != 7 { // “["” looks like one
+		t.Errorf("%d forms, want those of the 6 messages with values, and one", len(forms))
 	}
 }
 
@@ -151,30 +143,15 @@ func BenchmarkTextInGerman(b *testing.B) {
 	}
 }
 
-func BenchmarkKnownInGerman(b *testing.B) {
-	ctx := in("de")
+func BenchmarkMessageInGerman(b *testing.B) {
+	m, ctx := Say("{1} in {2}", Count(12, "passage"), Count(3, "document")), in("de")
 	for b.Loop() {
-		_ = Known(ctx, "12 passages in 3 documents")
+		_ = m.In(ctx)
 	}
 }
 
 func BenchmarkMatch(b *testing.B) {
 	for b.Loop() {
 		_ = Match("", "de-AT,de;q=0.9,en;q=0.8")
-	}
-}
-
-// User input in a sentence must not cost more than linear time.
-func TestASentenceMadeToBeSlowIsNot(t *testing.T) {
-	ctx := in("de")
-	slow := strings.Repeat("CSV in ", 130) + "x"
-	if got := Known(ctx, slow); got == "" {
-		t.Error("nothing is said")
-	}
-	if long := strings.Repeat("CSV in ", 1000); Known(ctx, long) != long {
-		t.Error("a long sentence is not as it was")
-	}
-	if got := KnownClosely(ctx, "Read the lease first, then compare"); got != "Read the lease first, then compare" {
-		t.Errorf("a model's own words = %q", got)
 	}
 }

@@ -118,89 +118,21 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 	return found
 }
 
-// speaking matches the packages whose sentences the page displays.
-var speaking = regexp.MustCompile(`^(agent|chat|corpus|server|sql)/|` +
-	`^cmd/footnote/(answering/(desk|services)|watch/chosen)\.go`)
-
-// silent matches files without displayed sentences: descriptions and responses of APIs, test suites, other
-// protocols.
-var silent = regexp.MustCompile(`^server/(openapi|mcpserver|relay|export)/|` +
-	`^agent/(grid|mcp|schema|web)/|^chat/grants/|` +
-	`^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
-	`test/|^agent/llm/offline/([^t]|t[^o]|top)|_templ\.go$|` +
-	`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|` +
-	`^server/httpio/(strict|value|query|legible)\.go`)
-
-// returning lists the files whose functions return sentences.
-var returning = []string{
-	"agent/run/spent.go", "agent/llm/offline/tools.go", "server/modelchoice/desk.go", "cmd/footnote/answering/desk.go",
-}
-
-// fields contain sentences; said are calls whose first argument is a format string.
+// speaking matches the packages whose messages the page displays; silent those of them that only programs get.
 var (
-	fields = []string{"Message", "Summary", "Detail", "Doing", "Done", "Failure", "Label", "Kind"}
-	said   = []string{"chat.Invalid", "httpio.Invalid", "httpio.NotFound", "Invalid", "NotFound", "refusedResult"}
-	verbs  = regexp.MustCompile(`%[-+# 0]*[\d.]*[a-zA-Z]`)
+	speaking = regexp.MustCompile(`^(agent|chat|corpus|server|sql)/|` +
+		`^cmd/footnote/(answering/(desk|services)|watch/chosen)\.go`)
+	silent = regexp.MustCompile(`^server/(openapi|mcpserver|relay|export)/|` +
+		`^agent/(grid|mcp|schema|web)/|^chat/grants/|` +
+		`^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
+		`test/|^agent/llm/offline/([^t]|t[^o]|top)|_templ\.go$|` +
+		`^server/api/(agent|ask|document_events|events|gather|health|query|retriev|runs|search|session)|` +
+		`^server/httpio/(strict|value|query|legible)\.go`)
 )
 
-// gatherer collects the forms of sentences.
-type gatherer struct{ forms map[string]bool }
-
-// form returns the words of an expression with placeholders for run-time values; "" if it has no words.
-func (g *gatherer) form(e ast.Expr, n *int) string {
-	if text, ok := literal(e); ok {
-		return text
-	}
-	switch e := e.(type) {
-	case *ast.ParenExpr:
-		return g.form(e.X, n)
-	case *ast.BinaryExpr:
-		if e.Op == token.ADD {
-			return g.form(e.X, n) + g.form(e.Y, n)
-		}
-	case *ast.CallExpr:
-		switch name := called(e.Fun); {
-		case name == "english.Count" && len(e.Args) == 2:
-			*n++
-			if noun, ok := literal(e.Args[1]); ok {
-				g.counted(noun)
-			}
-			return "{=" + strconv.Itoa(*n) + "}"
-		case name == "english.Choose" && len(e.Args) == 3:
-			*n++
-			return "{" + strconv.Itoa(*n) + "}"
-		case name == "fmt.Sprintf" && len(e.Args) > 0:
-			if text, ok := literal(e.Args[0]); ok {
-				return g.format(text, e.Args[1:], n)
-			}
-		}
-	}
-	*n++
-	return "{" + strconv.Itoa(*n) + "}"
-}
-
-// format replaces the verbs of a fmt format string with placeholders.
-func (g *gatherer) format(text string, args []ast.Expr, n *int) string {
-	i := -1
-	text = strings.ReplaceAll(text, "%%", "\x00")
-	return strings.ReplaceAll(verbs.ReplaceAllStringFunc(text, func(verb string) string {
-		i++
-		if i < len(args) {
-			hole := g.form(args[i], n)
-			if verb == "%q" {
-				return `"` + hole + `"`
-			}
-			return hole
-		}
-		*n++
-		return "{" + strconv.Itoa(*n) + "}"
-	}), "\x00", "%")
-}
-
-// counted adds the forms that english.Count produces for a noun.
-func (g *gatherer) counted(noun string) {
-	_, several, _ := strings.Cut(english.Count(2, noun), " ")
-	g.forms["{n} "+noun+"\t{n} "+several] = true
+// returning lists the files whose functions return messages.
+var returning = []string{
+	"agent/llm/offline/tools.go", "server/modelchoice/desk.go", "cmd/footnote/answering/desk.go",
 }
 
 // ofPrograms matches sentences that name a header, a field or a parameter: only API requests can cause them.
@@ -208,37 +140,32 @@ var ofPrograms = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b|\bJSON\b|[Tt]he (field|p
 	`\b(must be|must hold|agent\.|config\.|multipart|Idempotency-Key|X-API-Key|GET /|` +
 	`Milvus|cursor|tool call|arguments)\b`)
 
-var onlyHoles = regexp.MustCompile(`^(\{=?\d+\}|[\s\pP\pS\d])*$`)
+// fields contain messages; constructors have one as the first argument, Count a noun as the second.
+var (
+	fields       = []string{"Message", "Summary", "Detail", "Doing", "Done", "Failure", "Label", "Kind"}
+	constructors = []string{"locale.Say", "chat.Invalid", "httpio.Invalid", "httpio.NotFound", "Invalid", "NotFound",
+		"refused", "reads"}
+	onlyHoles = regexp.MustCompile(`^(\{\d+\}|[\s\pP\pS\d])*$`)
+)
 
-// add adds the form of a sentence.
-func (g *gatherer) add(e ast.Expr) {
-	n := 0
-	g.addForm(g.form(e, &n))
-}
-
-// addForm adds a form, unless it has only placeholders.
-func (g *gatherer) addForm(form string) {
-	form = strings.TrimSpace(form)
-	if !onlyHoles.MatchString(form) && !ofPrograms.MatchString(form) && len(form) > 1 {
-		g.forms[form] = true
-	}
-}
-
-// counts reports whether an expression calls english.Count.
-func counts(e ast.Expr) bool {
-	found := false
-	ast.Inspect(e, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok && called(call.Fun) == "english.Count" {
-			found = true
+// messages adds the forms of all messages that other packages display on the page; those of a counted noun have its
+// singular.
+func messages(files map[string]*ast.File, found map[string]string) {
+	add := func(e ast.Expr) {
+		form, ok := literal(e)
+		if form = strings.TrimSpace(
+			form,
+		); ok && !onlyHoles.MatchString(form) && !ofPrograms.MatchString(form) &&
+			len(form) > 1 {
+			found[form] = found[form]
 		}
-		return !found
-	})
-	return found
-}
-
-// gather returns the forms of all sentences that other packages display on the page, in order.
-func gather(files map[string]*ast.File) []string {
-	g := &gatherer{forms: map[string]bool{}}
+	}
+	count := func(e ast.Expr) {
+		if noun, ok := literal(e); ok && noun != "" {
+			_, several, _ := strings.Cut(english.Count(2, noun), " ")
+			found["{n} "+several] = "{n} " + noun
+		}
+	}
 	for path, file := range files {
 		if !speaking.MatchString(path) || silent.MatchString(path) {
 			continue
@@ -246,89 +173,45 @@ func gather(files map[string]*ast.File) []string {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.KeyValueExpr:
-				key, ok := n.Key.(*ast.Ident)
-				switch {
-				case ok && slices.Contains(fields, key.Name):
-					g.add(n.Value)
-				case ok && key.Name == "Noun":
-					if noun, ok := literal(n.Value); ok {
-						g.counted(noun)
-					}
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Noun" {
+					count(n.Value)
+				} else if ok && slices.Contains(fields, key.Name) {
+					add(n.Value)
 				}
 			case *ast.AssignStmt:
 				for i, to := range n.Lhs {
 					at, ok := to.(*ast.SelectorExpr)
 					if ok && slices.Contains(fields, at.Sel.Name) && len(n.Lhs) == len(n.Rhs) {
-						g.add(n.Rhs[i])
+						add(n.Rhs[i])
 					}
 				}
 			case *ast.ReturnStmt:
 				if slices.Contains(returning, path) && len(n.Results) > 0 {
-					g.add(n.Results[0])
-				}
-			case *ast.BinaryExpr:
-				if n.Op == token.ADD && counts(n) {
-					g.add(n)
-					return false
+					add(n.Results[0])
 				}
 			case *ast.CallExpr:
-				name := called(n.Fun)
-				switch {
-				case name == "fmt.Sprintf" && slices.ContainsFunc(n.Args, counts):
-					g.add(n)
-					return false
-				case slices.Contains(said, name) && len(n.Args) > 0:
-					if text, ok := literal(n.Args[0]); ok {
-						holes := 0
-						g.addForm(g.format(text, n.Args[1:], &holes))
-					} else {
-						g.add(n.Args[0])
-					}
+				switch name := called(n.Fun); {
+				case name == "locale.Count" && len(n.Args) == 2:
+					count(n.Args[1])
+				case name == "label" && len(n.Args) == 5: // of a tool
+					add(n.Args[0])
+					add(n.Args[1])
+					count(n.Args[2])
+				case slices.Contains(constructors, name) && len(n.Args) > 0:
+					add(n.Args[0])
 				}
 			}
 			return true
 		})
-	}
-	forms := make([]string, 0, len(g.forms))
-	for form := range g.forms {
-		if form != "" {
-			forms = append(forms, form)
-		}
-	}
-	slices.Sort(forms)
-	return forms
-}
-
-// The page translates sentences of other packages with the list that `make generate` writes.
-func TestThePhrasesAreThoseOfTheProgram(t *testing.T) {
-	want := strings.ReplaceAll(strings.Join(gather(sources(t)), "\x00"), "\n", `\n`)
-	want = strings.ReplaceAll(want, "\x00", "\n") + "\n"
-	if os.Getenv("FOOTNOTE_WRITE_PHRASES") != "" {
-		if err := os.WriteFile("phrases.txt", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile("phrases.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf("phrases.txt is not what the program says: run `make generate`, and translate what is new")
 	}
 }
 
 // Every text must be translated before it is merged. FOOTNOTE_WRITE_TEXTS names a file to write all texts to, for
 // translators.
 func TestEveryTextIsInEveryLanguageAndNoOther(t *testing.T) {
-	wanted := texts(t, sources(t))
-	for line := range strings.Lines(phraseList) {
-		one, more, counts := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		if counts {
-			wanted[more] = one
-		} else if wanted[one] == "" {
-			wanted[one] = ""
-		}
-	}
+	all := sources(t)
+	wanted := texts(t, all)
+	messages(all, wanted)
 	if file := os.Getenv("FOOTNOTE_WRITE_TEXTS"); file != "" {
 		writeTexts(t, file, wanted)
 	}

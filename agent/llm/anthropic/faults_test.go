@@ -190,7 +190,7 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 		if tt.want == llm.KindRateLimited && failed.RetryAfter != 30*time.Second {
 			t.Errorf("RetryAfter = %v", failed.RetryAfter)
 		}
-		if tt.want == llm.KindAuth && !strings.Contains(failed.Message, "ANTHROPIC_API_KEY") {
+		if tt.want == llm.KindAuth && !strings.Contains(failed.Message.String(), "ANTHROPIC_API_KEY") {
 			t.Errorf("message %q", failed.Message)
 		}
 	}

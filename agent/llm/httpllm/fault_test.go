@@ -166,8 +166,8 @@ func TestRetryAfterIsReadInAllItsForms(t *testing.T) {
 	if got := RetryAfter(slow, now.Add(time.Hour)); got != 90*time.Second {
 		t.Errorf("by the server's own clock: %v, want %v", got, 90*time.Second)
 	}
-	if got := newServer().Classify(429, nil, http.Header{"Retry-After": {"10800"}}); !strings.Contains(got.Message,
-		"3h0m0s") {
+	got := newServer().Classify(429, nil, http.Header{"Retry-After": {"10800"}})
+	if !strings.Contains(got.Message.String(), "3h0m0s") {
 		t.Errorf("a long wait is not told: %s, want %q in it", got.Message, "3h0m0s")
 	}
 }
@@ -186,12 +186,12 @@ func TestAModelThatIsNotThereIsToldFromAWrongAddress(t *testing.T) {
 		`{"detail":"Not Found"}`: "usually ends with /v1",
 	} {
 		if got := s.Classify(404, []byte(body), nil); got.Kind != llm.KindInvalid ||
-			!strings.Contains(got.Message, want) {
+			!strings.Contains(got.Message.String(), want) {
 			t.Errorf("%s: %s %q; want %s and %q in it", body, got.Kind, got.Message, llm.KindInvalid, want)
 		}
 	}
 	if got := s.Classify(0, []byte(`{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`),
-		nil); !strings.Contains(got.Message, "usually ends with /v1") {
+		nil); !strings.Contains(got.Message.String(), "usually ends with /v1") {
 		t.Errorf("an unexpected endpoint: %q, want %q in it", got.Message, "usually ends with /v1")
 	}
 }

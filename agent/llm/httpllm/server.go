@@ -23,6 +23,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/locale"
 	"github.com/footnote/footnote/text/sse"
 )
 
@@ -175,14 +176,20 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 		e.Kind, e.Message = llm.KindRateLimited,
 			"The model provider limits how many requests you may send. Try again in a moment."
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, code == "invalid_api_key":
-		e.Kind, e.Message = llm.KindAuth, "The model provider refused the key. Check "+s.KeySetting+"."
+		e.Kind, e.Message = llm.KindAuth, locale.Say(
+			"The model provider refused the key. Check {1}.", s.KeySetting,
+		)
 	case status == http.StatusNotFound && strings.Contains(strings.ToLower(message), "model"):
 		e.Kind, e.Message = llm.KindInvalid,
-			"The model server does not have the model "+s.Name+". Get it there, with Ollama by “ollama pull "+s.Name+
-				"”, or set "+s.ModelSetting+" to one that it has."
+			locale.Say(
+				"The model server does not have the model {1}. Get it there, with Ollama by “ollama pull {2}”, "+
+					"or set {3} to one that it has.", s.Name, s.Name, s.ModelSetting,
+			)
 	case status == http.StatusNotFound, noEndpoint.MatchString(text):
-		e.Kind, e.Message = llm.KindInvalid, "The model provider does not know the model or the address. Check "+
-			s.ModelSetting+" and "+s.AddressSetting+s.usualEnd()+"."
+		e.Kind, e.Message = llm.KindInvalid, locale.Say(
+			"The model provider does not know the model or the address. Check {1} and {2}{3}.",
+			s.ModelSetting, s.AddressSetting, s.usualEnd(),
+		)
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500, status == 0:
 		e.Kind, e.Message = llm.KindServer, "The model server failed. Try again in a moment."
 	default:
@@ -192,8 +199,10 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 		e.RetryAfter = RetryAfter(header, time.Now())
 	}
 	if e.Kind == llm.KindRateLimited && e.RetryAfter > time.Minute {
-		e.Message = "The model provider limits how many requests you may send, and asks to wait " +
-			e.RetryAfter.Round(time.Second).String() + "."
+		e.Message = locale.Say(
+			"The model provider limits how many requests you may send, and asks to wait {1}.",
+			e.RetryAfter.Round(time.Second).String(),
+		)
 	}
 	if message != "" {
 		e.Err = errors.New(s.Redact(Clip(message, 500)))
@@ -256,8 +265,9 @@ func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that is too large.", Err: err}
 	}
 	return &llm.Error{
-		Kind: llm.KindUnreachable, Message: "The model server can't be reached. Check that it runs and that " +
-			s.AddressSetting + " is right.",
+		Kind: llm.KindUnreachable, Message: locale.Say(
+			"The model server can't be reached. Check that it runs and that {1} is right.", s.AddressSetting,
+		),
 		Err: errors.New(s.Redact(err.Error())),
 	}
 }

@@ -2,7 +2,6 @@ package offline
 
 import (
 	"slices"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -155,7 +154,7 @@ func why(t turn, calls []step) string {
 	case isReading(tool) && n == 1:
 		return "This document fits best: I read what stands around the words that were found."
 	case isReading(tool):
-		return "These " + strconv.Itoa(n) + " documents fit best: I read what stands around the words that were found."
+		return "These documents fit best: I read what stands around the words that were found."
 	case tool == "calculate":
 		return "All figures of the sum are known: I calculate it."
 	case tool == queryTool:

@@ -32,7 +32,7 @@ func TestWebhookKeepsItsReach(t *testing.T) {
 	}
 	p.work()
 	h, err := p.store.Webhook(t.Context(), chat.Local)
-	if err != nil || !strings.Contains(h.Trouble, "not on the public internet") || len(box.all()) != 0 {
+	if err != nil || !strings.Contains(h.Trouble.String(), "not on the public internet") || len(box.all()) != 0 {
 		t.Errorf("%d messages arrived, trouble %q, %v; want none", len(box.all()), h.Trouble, err)
 	}
 }

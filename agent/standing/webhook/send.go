@@ -27,6 +27,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/fair"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Timings and limits of sending.
@@ -145,12 +146,12 @@ func (s *Sender) send(ctx context.Context, n chat.Notice) error {
 		return nil
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: fmt.Sprintf("The address answered %d: it leads elsewhere, which is "+
+			Code: chat.CodeUnavailable, Message: locale.Say("The address answered {1}: it leads elsewhere, which is "+
 				"not followed. Set the address that it leads to.", resp.StatusCode),
 		}
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: fmt.Sprintf("The address answered %d.", resp.StatusCode),
+		Code: chat.CodeUnavailable, Message: locale.Say("The address answered {1}.", resp.StatusCode),
 	}
 }
 

@@ -234,7 +234,7 @@ func TestWhatFailsTwiceComesTheThirdTimeAfterARestart(t *testing.T) {
 	p.change(sixMonths)
 	p.work()
 	h := p.hook()
-	if len(box.all()) != 2 || h.Trouble != "The address answered 500." || h.Waiting != 1 || h.Lost != 0 {
+	if len(box.all()) != 2 || h.Trouble.String() != "The address answered 500." || h.Waiting != 1 || h.Lost != 0 {
 		t.Fatalf("%d came, the webhook = %+v; want one that failed", len(box.all()), h)
 	}
 	for i, wait := range []time.Duration{time.Minute, 5 * time.Minute} {
@@ -276,7 +276,7 @@ func TestItIsGivenUpAndTold(t *testing.T) {
 	if n := len(box.all()); n != 2+len(waits) {
 		t.Errorf("it was sent %d times, want %d, and no redirect followed", n-1, 1+len(waits))
 	}
-	if h.Lost != 1 || h.Waiting != 0 || !strings.Contains(h.Trouble, "answered 307: it leads elsewhere") {
+	if h.Lost != 1 || h.Waiting != 0 || !strings.Contains(h.Trouble.String(), "answered 307: it leads elsewhere") {
 		t.Errorf("the webhook = %+v, want one lost", h)
 	}
 }
@@ -343,7 +343,7 @@ func TestAddressesOfTheInsideAreNotReached(t *testing.T) {
 	} {
 		p.set(address)
 		p.work()
-		if h := p.hook(); !strings.Contains(h.Trouble, "not on the public internet") {
+		if h := p.hook(); !strings.Contains(h.Trouble.String(), "not on the public internet") {
 			t.Errorf("%s: %+v, want it refused", address, h)
 		}
 	}

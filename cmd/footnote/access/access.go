@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/chat/keys"
 	"github.com/footnote/footnote/cmd/footnote/datadir"
 	"github.com/footnote/footnote/cmd/footnote/settings"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Access describes who can use a server that listens on an address.
@@ -51,11 +52,13 @@ func (a Access) Check() error {
 	}
 	return &chat.Error{
 		Code: chat.CodeForbidden,
-		Message: fmt.Sprintf("Other machines can reach %s, and no key is needed yet: everyone there could read and "+
-			"delete everything. "+
-			"Make a key with 'footnote key new NAME' and start again; or, on a network that you trust, set "+
-			"FOOTNOTE_OPEN_TO_NETWORK=true; or listen on this machine only, like --addr 127.0.0.1:8080",
-			a.addr),
+		Message: locale.Message(
+			fmt.Sprintf("Other machines can reach %s, and no key is needed yet: everyone there could read and "+
+				"delete everything. "+
+				"Make a key with 'footnote key new NAME' and start again; or, on a network that you trust, set "+
+				"FOOTNOTE_OPEN_TO_NETWORK=true; or listen on this machine only, like --addr 127.0.0.1:8080",
+				a.addr),
+		),
 	}
 }
 

@@ -33,6 +33,7 @@ import (
 	"github.com/footnote/footnote/server/modelchoice"
 	"github.com/footnote/footnote/text/english"
 	"github.com/footnote/footnote/text/host"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // answering holds the models that answer questions, and their settings. It is immutable: a choice creates a new
@@ -68,7 +69,7 @@ func (a *answering) isAt(port nearby.Port, model string) bool {
 
 // trouble returns the reason why the model can't be used now, for the page. It is empty if no problem is known. ctx
 // carries the page's timeout. A local server that has not replied by then is reported, a remote one is not.
-func (a *answering) trouble(ctx context.Context) string {
+func (a *answering) trouble(ctx context.Context) locale.Message {
 	if a.reach == nil {
 		return ""
 	}
@@ -81,9 +82,9 @@ func (a *answering) trouble(ctx context.Context) string {
 	case ctx.Err() != nil: // a remote server may be slower than the page's timeout
 		return ""
 	case a.fallback() == nil:
-		return "It can't be used now: " + whyNot(err)
+		return locale.Say("It can't be used now: {1}", whyNot(err))
 	}
-	return "It can't be used now, and rules answer until it can: " + whyNot(err)
+	return locale.Say("It can't be used now, and rules answer until it can: {1}", whyNot(err))
 }
 
 // fallback returns the model that replaces a failing one, see Features. It is nil if the settings disable answers
@@ -278,7 +279,7 @@ func otherStart() error {
 		return chat.Invalid("The settings file says in another place which model answers. Change it there.")
 	}
 	return chat.Invalid(
-		"The next start would answer otherwise: its environment sets %s, which goes before the settings file. Take "+
+		"The next start would answer otherwise: its environment sets {1}, which goes before the settings file. Take "+
 			"that out, start again, and choose then.", english.List(names),
 	)
 }
@@ -361,7 +362,7 @@ func choosing(s *settings.Settings, choice modelchoice.Choice) (*settings.Settin
 		}
 	}
 	if err := set.CheckModels(); err != nil {
-		return nil, nil, chat.Invalid("That can't be used with the other settings: %v.", err)
+		return nil, nil, chat.Invalid("That can't be used with the other settings: {1}.", err)
 	}
 	keep := map[string]string{"model": set.Model}
 	if set.Model != noService {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/cmd/footnote/settings"
 	"github.com/footnote/footnote/server/modelchoice"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // modelService is a service that answers with an API key. id is the value that the page sends, name the displayed
@@ -58,7 +58,7 @@ func chooseServer(s *settings.Settings, choice modelchoice.Choice) error {
 		}
 	}
 	return chat.Invalid(
-		"Servers of models are not looked for at port %d. Set OPENAI_BASE_URL for one there.", choice.Port,
+		"Servers of models are not looked for at port {1}. Set OPENAI_BASE_URL for one there.", choice.Port,
 	)
 }
 
@@ -70,7 +70,7 @@ func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 		}
 		model := cmp.Or(choice.Model, service.model)
 		if choice.Key == "" {
-			return chat.Invalid("%s needs a key.", service.name)
+			return chat.Invalid("{1} needs a key.", service.name)
 		}
 		if service.id == anthropicService {
 			if s.AnthropicBaseURL == "" && !strings.HasPrefix(choice.Key, "sk-ant-") {
@@ -119,7 +119,7 @@ func tryModel(ctx context.Context, set *settings.Settings) (modelchoice.Tried, e
 }
 
 // refusals are error messages without the environment variables that the usual messages name.
-var refusals = map[llm.ErrorKind]string{
+var refusals = map[llm.ErrorKind]locale.Message{
 	llm.KindAuth:        "the key was refused.",
 	llm.KindUnreachable: "nothing answers at its address. Check that it runs, or that this machine is connected.",
 	llm.KindTimeout:     "it did not reply within half a minute.",
@@ -132,13 +132,13 @@ func refusedChoice(name string, err error) error {
 		return nil
 	}
 	return &chat.Error{
-		Code: chat.CodeInvalid, Message: fmt.Sprintf("%s was not taken: %s", name, whyNot(err)), Err: err,
+		Code: chat.CodeInvalid, Message: locale.Say("{1} was not taken: {2}", name, whyNot(err)), Err: err,
 	}
 }
 
 // whyNot returns the message for a model's error. An error of an unknown kind has the message of the model's
 // server.
-func whyNot(err error) string {
+func whyNot(err error) locale.Message {
 	if why := refusals[llm.KindOf(err)]; why != "" {
 		return why
 	}

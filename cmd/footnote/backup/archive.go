@@ -22,6 +22,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/cmd/footnote/datadir"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // A backup is a tar archive: "footnote-backup.json" first, then the database and the originals, and "contents.json"
@@ -113,7 +114,9 @@ type Reader struct {
 // for the user.
 func brokenBackup(says string, err error) error {
 	return &chat.Error{
-		Code: chat.CodeInvalid, Message: "The backup " + says + "; nothing was restored. Use another one.", Err: err,
+		Code:    chat.CodeInvalid,
+		Message: locale.Message("The backup " + says + "; nothing was restored. Use another one."),
+		Err:     err,
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/footnote/footnote/sql/postgres"
 	"github.com/footnote/footnote/sql/sqlite"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Command writes all data of the server into one file.
@@ -45,7 +46,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 	if _, err := os.Stat(c.File); err == nil && !c.Force {
 		return &chat.Error{
 			Code:    chat.CodeConflict,
-			Message: c.File + " is there already; choose another name, or replace it with --force",
+			Message: locale.Say("{1} is there already; choose another name, or replace it with --force", c.File),
 		}
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -58,14 +59,14 @@ func (c *Command) Run(p *command.Program) (err error) {
 	if err := datadir.Lock(partial); err != nil {
 		return errors.Join(&chat.Error{
 			Code:    chat.CodeConflict,
-			Message: "Another backup is being written to " + c.File + "; wait for it, or choose another name",
+			Message: locale.Say("Another backup is being written to {1}; wait for it, or choose another name", c.File),
 		}, partial.Close())
 	}
 	// The lock is on the opened file, which another backup may have finished and renamed before.
 	if same, err := stillNamed(partial); err != nil || !same {
 		return errors.Join(&chat.Error{
 			Code:    chat.CodeConflict,
-			Message: "Another backup to " + c.File + " has just ended; try again with --force to replace it",
+			Message: locale.Say("Another backup to {1} has just ended; try again with --force to replace it", c.File),
 		}, err, partial.Close())
 	}
 	snapshot := c.File + ".snapshot" // left by a kill, and removed by the next backup
@@ -215,8 +216,10 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 		case err != nil:
 			return done, err
 		case found != hash:
-			return done, &chat.Error{Code: chat.CodeInternal, Message: "The original " + hash +
-				" is damaged: its bytes have another hash. Restore it from an older backup, or delete its document."}
+			return done, &chat.Error{Code: chat.CodeInternal, Message: locale.Say(
+				"The original {1} is damaged: its bytes have another hash. Restore it from an older backup, or delete "+
+					"its document.", hash,
+			)}
 		}
 		done.originals, done.bytes = done.originals+1, done.bytes+size
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/footnote/footnote/corpus/blobs"
 	"github.com/footnote/footnote/sql/postgres"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Restore restores a backup.
@@ -68,9 +69,9 @@ func (c *Restore) Run(p *command.Program) (err error) {
 		return err
 	}
 	if len(present) > 0 && !c.Force {
-		return &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
+		return &chat.Error{Code: chat.CodeConflict, Message: locale.Message(fmt.Sprintf(
 			"The data directory %s holds data (%s); choose another with --data, or put it aside with --force",
-			p.Settings.Data, strings.Join(present, ", "))}
+			p.Settings.Data, strings.Join(present, ", ")))}
 	}
 	// Left by a restore that was killed.
 	if err := os.RemoveAll(dir.Path(restoring)); err != nil {

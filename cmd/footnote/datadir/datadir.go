@@ -16,6 +16,7 @@ import (
 	"slices"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // The well-known names in a data directory.
@@ -64,21 +65,21 @@ func At(path string) *Dir { return &Dir{path: path} }
 // Claim creates the directory if needed and locks it until release. It fails with *InUse if another process has it.
 func Claim(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The data directory %s can't be made; choose another with --data", path,
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
+			"The data directory {1} can't be made; choose another with --data", path,
 		), Err: err}
 	}
 	if err := tightenRights(path); err != nil {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The rights of the data directory %s can't be narrowed to this user; mend them or choose another "+
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
+			"The rights of the data directory {1} can't be narrowed to this user; mend them or choose another "+
 				"with --data",
 			path,
 		), Err: err}
 	}
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: fmt.Sprintf(
-			"The data directory %s can't be written; mend its rights or choose another with --data", path,
+		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
+			"The data directory {1} can't be written; mend its rights or choose another with --data", path,
 		), Err: err}
 	}
 	if err := Lock(lock); err != nil {

@@ -65,7 +65,7 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 		case err != nil:
 			return fmt.Errorf("add %s: %w", file.Path, err)
 		case refused != nil:
-			failed = append(failed, file.Path+": "+refused.Message)
+			failed = append(failed, file.Path+": "+refused.Message.String())
 		case doc.Of != "":
 			known++
 		default:

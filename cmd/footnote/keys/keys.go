@@ -10,6 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/chat/keys"
 	"github.com/footnote/footnote/cmd/footnote/command"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Command manages the keys file. A running server notices its changes.
@@ -69,7 +70,10 @@ type revokeCommand struct {
 func (c *revokeCommand) Run(p *command.Program) error {
 	n, err := keys.Revoke(p.Settings.KeysFile(), c.Name)
 	if err == nil && n == 0 {
-		err = &chat.Error{Code: chat.CodeNotFound, Message: c.Name + " has no key; 'footnote key list' shows who has"}
+		err = &chat.Error{
+			Code:    chat.CodeNotFound,
+			Message: locale.Message(c.Name + " has no key; 'footnote key list' shows who has"),
+		}
 	}
 	if err == nil {
 		fmt.Fprintf(p.Stdout, "%d revoked.\n", n)

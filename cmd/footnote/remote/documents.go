@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Add uploads one file by POST /documents, with a relative path and its form fields. refused is the library's
@@ -43,7 +44,7 @@ func (r *Server) Add(
 		return doc, nil, err
 	}
 	if len(answer.Rejected) > 0 {
-		return doc, &chat.Error{Code: answer.Rejected[0].Code, Message: answer.Rejected[0].Detail}, nil
+		return doc, &chat.Error{Code: answer.Rejected[0].Code, Message: locale.Message(answer.Rejected[0].Detail)}, nil
 	}
 	if len(answer.Documents) != 1 {
 		return doc, nil, errors.New("the server did not say what became of it")

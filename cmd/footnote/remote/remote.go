@@ -14,6 +14,7 @@ import (
 	"net/http"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Server is the client of a Footnote server: the one in the settings, the one that uses the data directory, or one
@@ -58,7 +59,9 @@ func (r *Server) Do(
 	resp, err := r.client.Do(req)
 	if err != nil {
 		return nil, &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The Footnote server at " + r.URL + " does not answer", Err: err,
+			Code: chat.CodeUnavailable, Message: locale.Say(
+				"The Footnote server at {1} does not answer", r.URL,
+			), Err: err,
 		}
 	}
 	if resp.StatusCode < 400 {
@@ -82,13 +85,15 @@ func (r *Server) Do(
 		switch resp.StatusCode {
 		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout: // of a proxy
 			return nil, &chat.Error{
-				Code:    chat.CodeUnavailable,
-				Message: "There is no Footnote server behind " + r.URL + " now: " + resp.Status,
+				Code: chat.CodeUnavailable,
+				Message: locale.Say(
+					"There is no Footnote server behind {1} now: {2}", r.URL, resp.Status,
+				),
 			}
 		}
 		return nil, fmt.Errorf("%s %s: %s", method, path, resp.Status)
 	}
-	return nil, &chat.Error{Code: problem.Code, Message: problem.Detail}
+	return nil, &chat.Error{Code: problem.Code, Message: locale.Message(problem.Detail)}
 }
 
 // JSON sends a value as JSON, if it is not nil, and decodes the response into another one, if that is not nil. The path

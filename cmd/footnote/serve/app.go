@@ -30,6 +30,7 @@ import (
 	"github.com/footnote/footnote/server/api"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/modelchoice"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // app is a complete Footnote: all parts, and the server that handles requests with them. close stops all of it;
@@ -224,10 +225,10 @@ func serveWith(p *command.Program, ready func(url string)) (err error) {
 func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &chat.Error{Code: chat.CodeConflict, Message: fmt.Sprintf(
+		return nil, &chat.Error{Code: chat.CodeConflict, Message: locale.Message(fmt.Sprintf(
 			"%s is taken by another program; stop that one, or choose another address, like --addr 127.0.0.1:8081",
 			addr,
-		)}
+		))}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", addr, err)

@@ -178,7 +178,7 @@ func (b *stdioBridge) send(ctx context.Context, m message, line []byte) {
 	}
 	// A notification has no id and gets no response, and a cancelled request no longer needs one.
 	if err != nil && ctx.Err() == nil && len(m.ID) > 0 {
-		b.refuse(m.ID, -32603, chat.MessageOf(err))
+		b.refuse(m.ID, -32603, chat.MessageOf(err).String())
 	}
 }
 

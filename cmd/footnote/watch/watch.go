@@ -373,7 +373,7 @@ func (f *Folder) add(ctx context.Context, name string, stamp folder.Stamp) error
 	if !slices.Contains([]chat.Code{chat.CodeInvalid, chat.CodeTooLarge, chat.CodeUnsupported}, refused.Code) {
 		return fmt.Errorf("add %s: %w", name, refused)
 	}
-	f.refuse(name, stamp, refused.Message)
+	f.refuse(name, stamp, refused.Message.String())
 	return nil
 }
 

@@ -73,7 +73,10 @@ func modelCheck(name string, reach func(context.Context) error) api.Check {
 		err := reach(ctx)
 		if e, ok := errors.AsType[*llm.Error](err); ok {
 			return &chat.Error{
-				Code: chat.CodeModelFailed, Message: "The model can't be used now.", Hint: e.Message, Err: e.Err,
+				Code:    chat.CodeModelFailed,
+				Message: "The model can't be used now.",
+				Hint:    e.Message.String(),
+				Err:     e.Err,
 			}
 		}
 		return err

@@ -19,6 +19,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 	"github.com/footnote/footnote/sql/postgres"
 	"github.com/footnote/footnote/sql/sqlite"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Stores holds the storage ports in one of two modes: embedded in the data directory, or in a PostgreSQL shared by
@@ -99,9 +100,9 @@ func checkLost(ctx context.Context, dir *datadir.Dir) error {
 	}
 	return &chat.Error{
 		Code: chat.CodeUnavailable,
-		Message: fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
+		Message: locale.Message(fmt.Sprintf("The database %s is damaged: it is empty, but %d originals lie beside it. "+
 			"Bring a backup back with 'footnote restore FILE --force'; or, to begin anew, move %s away",
-			dir.Path(datadir.Database), len(kept), dir.Path("blobs")),
+			dir.Path(datadir.Database), len(kept), dir.Path("blobs"))),
 	}
 }
 

@@ -107,8 +107,9 @@ func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
 			}
 			s.Fail(row.fault)
 			_, _, err = bs.Put(t.Context(), strings.NewReader("bytes"), 100)
-			if err == nil || chat.CodeOf(err) != row.code || !strings.Contains(chat.MessageOf(err), row.says) ||
-				strings.Contains(chat.MessageOf(err), "canary") {
+			if err == nil || chat.CodeOf(err) != row.code ||
+				!strings.Contains(chat.MessageOf(err).String(), row.says) ||
+				strings.Contains(chat.MessageOf(err).String(), "canary") {
 				t.Errorf("Put: %v, want %s with %q", err, row.code, row.says)
 			}
 			if name != "full" && name != "keys" {
@@ -167,8 +168,8 @@ func TestABadAddressIsSaid(t *testing.T) {
 		"s3://key:canary@bucket", ":",
 	} {
 		_, err := s3.Open(t.Context(), address)
-		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err), "FOOTNOTE_BLOBS") ||
-			strings.Contains(chat.MessageOf(err), "canary") {
+		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err).String(), "FOOTNOTE_BLOBS") ||
+			strings.Contains(chat.MessageOf(err).String(), "canary") {
 			t.Errorf("Open(%q): %v, want %v", address, err, chat.CodeInvalid)
 		}
 	}

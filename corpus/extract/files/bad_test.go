@@ -112,10 +112,10 @@ func cutAnywhere(t *testing.T, pool *worker.Pool) {
 // sentenceOf returns the user-facing message of an error, "" without one.
 func sentenceOf(err error) string {
 	if failure, ok := errors.AsType[*corpus.Failure](err); ok {
-		return failure.Detail
+		return failure.Detail.String()
 	}
 	if refused, ok := errors.AsType[*chat.Error](err); ok {
-		return refused.Message
+		return refused.Message.String()
 	}
 	return ""
 }

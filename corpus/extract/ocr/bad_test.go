@@ -77,7 +77,8 @@ func TestBadPicturesFailWithTheirSentence(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := reader.Extract(t.Context(), store(t, tt.mime, tt.file), nil)
 			f, ok := errors.AsType[*corpus.Failure](err)
-			if !ok || f.Code != tt.code || !strings.Contains(f.Detail, tt.says) || !strings.HasSuffix(f.Detail, ".") {
+			if !ok || f.Code != tt.code || !strings.Contains(f.Detail.String(), tt.says) ||
+				!strings.HasSuffix(f.Detail.String(), ".") {
 				t.Errorf("error = %v, want %s and a sentence with %q", err, tt.code, tt.says)
 			}
 		})

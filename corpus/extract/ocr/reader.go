@@ -19,6 +19,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/fair"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Recognisers are trained with 300 pixels per inch, which tesseract's documentation recommends; mostWidth is the
@@ -75,8 +76,8 @@ func (r *Reader) Extract(
 		return x, err
 	}
 	if len(x.Scans) > maxScans {
-		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: fmt.Sprintf(
-			"%s pages of this file are pictures, more than the %s that can be read. Split it and add the parts.",
+		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: locale.Say(
+			"{1} pages of this file are pictures, more than the {2} that can be read. Split it and add the parts.",
 			english.Digits(len(x.Scans)), english.Digits(maxScans))}
 	}
 	document, err := r.letters.Begin(ctx)

@@ -414,7 +414,7 @@ func TestWithoutTesseractPicturesWait(t *testing.T) {
 	}
 	_, err = reader.Extract(t.Context(), picture, nil)
 	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != corpus.NeedsOCR ||
-		!strings.Contains(f.Detail, "Install tesseract") {
+		!strings.Contains(f.Detail.String(), "Install tesseract") {
 		t.Errorf("error of a picture = %v, want %s and what to do", err, corpus.NeedsOCR)
 	}
 }
@@ -541,7 +541,7 @@ func TestAModelThatTakesNoPicturesSaysSo(t *testing.T) {
 	file := store(t, "image/png", asPNG(t, written(t, "", "", german).picture))
 	_, err := reader.Extract(t.Context(), file, nil)
 	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != corpus.NeedsOCR ||
-		!strings.Contains(f.Detail, "refuses pictures") {
+		!strings.Contains(f.Detail.String(), "refuses pictures") {
 		t.Errorf("error = %v, want %s and that the model refuses pictures", err, corpus.NeedsOCR)
 	}
 }

@@ -21,7 +21,7 @@ func wantFailure(t *testing.T, err error, code string) {
 	if !ok {
 		t.Fatalf("error = %v, want a *corpus.Failure", err)
 	}
-	if f.Code != code || !strings.HasSuffix(f.Detail, ".") {
+	if f.Code != code || !strings.HasSuffix(f.Detail.String(), ".") {
 		t.Errorf("failure = %s: %s, want %s and a sentence", f.Code, f.Detail, code)
 	}
 }

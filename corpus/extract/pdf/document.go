@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -36,8 +36,8 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 		return corpus.Extracted{}, &openFailed{}
 	}
 	if total > maxPages {
-		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: fmt.Sprintf(
-			"This PDF has %s pages, more than the %s that can be read. Split it and add the parts.",
+		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: locale.Say(
+			"This PDF has {1} pages, more than the {2} that can be read. Split it and add the parts.",
 			english.Digits(total), english.Digits(maxPages))}
 	}
 	pages := pages{m: m, doc: doc, read: f.Read}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -59,7 +60,7 @@ func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, er
 	}
 	if n > total {
 		return nil, &corpus.Failure{
-			Code: worker.NoPage, Detail: fmt.Sprintf("This PDF has no page %d: it ends with page %d.", n, total),
+			Code: worker.NoPage, Detail: locale.Say("This PDF has no page {1}: it ends with page {2}.", n, total),
 		}
 	}
 	pg, err := m.callFunction("FPDF_LoadPage", doc, uint64(n-1))

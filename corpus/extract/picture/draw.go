@@ -14,6 +14,7 @@ import (
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/text/locale"
 )
 
 const (
@@ -30,7 +31,7 @@ func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, 
 	}
 	defer file.Close()
 	if n > len(frames) {
-		return nil, &corpus.Failure{Code: worker.NoPage, Detail: fmt.Sprintf("This file has no picture %d.", n)}
+		return nil, &corpus.Failure{Code: worker.NoPage, Detail: locale.Say("This file has no picture {1}.", n)}
 	}
 	img, err := decodeFrame(file, frames[n-1])
 	if err != nil {

@@ -27,6 +27,7 @@ import (
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Limits of a picture.
@@ -82,8 +83,8 @@ func lookAt(f *os.File) ([]frame, error) {
 		return nil, fmt.Errorf("look at the original: %w", err)
 	}
 	if info.Size() > maxBytes {
-		return nil, &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-			"This picture has %d MB, more than the %d MB that can be read. Save it smaller and add that.",
+		return nil, &corpus.Failure{Code: "too_large", Detail: locale.Say(
+			"This picture has {1} MB, more than the {2} MB that can be read. Save it smaller and add that.",
 			info.Size()>>20, maxBytes>>20)}
 	}
 	head := make([]byte, 32)
@@ -103,8 +104,8 @@ func lookAt(f *os.File) ([]frame, error) {
 		return nil, broken
 	}
 	if len(frames) > maxPages {
-		return nil, &corpus.Failure{Code: "too_many_pages", Detail: fmt.Sprintf(
-			"This file holds more than %d pictures. Split it and add the parts.", maxPages)}
+		return nil, &corpus.Failure{Code: "too_many_pages", Detail: locale.Say(
+			"This file holds more than {1} pictures. Split it and add the parts.", maxPages)}
 	}
 	for i := range frames {
 		frames[i].kind = k
@@ -123,13 +124,17 @@ func (f *frame) check() error {
 	case f.width <= 0 || f.height <= 0:
 		return broken
 	case f.width < minSide || f.height < minSide:
-		return &corpus.Failure{Code: "no_text", Detail: fmt.Sprintf(
-			"This picture has %s × %s pixels: it is too small to hold text.", english.Digits(f.width),
+		return &corpus.Failure{Code: "no_text", Detail: locale.Say(
+			"This picture has {1} × {2} pixels: it is too small to hold text.", english.Digits(f.width),
 			english.Digits(f.height))}
 	case f.width >= 1<<17 || f.height >= 1<<17 || pixels > most:
-		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-			"This picture has %s × %s pixels, more than the %d million that can be read of its kind. Save it smaller "+
-				"and add that.", english.Digits(f.width), english.Digits(f.height), most/1e6)}
+		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
+			"This picture has {1} × {2} pixels, more than the {3} million that can be read of its kind. Save it smaller "+
+				"and add that.",
+			english.Digits(f.width),
+			english.Digits(f.height),
+			most/1e6,
+		)}
 	}
 	return nil
 }

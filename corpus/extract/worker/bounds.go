@@ -1,10 +1,9 @@
 package worker
 
 import (
-	"fmt"
-
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Bounds of the result of one file, in any format, in addition to those of doctext.
@@ -25,14 +24,14 @@ func checkSize(x corpus.Extracted) error {
 	}
 	switch {
 	case len(x.Text) > MaxText || words > MaxWords:
-		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-			"This file holds more than %d MB of text. Split it and add the parts.", MaxText>>20)}
+		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
+			"This file holds more than {1} MB of text. Split it and add the parts.", MaxText>>20)}
 	case len(x.Blocks) > doctext.MaxBlocks:
-		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-			"This file holds more than %d,000 paragraphs. Split it and add the parts.", doctext.MaxBlocks/1000)}
+		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
+			"This file holds more than {1},000 paragraphs. Split it and add the parts.", doctext.MaxBlocks/1000)}
 	case cells > doctext.MaxCells:
-		return &corpus.Failure{Code: "too_large", Detail: fmt.Sprintf(
-			"The tables of this file have more than %d,000 cells. Split it and add the parts.", doctext.MaxCells/1000)}
+		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
+			"The tables of this file have more than {1},000 cells. Split it and add the parts.", doctext.MaxCells/1000)}
 	}
 	return nil
 }

@@ -235,7 +235,7 @@ func drawPage(t *testing.T, r *worker.Pool, f corpus.File, n, width int) {
 func wantFailure(t *testing.T, err error, code string) {
 	t.Helper()
 	f, ok := errors.AsType[*corpus.Failure](err)
-	if !ok || f.Code != code || !strings.HasSuffix(f.Detail, ".") {
+	if !ok || f.Code != code || !strings.HasSuffix(f.Detail.String(), ".") {
 		t.Errorf("error = %#v, want a *corpus.Failure %s with a sentence", err, code)
 	}
 }
@@ -478,7 +478,7 @@ func TestAPageThatCannotBeDrawnSaysWhy(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			reader := newReader(t, func(c *worker.Config) { c.DrawLimit = tt.limit })
 			_, err := reader.Render(t.Context(), pdftest.Write(t, tt.file), tt.page, 1000)
-			if err == nil || chat.CodeOf(err) != tt.code || !strings.Contains(chat.MessageOf(err), tt.says) {
+			if err == nil || chat.CodeOf(err) != tt.code || !strings.Contains(chat.MessageOf(err).String(), tt.says) {
 				t.Errorf("error = %v, want %s and %q", err, tt.code, tt.says)
 			}
 		})

@@ -25,6 +25,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // NoPage is the failure code of a Handler that is asked to render a page after the last. It is internal to this
@@ -243,18 +244,23 @@ func (d *died) failure() error {
 	}
 	switch {
 	case d.timeout:
-		return &corpus.Failure{Code: "timeout", Detail: "Reading this " + what +
-			" takes too long. Save it again from another program, or split it, and add that."}
+		return &corpus.Failure{Code: "timeout", Detail: locale.Say(
+			"Reading this {1} takes too long. Save it again from another program, or split it, and add that.", what,
+		)}
 	case d.memory:
 		return &corpus.Failure{Code: "memory",
-			Detail: "Reading this " + what +
-				" takes more than 512 MB of memory. Split it, or save it in a simpler form, and add that."}
+			Detail: locale.Say(
+				"Reading this {1} takes more than 512 MB of memory. Split it, or save it in a simpler form, and "+
+					"add that.", what,
+			)}
 	case d.signalled:
 		return fmt.Errorf("%w: %w", corpus.ErrReaderDied, d)
 	default:
 		return &corpus.Failure{
-			Code:   "broken",
-			Detail: "This " + what + " is damaged and can't be read. Open it, save it again and add the new file.",
+			Code: "broken",
+			Detail: locale.Say(
+				"This {1} is damaged and can't be read. Open it, save it again and add the new file.", what,
+			),
 		}
 	}
 }

@@ -139,7 +139,8 @@ func TestWhatIsWrongIsASentence(t *testing.T) {
 	} {
 		_, _, err := a.Add(t.Context(), addpage.Page{User: "ada", Address: address})
 		placestest.WantCode(t, address, err, code)
-		if said := chat.MessageOf(err); !strings.HasSuffix(said, ".") || strings.Contains(said, "asked again") {
+		said := chat.MessageOf(err).String()
+		if !strings.HasSuffix(said, ".") || strings.Contains(said, "asked again") {
 			t.Errorf("%s: %q, want a sentence that promises nothing", address, said)
 		}
 	}

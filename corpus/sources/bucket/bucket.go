@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -302,7 +301,7 @@ func (f *folder) explain(ctx context.Context, err error) error {
 	if answer.StatusCode >= 400 {
 		return &chat.Error{
 			Code: chat.CodeUnavailable, Err: err,
-			Message: fmt.Sprintf("The server answered %d. It is asked again later.", answer.StatusCode),
+			Message: locale.Say("The server answered {1}. It is asked again later.", answer.StatusCode),
 		}
 	}
 	return &chat.Error{

@@ -116,8 +116,8 @@ func TestWhatStoragesAnswerIsASentence(t *testing.T) {
 		address, n := placestest.Serve(t, test.handler)
 		_, err := placestest.List(t, placestest.Open(t, bucket.Kind(), settings(address, ""), n))
 		placestest.WantCode(t, name, err, test.code)
-		if strings.Contains(chat.MessageOf(err), "secret") {
-			t.Errorf("%s: %q tells what the server said", name, chat.MessageOf(err))
+		if strings.Contains(chat.MessageOf(err).String(), "secret") {
+			t.Errorf("%s: %q tells what the server said", name, chat.MessageOf(err).String())
 		}
 	}
 	inside := placestest.Open(t, bucket.Kind(), settings("http://169.254.169.254", ""), placestest.Net(t))

@@ -277,7 +277,7 @@ func TestSecretsAreKeptApart(t *testing.T) {
 	_, err := b.Create(t.Context(), user, true, Draft{
 		Kind: "shelf", Settings: map[string]string{"url": b.shelf.URL, "password": "wrong"},
 	})
-	if chat.CodeOf(err) != chat.CodeInvalid || chat.MessageOf(err) != "The password is not taken." {
+	if chat.CodeOf(err) != chat.CodeInvalid || chat.MessageOf(err).String() != "The password is not taken." {
 		t.Errorf("a wrong password: %v, want it refused", err)
 	}
 	b.shelf.breakWith(func(w http.ResponseWriter, _ *http.Request) bool {
@@ -285,7 +285,7 @@ func TestSecretsAreKeptApart(t *testing.T) {
 		return true
 	})
 	_, err = b.Create(t.Context(), user, true, Draft{Kind: "shelf", Settings: map[string]string{"url": b.shelf.URL}})
-	if chat.CodeOf(err) != chat.CodeUnavailable || chat.MessageOf(err) != "The shelf is too slow." {
+	if chat.CodeOf(err) != chat.CodeUnavailable || chat.MessageOf(err).String() != "The shelf is too slow." {
 		t.Errorf("a place that is too slow: %v, want %s", err, chat.CodeUnavailable)
 	}
 	b.shelf.breakWith(nil)

@@ -17,6 +17,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Limits of the data that a server can make the store keep. The values are estimates. Longer values are truncated,
@@ -162,8 +163,10 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 		}
 		if listed == sources.MaxItems {
 			whole = false
-			l.p.Note = (&chat.Error{Message: "The place has more than 100000 items. The further ones are left out, " +
-				"and no documents are removed."}).Message
+			l.p.Note = locale.Say(
+				"The place has more than 100000 items. The further ones are left out, and no documents are " +
+					"removed.",
+			)
 			break
 		}
 		listed++
@@ -244,8 +247,7 @@ func (l *look) removeMissing(ctx context.Context, listed int) error {
 		if left, err := l.f.Store.MissingItems(ctx, l.p.ID, l.number, 1); err != nil || len(left) == 0 {
 			return err
 		}
-		l.p.Note = (&chat.Error{Message: "The place is empty now, as if something went wrong there. Its documents " +
-			"stay."}).Message
+		l.p.Note = locale.Say("The place is empty now, as if something went wrong there. Its documents stay.")
 		return nil
 	}
 	return l.eachMissing(ctx, l.number, func(item placestore.Item) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/footnote/footnote/corpus/sources"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // A stored secret is only sent to the server that it was entered for. A person who may change a place must not
@@ -29,7 +30,9 @@ func checkMoved(ctx context.Context, kind sources.Kind, settings, changed map[st
 	}
 	for _, field := range kind.Fields {
 		if slices.Contains(kept, field.Name) {
-			return badField(field.Name, "“"+field.Title.English()+"” is stored for another server. Enter it again.")
+			return badField(field.Name, locale.Say(
+				"“{1}” is stored for another server. Enter it again.", locale.Message(field.Title.English()),
+			))
 		}
 	}
 	return nil

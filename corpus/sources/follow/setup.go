@@ -16,6 +16,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // maxValue and maxLines limit the settings that an owner enters. They are far above the needs of any kind: a list of
@@ -61,7 +62,7 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 func (e *FieldError) Unwrap() error { return e.Err }
 
 // badField returns an error about one field with chat.CodeInvalid.
-func badField(field, message string) error {
+func badField(field string, message locale.Message) error {
 	return &FieldError{field, &chat.Error{Code: chat.CodeInvalid, Message: message}}
 }
 
@@ -201,7 +202,9 @@ func readSettings(kind sources.Kind, given map[string]string) (settings, secrets
 		}
 		switch {
 		case value == "" && field.Required:
-			return nil, nil, badField(field.Name, "“"+field.Title.English()+"” is missing. Fill it in.")
+			return nil, nil, badField(field.Name, locale.Say(
+				"“{1}” is missing. Fill it in.", locale.Message(field.Title.English()),
+			))
 		case value == "":
 			continue
 		case len(value) > most || !utf8.ValidString(value) || strings.ContainsFunc(value, func(r rune) bool {
@@ -209,7 +212,9 @@ func readSettings(kind sources.Kind, given map[string]string) (settings, secrets
 		}):
 			return nil, nil, badField(
 				field.Name,
-				"“"+field.Title.English()+"” is too long, or has characters that are no text.",
+				locale.Say(
+					"“{1}” is too long, or has characters that are no text.", locale.Message(field.Title.English()),
+				),
 			)
 		case field.Secret:
 			secrets[field.Name] = value
@@ -224,8 +229,10 @@ func readSettings(kind sources.Kind, given map[string]string) (settings, secrets
 func checkSetup(s placestore.Setup) error {
 	if s.Name == "" || utf8.RuneCountInString(s.Name) > placestore.MaxNameLen || corpus.CleanPath(s.Name) != s.Name ||
 		strings.Contains(s.Name, "/") {
-		return badField("name", "The name must be that of a folder: up to "+strconv.Itoa(placestore.MaxNameLen)+
-			" characters, without slashes.")
+		return badField("name", locale.Say(
+			"The name must be that of a folder: up to {1} characters, without slashes.",
+			strconv.Itoa(placestore.MaxNameLen),
+		))
 	}
 	switch s.Schedule {
 	case placestore.OnRequest, placestore.EveryHour, placestore.EveryDay, placestore.EveryWeek:

@@ -187,7 +187,7 @@ func TestHostileServersEnd(t *testing.T) {
 	} {
 		_, err := placestest.List(t, openSpeaking(t, test.says))
 		placestest.WantCode(t, name, err, test.code)
-		if chat.MessageOf(err) == "" {
+		if chat.MessageOf(err).String() == "" {
 			t.Errorf("%s: no sentence", name)
 		}
 	}

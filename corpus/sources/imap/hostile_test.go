@@ -138,8 +138,8 @@ func TestHostileServersEnd(t *testing.T) {
 	} {
 		_, err := placestest.List(t, answers(t, test.said))
 		placestest.WantCode(t, name, err, test.code)
-		if strings.Contains(chat.MessageOf(err), "secret") {
-			t.Errorf("%s: %q tells what the server said", name, chat.MessageOf(err))
+		if strings.Contains(chat.MessageOf(err).String(), "secret") {
+			t.Errorf("%s: %q tells what the server said", name, chat.MessageOf(err).String())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // NoSuch returns the error for a place that does not exist or belongs to another user.
@@ -19,8 +20,10 @@ func NameTaken() error {
 // TooMany returns the error for a user with MaxPlaces places.
 func TooMany() error {
 	return &chat.Error{
-		Code:    chat.CodeTooMany,
-		Message: "You have " + strconv.Itoa(MaxPlaces) + " places, and may not have more. Remove one first.",
+		Code: chat.CodeTooMany,
+		Message: locale.Say(
+			"You have {1} places, and may not have more. Remove one first.", strconv.Itoa(MaxPlaces),
+		),
 	}
 }
 

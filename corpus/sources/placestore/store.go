@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Schedule is the interval of automatic looks at a place.
@@ -72,22 +73,22 @@ const (
 
 // Progress is the state of a place's looks. The holder of the lease writes it.
 type Progress struct {
-	LookedAt  time.Time `json:"looked_at"`         // when the last look ended; zero: never
-	SuccessAt time.Time `json:"success_at"`        // when the last complete look ended
-	Failure   *Failure  `json:"failure,omitempty"` // of the last look
-	Failures  int       `json:"failures"`          // consecutive failed looks
-	Going     bool      `json:"going,omitempty"`   // the last look was interrupted: the report continues
-	Cuts      int       `json:"cuts,omitempty"`    // consecutive time slices that ended before the look did
-	Note      string    `json:"note,omitempty"`    // a message about the last look that is no failure
-	Counts    Counts    `json:"counts"`
-	Report    Report    `json:"report"`
-	Seen      string    `json:"seen,omitempty"` // the place's state (sources.Stated) as of the last complete look
+	LookedAt  time.Time      `json:"looked_at"`         // when the last look ended; zero: never
+	SuccessAt time.Time      `json:"success_at"`        // when the last complete look ended
+	Failure   *Failure       `json:"failure,omitempty"` // of the last look
+	Failures  int            `json:"failures"`          // consecutive failed looks
+	Going     bool           `json:"going,omitempty"`   // the last look was interrupted: the report continues
+	Cuts      int            `json:"cuts,omitempty"`    // consecutive time slices that ended before the look did
+	Note      locale.Message `json:"note,omitempty"`    // a message about the last look that is no failure
+	Counts    Counts         `json:"counts"`
+	Report    Report         `json:"report"`
+	Seen      string         `json:"seen,omitempty"` // the place's state (sources.Stated) as of the last complete look
 }
 
 // Failure is the error of a look or an item: a code of chat.Error and its message.
 type Failure struct {
-	Code    chat.Code `json:"code"`
-	Message string    `json:"message"`
+	Code    chat.Code      `json:"code"`
+	Message locale.Message `json:"message"`
 }
 
 // Counts counts a place's items.
@@ -142,12 +143,11 @@ func (p Place) Trouble() *Failure {
 	if !p.Blamed() {
 		return p.Failure
 	}
-	said := &chat.Error{
+	return &Failure{
 		Code: chat.CodeInternal,
 		Message: "The server ended twice while it synchronized this place, so the place is paused. Resume it to try " +
 			"again, or remove it.",
 	}
-	return &Failure{said.Code, said.Message}
 }
 
 // State returns the place's state as a word. The most important one for the owner takes precedence.

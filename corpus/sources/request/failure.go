@@ -6,12 +6,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // explain converts a request's error into a user-facing one. caller is nil when it ends with the request. Errors are
@@ -79,7 +79,7 @@ func Failed(status int) error {
 		}
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: fmt.Sprintf("The server answered %d. It is asked again later.", status),
+		Code: chat.CodeUnavailable, Message: locale.Say("The server answered {1}. It is asked again later.", status),
 	}
 }
 

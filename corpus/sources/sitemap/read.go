@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/sources/request"
 	"github.com/footnote/footnote/corpus/sources/webpage"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // read parses a sitemap file, compressed or not, and calls do for each page or further file. It skips invalid
@@ -37,7 +37,7 @@ func read(r io.Reader, address *url.URL, prefix string, do func(u *url.URL, isFi
 		case limited.N <= 0:
 			return &chat.Error{
 				Code:    chat.CodeTooLarge,
-				Message: fmt.Sprintf("The sitemap is larger than %d MiB, so it is not read.", maxBytes>>20),
+				Message: locale.Say("The sitemap is larger than {1} MiB, so it is not read.", maxBytes>>20),
 			}
 		case errors.Is(err, io.EOF) && root != "":
 			return nil

@@ -217,7 +217,7 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 	_, _ = io.CopyN(io.Discard, resp.Body, 1<<10)
 	return sources.Content{}, &chat.Error{
 		Code: chat.CodeInvalid, Err: sources.ErrAgain,
-		Message: fmt.Sprintf("The server answers %d for this file, so it is not read.", resp.Status),
+		Message: locale.Say("The server answers {1} for this file, so it is not read.", resp.Status),
 	}
 }
 

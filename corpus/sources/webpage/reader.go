@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 	"github.com/footnote/footnote/corpus/sources/robots"
 	"github.com/footnote/footnote/corpus/webtext"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // Limits of a page.
@@ -121,7 +121,7 @@ func read(resp *request.Response, before version) (sources.Content, error) {
 	default:
 		return sources.Content{}, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: fmt.Sprintf("The server answers %d for this page, so it is not read.", status),
+			Message: locale.Say("The server answers {1} for this page, so it is not read.", status),
 		}
 	}
 	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))

@@ -7,7 +7,6 @@ package webpage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"strings"
 
@@ -56,7 +55,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 		if err != nil {
 			return nil, &chat.Error{
 				Code: chat.CodeInvalid,
-				Message: fmt.Sprintf("Addresses: “%s” can't be followed. An address begins with https:// or http://, "+
+				Message: locale.Say("Addresses: “{1}” can't be followed. An address begins with https:// or http://, "+
 					"has no user name and at most 2,000 characters.", sources.Cut(line, 100)),
 				Err: err,
 			}

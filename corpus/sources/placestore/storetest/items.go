@@ -9,6 +9,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/sources/placestore"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // testItems checks which listed items are wanted: new ones, those without a version and those with a changed
@@ -28,7 +29,7 @@ func testItems(t *testing.T, s placestore.Store) {
 	item := placestore.Item{Key: "a", Version: "v1", Document: "d1", Name: "a", Link: "https://x.example/a"}
 	ok(t, s.SettleItem(ctx, id, one.Owner, item))
 	refused := placestore.Item{Key: "b", Version: "v1", Name: "b", Refusal: &placestore.Failure{
-		Code: chat.CodeUnsupported, Message: "It is a film.",
+		Code: chat.CodeUnsupported, Message: locale.Say("It is {1}.", "a film"),
 	}}
 	ok(t, s.SettleItem(ctx, id, one.Owner, refused))
 	wantKeys(t, "what is left", wanted(ctx, t, s, id, look), long)
