@@ -5,14 +5,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/footnote/footnote/corpus/sources/request"
@@ -21,10 +19,11 @@ import (
 // agent is the User-Agent of requests. GitHub and others only use Git's protocol with agents that begin with “git/”.
 const agent = "git/2.40 (Footnote; reads what a person asked it to follow)"
 
+// header is the header of every request.
+var header = http.Header{"User-Agent": {agent}, "Git-Protocol": {"version=2"}}
+
 // server describes a repository's server by its capabilities. It is requested again for each look. Without the
 // capability “filter” a fetch includes files, and without “shallow” the history.
-//
-// root has no trailing slash. The default format is SHA-1.
 type server struct {
 	root   *url.URL // the repository's URL after all redirects
 	agent  string
@@ -32,69 +31,52 @@ type server struct {
 	fetch  []string // capabilities of the fetch command
 }
 
-// connect requests a server's capabilities. It sends the first request of the smart HTTP protocol, with
+// connect requests the server's capabilities. It sends the first request of the smart HTTP protocol, with
 // Git-Protocol: version=2. Redirects are followed, but with credentials only on the same host.
 //
 // If the server at the address does not support Git, the error is a *chat.Error with advice on the address.
-func (r *repository) connect(ctx context.Context) (*server, error) {
-	at := inside(r.root, "/info/refs")
+func (r *repository) connect(ctx context.Context) error {
+	at := r.root.JoinPath("info", "refs")
 	at.RawQuery = "service=git-upload-pack"
-	resp, err := r.send(ctx, http.MethodGet, at, nil, maxReply)
+	resp, err := r.client.Get(ctx, at.String(), header, maxReply)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer resp.Body.Close()
-	if resp.Status != http.StatusOK {
-		return nil, r.failed(resp.Status)
-	}
-	s := &server{root: resp.URL}
-	path, found := strings.CutSuffix(resp.URL.EscapedPath(), "/info/refs")
-	if !found {
-		return nil, errNoRepository
-	}
-	if s.root, err = url.Parse(resp.URL.Scheme + "://" + resp.URL.Host + path); err != nil {
-		return nil, errNoRepository
-	}
-	// The token is only sent to the host that it was entered for.
-	if r.known && (s.root.Host != r.root.Host || s.root.Scheme != r.root.Scheme) {
-		return nil, errMoved // without the token
-	}
-	return s, s.describe(lines{bufio.NewReader(resp.Body)})
-}
-
-// inside appends a path to a URL, both to its escaped and its plain form.
-func inside(root *url.URL, path string) *url.URL {
-	at := *root
-	at.Path += path
-	if at.RawPath != "" {
-		at.RawPath += path
-	}
-	return &at
-}
-
-// describe parses a server's capabilities. Version 1 responses begin with a service line, which some servers also
-// send before version 2. It returns errOld for a server with version 1 only, and errNoRepository for any other
-// response, such as an HTML page.
-func (s *server) describe(in lines) error {
-	first, ok, err := in.text()
-	if err == nil && ok && strings.HasPrefix(first, "# service=") {
-		if _, ok, err = in.text(); err == nil && ok {
-			return errNoRepository
-		}
-		first, ok, err = in.text()
-	}
-	var refused *refusal
+	s := &server{root: resp.URL.JoinPath("..", ".."), format: formats["sha1"]}
+	s.root.RawQuery, s.root.ForceQuery = "", false
 	switch {
-	case errors.As(err, &refused):
-		return err
+	case resp.Status != http.StatusOK:
+		return r.failed(resp.Status)
+	case !strings.HasSuffix(resp.URL.EscapedPath(), "/info/refs"):
+		return errNoRepository
+	case r.known && (s.root.Host != r.root.Host || s.root.Scheme != r.root.Scheme):
+		return errMoved // the token is only sent to the host that it was entered for
+	}
+	if err = s.describe(lines{bufio.NewReader(resp.Body)}); err == nil {
+		r.server = s
+	}
+	return err
+}
+
+// describe parses a server's capabilities. Version 1 responses begin with a service line and a marker, which some
+// servers also send before version 2. It returns errOld for a server with version 1 only, and errNoRepository for any
+// other response, such as an HTML page.
+func (s *server) describe(in lines) error {
+	first, _, err := in.text()
+	if strings.HasPrefix(first, "# service=") {
+		if _, _, err = in.text(); err == nil {
+			first, _, err = in.text()
+		}
+	}
+	switch {
 	case errors.Is(err, errWire), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errNoRepository
 	case err != nil:
 		return err
-	case !ok || first != "version 2":
+	case first != "version 2":
 		return errOld
 	}
-	s.format = format{"sha1", sha1.Size, sha1.New}
 	for {
 		line, ok, err := in.text()
 		if err != nil || !ok {
@@ -107,99 +89,72 @@ func (s *server) describe(in lines) error {
 		case "fetch":
 			s.fetch = strings.Fields(value)
 		case "object-format":
-			switch value {
-			case "sha1":
-			case "sha256":
-				s.format = format{"sha256", sha256.Size, sha256.New}
-			default:
+			if s.format, ok = formats[value]; !ok {
 				return errNoRepository
 			}
 		}
 	}
 }
 
-// send sends a request with the media types of gitprotocol-http.
-func (r *repository) send(
-	ctx context.Context, method string, at *url.URL, body []byte, limit int64,
-) (*request.Response, error) {
-	var from io.Reader
-	if body != nil {
-		from = bytes.NewReader(body)
-	}
-	req, err := http.NewRequest(method, at.String(), from) //nolint:noctx // Do sets the context
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("User-Agent", agent)
-	req.Header.Set("Git-Protocol", "version=2")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/x-git-upload-pack-request")
-		req.Header.Set("Accept", "application/x-git-upload-pack-result")
-	}
-	return r.client.Do(ctx, req, limit)
-}
-
-// ask sends a command and returns the response, which the caller closes. An object format other than SHA-1 is
-// repeated in every command.
+// ask sends a command and returns the response, which the caller closes. Version 2 is stateless: each command lists
+// the client's capabilities, and repeats an object format other than SHA-1.
 func (r *repository) ask(
-	ctx context.Context, s *server, name string, arguments []string, limit int64,
+	ctx context.Context, name string, arguments []string, limit int64,
 ) (*request.Response, error) {
-	// Version 2 is stateless: each command lists the client's capabilities.
-	abilities := []string{"agent=footnote"}
-	if s.format.name != "sha1" {
-		abilities = append(abilities, "object-format="+s.format.name)
+	all := []string{"command=" + name, "agent=footnote"}
+	if r.server.format.name != "sha1" {
+		all = append(all, "object-format="+r.server.format.name)
 	}
-	body := command(name, abilities, arguments)
-	resp, err := r.send(ctx, http.MethodPost, inside(s.root, "/git-upload-pack"), body, limit)
+	at := r.server.root.JoinPath("git-upload-pack").String()
+	//nolint:noctx // Do sets the context
+	req, err := http.NewRequest(http.MethodPost, at, bytes.NewReader(command(all, arguments)))
 	if err != nil {
 		return nil, err
 	}
-	if resp.Status != http.StatusOK {
+	maps.Copy(req.Header, header)
+	req.Header.Set("Content-Type", "application/x-git-upload-pack-request")
+	req.Header.Set("Accept", "application/x-git-upload-pack-result")
+	resp, err := r.client.Do(ctx, req, limit)
+	if err == nil && resp.Status != http.StatusOK {
 		_ = resp.Body.Close()
 		return nil, r.failed(resp.Status)
 	}
-	return resp, nil
+	return resp, err
 }
 
-// find resolves the branch or tag to a commit. The default is HEAD. If HEAD is missing, find returns the reason, so
-// the owner knows the setting to correct.
-func (r *repository) find(ctx context.Context) (s *server, commit string, err error) {
-	if s, err = r.connect(ctx); err != nil {
-		return nil, "", err
+// find connects to the server and resolves the branch or tag to a commit. The default is HEAD. If HEAD is missing,
+// find returns the reason, so the owner knows the setting to correct.
+func (r *repository) find(ctx context.Context) (commit string, err error) {
+	if err = r.connect(ctx); err != nil {
+		return "", err
 	}
 	if r.branch != "" {
 		wanted := []string{"refs/heads/" + r.branch, "refs/tags/" + r.branch}
-		refs, err := r.refs(ctx, s, wanted...)
-		if err != nil {
-			return nil, "", err
-		}
+		refs, err := r.refs(ctx, wanted...)
 		if commit = cmp.Or(refs[wanted[0]], refs[wanted[1]]); commit == "" {
-			return nil, "", errNoBranch
+			return "", cmp.Or(err, errNoBranch)
 		}
-		return s, commit, nil
+		return commit, err
 	}
-	refs, err := r.refs(ctx, s, "HEAD")
+	refs, err := r.refs(ctx, "HEAD")
 	if err != nil || refs["HEAD"] != "" {
-		return s, refs["HEAD"], err
+		return refs["HEAD"], err
 	}
-	if refs, err = r.refs(ctx, s, "refs/heads/"); err != nil {
-		return nil, "", err
+	if refs, err = r.refs(ctx, "refs/heads/"); err == nil && len(refs) == 0 {
+		err = errEmpty
 	}
-	if len(refs) == 0 {
-		return nil, "", errEmpty
-	}
-	return nil, "", errNoMain
+	return "", cmp.Or(err, errNoMain)
 }
 
 // refs returns the commits of branches and tags whose full names begin with one of the prefixes. ref-prefix is only
 // a hint to the server, so the caller filters the map. Tags are peeled: an annotated one resolves to its commit.
 // Keys are full names (refs/heads/main), and values are commit hashes in bytes.
-func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map[string]string, error) {
+func (r *repository) refs(ctx context.Context, begins ...string) (map[string]string, error) {
 	arguments := []string{"peel"}
 	for _, begin := range begins {
 		arguments = append(arguments, "ref-prefix "+begin)
 	}
-	resp, err := r.ask(ctx, s, "ls-refs", arguments, maxReply)
+	resp, err := r.ask(ctx, "ls-refs", arguments, maxReply)
 	if err != nil {
 		return nil, err
 	}
@@ -207,8 +162,11 @@ func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map
 	refs := map[string]string{}
 	for in := (lines{bufio.NewReader(resp.Body)}); ; {
 		line, ok, err := in.text()
-		if err != nil || !ok {
-			return refs, err
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return refs, nil
 		}
 		words := strings.Fields(line)
 		if len(words) < 2 {
@@ -221,7 +179,7 @@ func (r *repository) refs(ctx context.Context, s *server, begins ...string) (map
 			}
 		}
 		commit, err := hex.DecodeString(words[0])
-		if err != nil || len(commit) != s.format.size {
+		if err != nil || len(commit) != r.server.format.size {
 			return nil, errWire
 		}
 		refs[words[1]] = string(commit)
@@ -242,40 +200,28 @@ type want struct {
 	skip      int64 // bytes that may be unpacked and discarded
 }
 
-// reply is the stream of a pack.
-type reply struct {
-	*pack
-	body io.Closer
-}
-
-// close closes the stream, also within a pack: the connection is then not reused.
-func (o reply) close() { _ = o.body.Close() }
-
 // objects fetches objects as a stream, which the caller closes. “done” requests the pack without negotiation. No
 // “have” is sent, so the pack is complete; ofs-delta permits deltas within the pack.
-func (r *repository) objects(ctx context.Context, s *server, w want) (reply, error) {
+func (r *repository) objects(ctx context.Context, w want) (p *pack, err error) {
 	arguments := append([]string{"ofs-delta", "no-progress"}, w.arguments...)
 	for _, name := range w.names {
 		arguments = append(arguments, "want "+hex.EncodeToString([]byte(name)))
 	}
-	resp, err := r.ask(ctx, s, "fetch", append(arguments, "done"), w.sent)
+	resp, err := r.ask(ctx, "fetch", append(arguments, "done"), w.sent)
 	if err != nil {
-		return reply{}, err
+		return nil, err
 	}
-	o := reply{body: resp.Body}
 	in := lines{bufio.NewReaderSize(resp.Body, 64<<10)}
 	for line := ""; line != "packfile" && err == nil; {
 		line, _, err = in.text() // skip other sections
 	}
 	if err == nil {
-		o.pack, err = openPack(&band{lines: in}, s.format, w)
+		p, err = openPack(&band{lines: in}, r.server.format, w)
 	}
 	if err != nil {
-		o.close()
-		return reply{}, err
+		_ = resp.Body.Close()
+		return nil, err
 	}
-	return o, nil
+	p.Closer = resp.Body
+	return p, nil
 }
-
-// can reports whether the server's fetch command has a capability.
-func (s *server) can(ability string) bool { return slices.Contains(s.fetch, ability) }

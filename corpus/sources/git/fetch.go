@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/hex"
@@ -56,57 +57,61 @@ func (r *repository) Fetch(ctx context.Context, item sources.Item, known string)
 // items share stays cached until the last of them was fetched.
 //
 // The first request of a look connects to the server; later ones reuse it.
-func (r *repository) fetch(ctx context.Context, name string) (_ io.ReadCloser, err error) {
+func (r *repository) fetch(ctx context.Context, name string) (io.ReadCloser, error) {
 	if r.server == nil {
-		if r.server, err = r.connect(ctx); err != nil {
+		if err := r.connect(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if _, there := r.held[name]; !there {
+	if r.held[name] == nil {
 		if err := r.fetchTogether(ctx, name); err != nil {
 			return nil, err
 		}
 	}
-	data, there := r.held[name]
+	data := r.held[name] // an empty file is not nil
 	if i := slices.Index(r.soon, name); i >= 0 {
 		r.soon = r.soon[i+1:]
 	}
 	if !slices.Contains(r.soon, name) {
 		delete(r.held, name)
 	}
-	if !there {
+	if data == nil {
 		return r.fetchAlone(ctx, name)
 	}
 	return io.NopCloser(bytes.NewReader(data)), nil
 }
 
-// fetchTogether fetches a file and the announced ones after it, and caches as many as memory permits. One missing
-// object makes the server reject the whole batch. From then on files are fetched one by one.
+// fetchTogether fetches a file and the announced ones after it that are not cached, and caches as many as memory
+// permits. One missing object makes the server reject the whole batch. From then on files are fetched one by one.
 func (r *repository) fetchTogether(ctx context.Context, first string) error {
 	room := int64(togetherRoom)
 	for _, data := range r.held {
 		room -= int64(len(data)) + overhead
 	}
-	names := r.after(first)
-	// A batch needs several files and enough free memory.
-	if r.alone || len(names) < 2 || room < togetherRoom/2 {
+	var names []string
+	for _, name := range r.soon[max(slices.Index(r.soon, first), 0):] {
+		if r.held[name] == nil && !slices.Contains(names, name) && len(names) < together {
+			names = append(names, name)
+		}
+	}
+	// A batch needs several announced files and enough free memory.
+	if r.alone || len(names) < 2 || names[0] != first || room < togetherRoom/2 {
 		return nil
 	}
-	from, err := r.objects(ctx, r.server, want{
+	p, err := r.objects(ctx, want{
 		names: names, sent: 3 * togetherRoom, room: room, most: room, skip: togetherRoom,
 		keep: func(k kind) bool { return k == blobObject },
 	})
-	var refused *refusal
-	if errors.As(err, &refused) { // one of the objects may be missing
+	if _, refused := errors.AsType[*refusal](err); refused { // one of the objects may be missing
 		r.alone = true
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer from.close()
+	defer p.Close()
 	for {
-		o, err := from.next()
+		o, err := p.next()
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, errRoom): // the others are fetched later
 			return nil
@@ -118,61 +123,43 @@ func (r *repository) fetchTogether(ctx context.Context, first string) error {
 	}
 }
 
-// after returns a batch without duplicates: a file and the announced ones after it that are not cached. Files before
-// it in the announcement are not fetched again.
-func (r *repository) after(first string) []string {
-	names := []string{first}
-	at := slices.Index(r.soon, first)
-	if at < 0 {
-		return names
-	}
-	for _, name := range r.soon[at:] {
-		if _, there := r.held[name]; !there && !slices.Contains(names, name) && len(names) < together {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // notOurs is Git's error message for a missing object.
 const notOurs = "not our ref"
 
 // fetchAlone fetches one file, which is never a delta, as there is no base in the pack. It streams the file without
 // buffering it.
 func (r *repository) fetchAlone(ctx context.Context, name string) (io.ReadCloser, error) {
-	from, err := r.objects(ctx, r.server, want{
-		names: []string{name}, sent: maxFile, keep: func(kind) bool { return true },
-	})
-	var refused *refusal
-	if errors.As(err, &refused) && strings.Contains(refused.text, notOurs) {
+	p, err := r.objects(ctx, want{names: []string{name}, sent: maxFile})
+	if refused, ok := errors.AsType[*refusal](err); ok && strings.Contains(refused.text, notOurs) {
 		return nil, sources.ErrGone
 	}
 	if err != nil {
 		return nil, err
 	}
-	k, size, err := from.head()
+	k, size, err := p.head()
 	switch {
 	case err == nil && k != blobObject:
 		err = errPack
 	case err == nil && size > maxFile:
 		err = errFileTooLarge
 	case err == nil:
-		err = from.open()
+		err = p.open()
 	}
 	if err != nil {
-		from.close()
+		_ = p.Close()
 		return nil, err
 	}
-	return &file{ctx: ctx, from: from, left: size, sum: from.format.begin(blobObject, size), name: name}, nil
+	sum := p.format.begin(blobObject, size)
+	return &file{p, ctx, io.TeeReader(io.LimitReader(p.zipped, size), sum), sum, name}, nil
 }
 
 // file is a streamed file. The hash of its content must equal the requested hash.
 //
 // It is used by one goroutine and has to be closed, even when it was not read to its end.
 type file struct {
+	*pack
 	ctx  context.Context
-	from reply
-	left int64
+	data io.Reader // which also writes to sum
 	sum  hash.Hash
 	name string
 }
@@ -180,30 +167,14 @@ type file struct {
 // Read implements io.Reader. It returns io.EOF only if the hash is right, so a damaged file is never accepted as
 // complete.
 func (f *file) Read(p []byte) (int, error) {
-	if f.left == 0 {
-		if err := atEnd(f.from.zipped); err != nil || string(f.sum.Sum(nil)) != f.name {
-			return 0, explain(f.ctx, errors.Join(errPack, err))
+	n, err := f.data.Read(p)
+	if errors.Is(err, io.EOF) {
+		if err = f.atEnd(); err == nil && string(f.sum.Sum(nil)) == f.name {
+			return n, io.EOF
 		}
-		return 0, io.EOF
+		err = errors.Join(errPack, err)
 	}
-	n, err := f.from.zipped.Read(p[:min(int64(len(p)), f.left)])
-	_, _ = f.sum.Write(p[:n])
-	f.left -= int64(n)
-	switch {
-	case f.left == 0:
-		err = nil
-	case errors.Is(err, io.EOF):
-		err = explain(f.ctx, io.ErrUnexpectedEOF)
-	case err != nil:
-		err = explain(f.ctx, err)
-	}
-	return n, err
-}
-
-// Close implements io.Closer.
-func (f *file) Close() error {
-	f.from.close()
-	return nil
+	return n, explain(f.ctx, err)
 }
 
 // pointer is the first line of a pointer file, whose content is in Git LFS (git-lfs specification, docs/spec.md).
@@ -211,18 +182,17 @@ const pointer = "version https://git-lfs.github.com/spec/"
 
 // withoutPointer rejects a file that is only a pointer.
 func withoutPointer(body io.ReadCloser) (sources.Content, error) {
-	head := make([]byte, len(pointer))
-	n, err := io.ReadFull(body, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		_ = body.Close()
-		return sources.Content{}, err
+	in := bufio.NewReader(body)
+	head, err := in.Peek(len(pointer))
+	switch {
+	case string(head) == pointer:
+		err = errLFS
+	case err == nil, errors.Is(err, io.EOF):
+		return sources.Content{Body: struct {
+			io.Reader
+			io.Closer
+		}{in, body}}, nil
 	}
-	if string(head[:n]) == pointer {
-		_ = body.Close()
-		return sources.Content{}, errLFS
-	}
-	return sources.Content{Body: struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(head[:n]), body), body}}, nil
+	_ = body.Close()
+	return sources.Content{}, err
 }

@@ -9,8 +9,8 @@
 package git
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"net/http"
 	"net/url"
@@ -66,11 +66,8 @@ func Kind() sources.Kind {
 	}
 }
 
-// repository is one branch of a repository, or a folder in it. server and commit are cached between State and List,
-// so that both refer to the same snapshot.
-//
-// It belongs to one look in one goroutine, so it has no lock. Nothing is stored on the disk: a new look fetches the
-// folders again.
+// repository is one branch of a repository, or a folder in it. It belongs to one look in one goroutine, so it has no
+// lock. Nothing is stored on the disk: a new look fetches the folders again.
 type repository struct {
 	root   *url.URL
 	client *request.Client
@@ -78,7 +75,7 @@ type repository struct {
 	branch string   // or a tag; empty: the main branch
 	folder []string // path elements, from the top; empty: the whole repository
 
-	server *server           // from the last State or List
+	server *server           // from the last connection
 	commit string            // resolved by State for the next List; empty: List resolves it
 	soon   []string          // announced files that are fetched next, by object hash
 	held   map[string][]byte // cached ones of them
@@ -86,7 +83,7 @@ type repository struct {
 }
 
 // open validates the settings without a request. The characters that a branch may not have are those of
-// git-check-ref-format. Known servers accept any user name with a token.
+// git-check-ref-format. Known servers accept any user name with a token, but not an empty one.
 func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	root, err := request.Address(s["url"])
 	if err != nil {
@@ -95,71 +92,42 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 			Message: "Address of the repository: enter one that begins with https://, without user name.",
 		}
 	}
-	root.RawQuery, root.ForceQuery = "", false
-	root.Path, root.RawPath = strings.TrimRight(root.Path, "/"), strings.TrimRight(root.RawPath, "/")
 	r := &repository{root: root, client: request.New(n), branch: s["branch"]}
 	if strings.ContainsAny(r.branch, " ~^:?*[\\") || strings.Contains(r.branch, "..") {
-		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "Branch or tag: enter its name as the repository shows it.",
-		}
+		return nil, chat.Invalid("Branch or tag: enter its name as the repository shows it.")
 	}
 	for name := range strings.SplitSeq(strings.Trim(s["folder"], "/"), "/") {
 		switch name {
 		case "":
 		case ".", "..":
-			return nil, &chat.Error{
-				Code: chat.CodeInvalid, Message: "Folder: enter its path in the repository, such as docs/guide.",
-			}
+			return nil, chat.Invalid("Folder: enter its path in the repository, such as docs/guide.")
 		default:
 			r.folder = append(r.folder, name)
 		}
 	}
 	if s["username"] != "" || s["token"] != "" {
-		name := s["username"]
-		if name == "" {
-			name = "x-access-token" // any name is accepted with a token, but an empty one is not
-		}
 		r.known = true
-		r.client = request.NewWithToken(n, root,
-			"Basic "+base64.StdEncoding.EncodeToString([]byte(name+":"+s["token"])))
+		r.client = request.NewWithPassword(n, root, cmp.Or(s["username"], "x-access-token"), s["token"])
 	}
 	return r, nil
 }
 
 // User-facing errors of a repository.
 var (
-	errNoRepository = &chat.Error{
-		Code:    chat.CodeInvalid,
-		Message: "There is no Git repository at this address. Take the one that is for cloning by HTTPS.",
-	}
-	errMoved = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The repository is at another address. Enter that one.",
-	}
-	errPrivate = &chat.Error{
+	errNoRepository = chat.Invalid(
+		"There is no Git repository at this address. Take the one that is for cloning by HTTPS.")
+	errMoved = chat.Invalid("The repository is at another address. Enter that one.")
+	errOld   = chat.Invalid("The server speaks an older version of Git's protocol than the second one. Ask who runs " +
+		"it for a newer Git.")
+	errNoBranch = chat.Invalid("The repository has no such branch or tag. Check its name.")
+	errNoMain   = chat.Invalid("The repository does not say which branch is its main one. Enter the name of a branch.")
+	errEmpty    = chat.Invalid("The repository has no commits yet. It can be read once it has one.")
+	errNoFolder = chat.Invalid("The repository has no such folder. Check its path.")
+	errEndless  = chat.Invalid("The folders lie in each other without end. Choose one inside.")
+	errPrivate  = &chat.Error{
 		Code: chat.CodeUnauthorized,
 		Message: "There is no such repository, or it is not public. Check the address, or enter a user name and " +
 			"a token.",
-	}
-	errOld = &chat.Error{
-		Code: chat.CodeInvalid,
-		Message: "The server speaks an older version of Git's protocol than the second one. Ask who runs it for a " +
-			"newer Git.",
-	}
-	errNoBranch = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The repository has no such branch or tag. Check its name.",
-	}
-	errNoMain = &chat.Error{
-		Code:    chat.CodeInvalid,
-		Message: "The repository does not say which branch is its main one. Enter the name of a branch.",
-	}
-	errEmpty = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The repository has no commits yet. It can be read once it has one.",
-	}
-	errNoFolder = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The repository has no such folder. Check its path.",
-	}
-	errEndless = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The folders lie in each other without end. Choose one inside.",
 	}
 	errTooLarge = &chat.Error{
 		Code:    chat.CodeTooLarge,
@@ -178,23 +146,21 @@ var (
 // explain returns a user-facing error for a failed request or a broken response. The server's own message is
 // untrusted and never shown.
 func explain(ctx context.Context, err error) error {
-	var told *chat.Error
-	var refused *refusal
-	switch {
-	case err == nil, errors.As(err, &told), errors.Is(err, sources.ErrGone):
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &refused):
-		return &chat.Error{
-			Code: chat.CodeUnavailable, Err: err,
-			Message: "The server does not give out what it was asked for. It is asked again later.",
-		}
-	}
-	return &chat.Error{
+	_, told := errors.AsType[*chat.Error](err)
+	_, refused := errors.AsType[*refusal](err)
+	broken := &chat.Error{
 		Code: chat.CodeUnavailable, Err: err,
 		Message: "What the server sent of the repository is broken. It is asked again later.",
 	}
+	switch {
+	case err == nil, told, errors.Is(err, sources.ErrGone):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case refused:
+		broken.Message = "The server does not give out what it was asked for. It is asked again later."
+	}
+	return broken
 }
 
 // failed converts an HTTP status into an error. A server that hides private repositories returns 401 or 404 to
@@ -214,9 +180,9 @@ func (r *repository) failed(status int) error {
 
 // Check implements sources.Place. It fetches folders only if the settings name one.
 func (r *repository) Check(ctx context.Context) error {
-	s, commit, err := r.find(ctx)
+	commit, err := r.find(ctx)
 	if err == nil && len(r.folder) > 0 {
-		_, err = r.trees(ctx, s, commit)
+		_, err = r.trees(ctx, commit)
 	}
 	return explain(ctx, err)
 }

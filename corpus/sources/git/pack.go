@@ -2,12 +2,16 @@ package git
 
 import (
 	"bufio"
+	"cmp"
 	"compress/zlib"
+	"crypto/sha1"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"math"
 )
 
 // kind is the type of an object in a pack. The numbers are those of the pack format (gitformat-pack, “pack-*.pack
@@ -55,6 +59,11 @@ type format struct {
 	new  func() hash.Hash
 }
 
+// formats are the known object formats.
+var formats = map[string]format{
+	"sha1": {"sha1", sha1.Size, sha1.New}, "sha256": {"sha256", sha256.Size, sha256.New},
+}
+
 // begin returns a hash with the header of an object: its kind and size. The object's bytes follow.
 func (f format) begin(k kind, size int64) hash.Hash {
 	sum := f.new()
@@ -64,34 +73,28 @@ func (f format) begin(k kind, size int64) hash.Hash {
 
 // pack parses the objects of a pack from a stream, each once. Kept objects are buffered in memory as bases of later
 // deltas, within the limit room. A delta can refer to its base by offset or by name, so kept objects are indexed by
-// both.
+// both. room and skip become what remains of them.
 //
-// It is used by one goroutine. It is unusable after an error, as the offset of the next object is unknown.
+// It is used by one goroutine. It is unusable after an error, as the offset of the next object is unknown. Closing it
+// within the stream ends the connection.
 type pack struct {
-	in     *counter
+	io.Closer
+	want
+	from   *counter
+	in     *bufio.Reader
 	format format
-	left   uint32            // remaining objects
-	keep   func(k kind) bool // objects of other kinds are skipped
-	room   int64             // remaining bytes for kept objects
-	most   int64             // bytes of one kept object
-	skip   int64             // remaining bytes that may be unpacked and discarded
+	left   uint32 // remaining objects
 	at     map[int64]*object
 	named  map[string]*object
-	zipped unpacker
-}
-
-// unpacker is a reusable zlib reader.
-type unpacker interface {
-	io.Reader
-	zlib.Resetter
+	zipped io.Reader // zlib's, used again for each object
 }
 
 // openPack parses a pack's header: “PACK”, a version (2 or 3) and the number of objects. The limits are those of w.
 func openPack(r io.Reader, f format, w want) (*pack, error) {
+	from := &counter{Reader: r}
 	p := &pack{
-		in: &counter{from: bufio.NewReaderSize(r, 64<<10)}, format: f, keep: w.keep, room: w.room, most: w.most,
-		skip: w.skip,
-		at:   map[int64]*object{}, named: map[string]*object{},
+		want: w, from: from, in: bufio.NewReaderSize(from, 64<<10), format: f,
+		at: map[int64]*object{}, named: map[string]*object{},
 	}
 	var head [12]byte
 	if _, err := io.ReadFull(p.in, head[:]); err != nil {
@@ -117,7 +120,7 @@ func (p *pack) next() (*object, error) {
 // read parses an object: its header, its delta base if any, then its bytes, which are kept, patched, or discarded. A
 // delta whose base was skipped is skipped as well, since it is of the same kind.
 func (p *pack) read() (*object, error) {
-	start := p.in.count
+	start := p.from.count - int64(p.in.Buffered())
 	k, size, err := p.head()
 	if err != nil {
 		return nil, err
@@ -126,24 +129,20 @@ func (p *pack) read() (*object, error) {
 	if err != nil {
 		return nil, err
 	}
-	differs := k == offsetDifference || k == namedDifference
-	if differs && base == nil || !differs && !p.keep(k) {
-		return &object{}, p.pass(size)
-	}
-	if differs { // the delta's instructions are unpacked and discarded
+	differs := kindNames[k] == ""
+	keep := base != nil || !differs && p.keep(k)
+	if differs || !keep { // a delta's instructions are discarded as well
 		if p.skip -= size; p.skip < 0 {
 			return nil, errRoom
 		}
 	}
-	data, err := p.unpack(size)
-	if err != nil {
-		return nil, err
-	}
-	if differs {
+	data, err := p.unpack(size, keep)
+	if err == nil && base != nil {
 		k = base.kind
-		if data, err = patch(base.data, data, min(p.room, p.most)); err != nil {
-			return nil, err
-		}
+		data, err = patch(base.data, data, min(p.room, p.most))
+	}
+	if err != nil || !keep {
+		return &object{}, err
 	}
 	if p.room -= int64(len(data)) + overhead; p.room < 0 {
 		return nil, errRoom
@@ -156,26 +155,18 @@ func (p *pack) read() (*object, error) {
 }
 
 // head decodes an object's kind and size. The size has four bits in the first byte and seven in each further one.
-// Sizes beyond 50 bits are invalid.
+// Sizes beyond 54 bits are invalid.
 func (p *pack) head() (kind, int64, error) {
 	b, err := p.in.ReadByte()
-	if err != nil {
-		return 0, 0, err
+	var more uint64
+	if err == nil && b&0x80 != 0 {
+		more, err = binary.ReadUvarint(p.in)
 	}
-	k, size := kind(b>>4&7), int64(b&15)
-	for shift := 4; b&0x80 != 0; shift += 7 {
-		if b, err = p.in.ReadByte(); err != nil {
-			return 0, 0, err
-		}
-		if shift > 50 {
-			return 0, 0, errPack
-		}
-		size |= int64(b&0x7f) << shift
+	k := kind(b >> 4 & 7)
+	if err == nil && (more >= 1<<50 || kindNames[k] == "" && k != offsetDifference && k != namedDifference) {
+		err = errPack
 	}
-	if kindNames[k] == "" && k != offsetDifference && k != namedDifference {
-		return 0, 0, errPack
-	}
-	return k, size, nil
+	return k, int64(more<<4 | uint64(b&15)), err
 }
 
 // base returns the base object of a delta at offset start; nil if it was skipped. Git's own servers send the base
@@ -203,84 +194,57 @@ func (p *pack) base(k kind, start int64) (*object, error) {
 }
 
 // open starts to decompress the next object.
-func (p *pack) open() error {
-	if p.zipped != nil {
-		return p.zipped.Reset(p.in, nil)
+func (p *pack) open() (err error) {
+	if again, ok := p.zipped.(zlib.Resetter); ok {
+		return again.Reset(p.in, nil)
 	}
-	zipped, err := zlib.NewReader(p.in)
-	if err != nil {
-		return err
-	}
-	again, ok := zipped.(unpacker)
-	if !ok {
-		return errors.New("zlib's reader can't be used again")
-	}
-	p.zipped = again
-	return nil
+	p.zipped, err = zlib.NewReader(p.in)
+	return err
 }
 
-// unpack decompresses an object of this size into a buffer. A size beyond the limits fails first.
-func (p *pack) unpack(size int64) ([]byte, error) {
-	if size > min(p.room, p.most) {
+// unpack decompresses an object of this size, into a buffer if it is kept. A size beyond the limits fails first.
+func (p *pack) unpack(size int64, keep bool) (data []byte, err error) {
+	if keep && size > min(p.room, p.most) {
 		return nil, errRoom
 	}
 	if err := p.open(); err != nil {
 		return nil, err
 	}
-	data := make([]byte, size)
-	if _, err := io.ReadFull(p.zipped, data); err != nil {
+	if keep {
+		data = make([]byte, size)
+		_, err = io.ReadFull(p.zipped, data)
+	} else {
+		_, err = io.CopyN(io.Discard, p.zipped, size)
+	}
+	if err != nil {
 		return nil, err
 	}
-	return data, atEnd(p.zipped)
-}
-
-// pass decompresses so many bytes and discards them.
-func (p *pack) pass(size int64) error {
-	if p.skip -= size; p.skip < 0 {
-		return errRoom
-	}
-	if err := p.open(); err != nil {
-		return err
-	}
-	if _, err := io.CopyN(io.Discard, p.zipped, size); err != nil {
-		return err
-	}
-	return atEnd(p.zipped)
+	return data, p.atEnd()
 }
 
 // atEnd reads the end of a compressed object. zlib verifies its checksum there.
-func atEnd(r io.Reader) error {
-	var more [1]byte
-	n, err := io.ReadFull(r, more[:])
-	if n > 0 {
+func (p *pack) atEnd() error {
+	switch n, err := io.CopyN(io.Discard, p.zipped, 1); {
+	case n > 0:
 		return errPack
-	}
-	if errors.Is(err, io.EOF) {
+	case errors.Is(err, io.EOF):
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
-// counter counts the bytes that were read. It wraps the buffered reader, so its count is the offset in the pack.
+// counter counts the bytes that were read.
 type counter struct {
-	from  *bufio.Reader
+	io.Reader
 	count int64
 }
 
 // Read implements io.Reader.
 func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.from.Read(p)
+	n, err := c.Reader.Read(p)
 	c.count += int64(n)
 	return n, err
-}
-
-// ReadByte implements io.ByteReader, so that zlib reads no byte beyond its stream.
-func (c *counter) ReadByte() (byte, error) {
-	b, err := c.from.ReadByte()
-	if err == nil {
-		c.count++
-	}
-	return b, err
 }
 
 // patch applies a delta to its base and returns an object of up to most bytes. It validates the two sizes in the
@@ -298,9 +262,8 @@ func patch(base, difference []byte, most int64) ([]byte, error) {
 	case size > uint64(max(most, 0)):
 		return nil, errRoom
 	}
-	difference = difference[n:]
 	made := make([]byte, 0, size)
-	for len(difference) > 0 {
+	for difference = difference[n:]; len(difference) > 0; {
 		piece, rest, ok := nextPiece(base, difference)
 		if !ok || uint64(len(made)+len(piece)) > size {
 			return nil, errPack
@@ -324,22 +287,18 @@ func nextPiece(base, difference []byte) (piece, rest []byte, ok bool) {
 		}
 		return rest[:n], rest[n:], true
 	}
-	var numbers [7]int // four bytes of offset and three of length, little-endian
-	for i := range numbers {
+	var number uint64 // four bytes of offset and three of length, little-endian
+	for i := range 7 {
 		if first>>i&1 == 0 {
 			continue
 		}
 		if len(rest) == 0 {
 			return nil, nil, false
 		}
-		numbers[i], rest = int(rest[0]), rest[1:]
+		number, rest = number|uint64(rest[0])<<(8*i), rest[1:]
 	}
-	at := numbers[0] | numbers[1]<<8 | numbers[2]<<16 | numbers[3]<<24
-	n := numbers[4] | numbers[5]<<8 | numbers[6]<<16
-	if n == 0 {
-		n = 1 << 16
-	}
-	if at > len(base) || n > len(base)-at {
+	at, n := number&math.MaxUint32, cmp.Or(number>>32, 1<<16)
+	if at+n > uint64(len(base)) {
 		return nil, nil, false
 	}
 	return base[at : at+n], rest, true

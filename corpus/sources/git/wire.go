@@ -68,18 +68,15 @@ func (l lines) text() (text string, ok bool, err error) {
 	return strings.TrimSuffix(string(line), "\n"), mark == "", err
 }
 
-// command encodes a command with its capabilities and arguments as lines. Five bytes of each are the length and the
-// newline.
-func command(name string, abilities, arguments []string) []byte {
+// command encodes a command and its arguments as lines. Five bytes of each are the length and the newline.
+func command(begin, arguments []string) []byte {
 	var b bytes.Buffer
-	put := func(line string) { _, _ = fmt.Fprintf(&b, "%04x%s\n", len(line)+5, line) }
-	put("command=" + name)
-	for _, line := range abilities {
-		put(line)
+	for _, line := range begin {
+		_, _ = fmt.Fprintf(&b, "%04x%s\n", len(line)+5, line)
 	}
 	b.WriteString(delimMark)
 	for _, line := range arguments {
-		put(line)
+		_, _ = fmt.Fprintf(&b, "%04x%s\n", len(line)+5, line)
 	}
 	b.WriteString(flushMark)
 	return b.Bytes()
