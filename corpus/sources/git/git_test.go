@@ -200,6 +200,10 @@ func TestPacksOfDifferences(t *testing.T) {
 		if texts := readAll(t, openAt(t, r, nil)); !maps.Equal(texts, files) {
 			t.Errorf("with the filter %s: %d files, or other texts; want %d", filter, len(texts), len(files))
 		}
+		// one request for the commit, and one for each batch: no file is fetched again without its base
+		if so := r.Traffic(); so.Times != 1+len(files)/100 {
+			t.Errorf("with the filter %s: %d requests, want %d", filter, so.Times, 1+len(files)/100)
+		}
 	}
 }
 
