@@ -41,12 +41,12 @@ Every setting is an environment variable, a flag and a key of the settings file 
 		"`footnote.yaml`, or the file that `FOOTNOTE_CONFIG` names" + `).
 Flags win over the environment, the environment over the file. In the file, ` + "`max_upload_mib: 50`" + ` is ` +
 		"`--max-upload-mib=50`" + `, and a name may be
-cut at any underscore: ` + "`agent: {max_calls: 5}`" + `. ` + "`footnote doctor`" +
-		` says what is wrong with the settings.
+split at any underscore: ` + "`agent: {max_calls: 5}`" + `. ` + "`footnote doctor`" +
+		` reports invalid settings.
 
-This page is made from the program's ` + "`--help`" + ` by ` + "`make generate`" + `.
+` + "`make generate`" + ` generates this page from ` + "`footnote --help`" + `.
 
-| variable | flag | default | what it does |
+| variable | flag | default | description |
 |---|---|---|---|
 `)
 	cell := func(text string) string { return strings.ReplaceAll(text, "|", "\\|") }

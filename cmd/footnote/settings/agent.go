@@ -16,27 +16,27 @@ import (
 // agentSettings configure how questions are answered. checkAgent validates them; the methods below convert them to
 // the types of agent/run.
 type agentSettings struct {
-	AgentEnabled                 bool          `help:"Let the model choose tools; without it each question is searched for, the best is read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
-	AgentFramework               string        `help:"What drives a run: simple (its own loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, which the released program does not have: go build -tags eino ./cmd/footnote, make build EINO=1, or make run with this setting build it in; the first such build takes some minutes)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
-	AgentSelection               string        `help:"Who chooses the first tools: model, rules or auto (rules for simple questions, and what worked for a similar question before); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
+	AgentEnabled                 bool          `help:"Let the model select tools; without it, each question is searched, the best results are read, and the model answers." env:"FOOTNOTE_AGENT_ENABLED" default:"true" negatable:""`
+	AgentFramework               string        `help:"Agent framework: simple (the built-in loop), anthropic (the same with the tool use of Anthropic's models), eino (the graph of the framework Eino, which the released program does not have: go build -tags eino ./cmd/footnote, make build EINO=1, or make run with this setting build it in; the first such build takes some minutes)." enum:"simple,anthropic,eino" env:"FOOTNOTE_AGENT_FRAMEWORK" default:"simple"`
+	AgentSelection               string        `help:"Selection of the first tools: model, rules or auto (rules for simple questions, and the cached choice for a similar question); empty: the toolset's own." enum:",model,rules,auto" env:"FOOTNOTE_AGENT_SELECTION" default:""`
 	AgentFallbackToFixedPipeline bool          `help:"When the model fails or can't use its tools, search, read and answer by the fixed pipeline." env:"FOOTNOTE_AGENT_FALLBACK_TO_FIXED_PIPELINE" default:"true" negatable:""`
-	AgentFallbackMinScore        float64       `help:"Least similarity, 0 to 1, of the passages of a fallback search by meaning: that of POST /agent/retrieve when the agent's own choice of tools fails or finds nothing, and that of a run whose model does not get its tools to work. Other searches do not use it." env:"FOOTNOTE_AGENT_FALLBACK_MIN_SCORE" default:"0.7"`
-	AgentWithout                 []string      `help:"What runs do without: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect. Without analyse nobody says that a question is simple or names a document, so early_stop and short_paths do nothing." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
-	AgentCheckPassages           string        `help:"When a language model is asked of each passage whether it states the answer, before an answer is called found: off, quotes (of passages that are quoted, that a small model is given, or that POST /agent/retrieve returns) or always (any model may check passages by itself, too). A check reads up to six passages, 20 s at most." enum:"off,quotes,always" env:"FOOTNOTE_AGENT_CHECK_PASSAGES" default:"quotes"`
-	AgentMaxIterations           int           `help:"Turns of the model for one question, at most 50; 0: the toolset's own (10, strategy 3)." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
-	AgentMaxCalls                int           `help:"Calls that search or read for one question, at most 50; 0: the toolset's own (10, strategy 5)." env:"FOOTNOTE_AGENT_MAX_CALLS" default:"0"`
-	AgentTimeoutPerTool          time.Duration `help:"The longest one tool may take." env:"FOOTNOTE_AGENT_TIMEOUT_PER_TOOL" default:"30s"`
-	AgentSystemPrompt            *string       `help:"What every model is told beside the rules: a role, a tone, what the documents are about (8,000 characters). It changes no rule." env:"FOOTNOTE_AGENT_SYSTEM_PROMPT" placeholder:"TEXT"`
-	AgentTemperature             *float64      `help:"Temperature of questions that name none, 0 to 1; without one the toolset's own: 0, react 0.1, strategy 0.3." env:"FOOTNOTE_AGENT_TEMPERATURE" placeholder:"NUMBER"`
+	AgentFallbackMinScore        float64       `help:"Minimum similarity, 0 to 1, of the passages of a semantic fallback search: that of POST /agent/retrieve when the agent's own choice of tools fails or finds nothing, and that of a run whose model does not get its tools to work. Other searches do not use it." env:"FOOTNOTE_AGENT_FALLBACK_MIN_SCORE" default:"0.7"`
+	AgentWithout                 []string      `help:"Disabled steps of runs: analyse, plan, short_paths, refine, early_stop, cached_decisions, reflect. Without analyse, simple questions and named documents are not recognised, so early_stop and short_paths have no effect." env:"FOOTNOTE_AGENT_WITHOUT" placeholder:"NAME"`
+	AgentCheckPassages           string        `help:"When a language model checks whether each passage states the answer, before an answer is called found: off, quotes (of passages that are quoted, that a small model is given, or that POST /agent/retrieve returns) or always (any model may check passages by itself, too). A check reads up to six passages, 20 s at most." enum:"off,quotes,always" env:"FOOTNOTE_AGENT_CHECK_PASSAGES" default:"quotes"`
+	AgentMaxIterations           int           `help:"Model turns per question, at most 50; 0: the toolset's own (10, strategy 3)." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
+	AgentMaxCalls                int           `help:"Search and read calls per question, at most 50; 0: the toolset's own (10, strategy 5)." env:"FOOTNOTE_AGENT_MAX_CALLS" default:"0"`
+	AgentTimeoutPerTool          time.Duration `help:"Timeout of one tool call." env:"FOOTNOTE_AGENT_TIMEOUT_PER_TOOL" default:"30s"`
+	AgentSystemPrompt            *string       `help:"Additional system prompt for every model: a role, a tone, the subject of the documents (8,000 characters). It changes no rule." env:"FOOTNOTE_AGENT_SYSTEM_PROMPT" placeholder:"TEXT"`
+	AgentTemperature             *float64      `help:"Default temperature of questions, 0 to 1; without one, the toolset's own: 0, react 0.1, strategy 0.3." env:"FOOTNOTE_AGENT_TEMPERATURE" placeholder:"NUMBER"`
 	AgentMaxTokens               int           `help:"Tokens of one reply of the model; 0: its own limit." env:"FOOTNOTE_AGENT_MAX_TOKENS" default:"0"`
 	AgentContextTokens           int           `help:"Tokens of a run's history before the results of older calls are shortened." env:"FOOTNOTE_AGENT_CONTEXT_TOKENS" default:"60000"`
 
-	MemoryTurns    int `help:"Earlier questions of a conversation that the model is told." env:"FOOTNOTE_MEMORY_TURNS" default:"10"`
+	MemoryTurns    int `help:"Earlier questions of a conversation in the model's context." env:"FOOTNOTE_MEMORY_TURNS" default:"10"`
 	MemoryTokens   int `help:"Tokens of these, and as many again of passages." env:"FOOTNOTE_MEMORY_TOKENS" default:"4000"`
-	MemoryPassages int `help:"Passages of earlier answers that the model still knows." env:"FOOTNOTE_MEMORY_PASSAGES" default:"50"`
+	MemoryPassages int `help:"Passages of earlier answers in the model's context." env:"FOOTNOTE_MEMORY_PASSAGES" default:"50"`
 
-	GuardInput     []string `help:"RE2 patterns of questions that are stopped, instead of the usual few; none: no question is." env:"FOOTNOTE_GUARD_INPUT" placeholder:"PATTERN" sep:";"`
-	GuardMaxLength int      `help:"Characters of a question; 0: the 32,000 of all requests." env:"FOOTNOTE_GUARD_MAX_LENGTH" default:"0"`
+	GuardInput     []string `help:"RE2 patterns of blocked questions, instead of the built-in ones; none: no question is blocked." env:"FOOTNOTE_GUARD_INPUT" placeholder:"PATTERN" sep:";"`
+	GuardMaxLength int      `help:"Maximum characters of a question; 0: the 32,000 of all requests." env:"FOOTNOTE_GUARD_MAX_LENGTH" default:"0"`
 }
 
 // The help documents the first value; both are arbitrary.

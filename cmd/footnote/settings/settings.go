@@ -38,12 +38,12 @@ import (
 type Settings struct {
 	Config string `help:"Settings file (YAML)." env:"FOOTNOTE_CONFIG" default:"footnote.yaml" placeholder:"FILE"`
 	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	Data   string `help:"Directory for everything that is kept." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
+	Data   string `help:"Directory of all stored data." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
 
 	Server string `help:"Footnote server that ask, ingest, watch, export and verify work with, like https://footnote.example; without it, the one of the data directory." env:"FOOTNOTE_SERVER" placeholder:"URL"`
 
-	DatabaseURL Secret `name:"database-url" help:"PostgreSQL (15 or newer) for many replicas; semantic search then needs a Milvus server. Without it everything is kept in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
-	Blobs       string `help:"Where the originals are that all replicas share: file:///path, or s3://bucket/folder?region=…, with &endpoint=https://host:9000 for a storage other than Amazon's and keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it they are kept in the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
+	DatabaseURL Secret `name:"database-url" help:"PostgreSQL (15 or newer) for many replicas; semantic search then needs a Milvus server. Without it, all data is in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
+	Blobs       string `help:"Location of the originals, shared by all replicas: file:///path, or s3://bucket/folder?region=…, with &endpoint=https://host:9000 for a storage other than Amazon's and keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it, the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
 
 	milvusSettings
 	keySettings
@@ -54,15 +54,15 @@ type Settings struct {
 	OpenAIBaseURL string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
 	OpenAIModel   string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
 	modelSettings
-	OpenAIEmbeddingBaseURL string `name:"openai-embedding-base-url" help:"Base URL of the server of the embedding model, if it is another one than OPENAI_BASE_URL names." env:"OPENAI_EMBEDDING_BASE_URL" placeholder:"URL"`
-	OpenAIEmbeddingAPIKey  Secret `name:"openai-embedding-api-key" help:"Key of that server; without it OPENAI_API_KEY, where both have the same host." env:"OPENAI_EMBEDDING_API_KEY" placeholder:"KEY"`
+	OpenAIEmbeddingBaseURL string `name:"openai-embedding-base-url" help:"Base URL of the server of the embedding model, if it differs from OPENAI_BASE_URL." env:"OPENAI_EMBEDDING_BASE_URL" placeholder:"URL"`
+	OpenAIEmbeddingAPIKey  Secret `name:"openai-embedding-api-key" help:"Key of that server; without it OPENAI_API_KEY, if both have the same host." env:"OPENAI_EMBEDDING_API_KEY" placeholder:"KEY"`
 	OpenAIEmbeddingModel   string `name:"openai-embedding-model" help:"Embedding model of the OpenAI-compatible server; without one, and without FOOTNOTE_EMBEDDING_DIR, semantic search is off." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 	embeddingSettings
 	rerankerSettings
 	ocrSettings
 	officeSettings
 
-	AgentToolset string   `help:"Tools that a question gets unless it names others: cursor, react, strategy or documentation. POST /agent/query has react where this is cursor, and POST /agent/retrieve has strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
+	AgentToolset string   `help:"Default toolset of questions: cursor, react, strategy or documentation. POST /agent/query has react where this is cursor, and POST /agent/retrieve has strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
 	AgentTools   []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
 	agentSettings
 	SessionMaxTurns int `help:"Questions that one conversation may have (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`
@@ -73,16 +73,16 @@ type Settings struct {
 	WebAPIKey   Secret   `name:"web-api-key" help:"Key of the web search service: needed for tavily and brave." env:"FOOTNOTE_WEB_API_KEY" placeholder:"KEY"`
 	WebAllow    []string `help:"Addresses (IP:PORT) that web pages may be read from although they are not on the public internet." env:"FOOTNOTE_WEB_ALLOW" placeholder:"IP:PORT"`
 	PlacesAllow []string `help:"Servers on your own network that places may be followed on, also where other people reach this server: HOST or HOST:PORT, separated by commas. Addresses of clouds' metadata stay closed." env:"FOOTNOTE_PLACES_ALLOW" placeholder:"HOST"`
-	WebApprove  string   `help:"Whether a person has to allow each search of the web: always or never." enum:"always,never" env:"FOOTNOTE_WEB_APPROVE" default:"never"`
+	WebApprove  string   `help:"Whether a user must approve each web search: always or never." enum:"always,never" env:"FOOTNOTE_WEB_APPROVE" default:"never"`
 
 	toolSettings
 	watchSettings
 
-	MaxUploadMiB int           `name:"max-upload-mib" help:"Largest file in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
-	MaxRuns      int           `help:"Runs at once, at each server, before new questions are turned away." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
-	RunTimeout   time.Duration `help:"The longest one answer may take." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
+	MaxUploadMiB int           `name:"max-upload-mib" help:"Maximum file size in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
+	MaxRuns      int           `help:"Concurrent runs per server before new questions are refused." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
+	RunTimeout   time.Duration `help:"Timeout of one answer." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
 	RunLease     time.Duration `help:"For tests: how long a run stays with its replica without a sign of life." env:"FOOTNOTE_RUN_LEASE" default:"30s" hidden:""`
-	AllowedHosts []string      `help:"Further host names the server is reached by, beside the one it listens on." env:"FOOTNOTE_ALLOWED_HOSTS" placeholder:"NAME"`
+	AllowedHosts []string      `help:"Further host names of the server, beside the one it listens on." env:"FOOTNOTE_ALLOWED_HOSTS" placeholder:"NAME"`
 	// httpio.NewGuard validates them.
 	AllowedOrigins []string `help:"Origins of front ends whose pages may call the API in a browser (CORS), such as https://app.example.org or http://localhost:3000, separated by commas. Their scripts can do all that the user can, except send the forms of Footnote's own pages." env:"FOOTNOTE_ALLOWED_ORIGINS" placeholder:"ORIGIN"`
 	LogLevel       string   `help:"debug, info, warn or error." enum:"debug,info,warn,error" env:"FOOTNOTE_LOG_LEVEL" default:"info"`
@@ -218,9 +218,9 @@ func (s *Settings) NewLogger(w io.Writer) *slog.Logger {
 // the embeddings.
 type embeddingSettings struct {
 	EmbeddingDir           *string `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. Without it, all-MiniLM-L6-v2 is used where it lies beside the program or in ../share/footnote; set to nothing, none is. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
-	EmbeddingQueryPrefix   *string `help:"What such a model is to read before each query, like 'query: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
-	EmbeddingPassagePrefix *string `help:"What such a model is to read before each passage, like 'passage: ' for e5; without it, what the folder says." env:"FOOTNOTE_EMBEDDING_PASSAGE_PREFIX" placeholder:"TEXT"`
-	EmbeddingFloat32       bool    `help:"Let such a model, and a reranker, multiply floats instead of whole numbers of 8 bits: three times slower, for vectors that are those of the reference to the last digits." env:"FOOTNOTE_EMBEDDING_FLOAT32"`
+	EmbeddingQueryPrefix   *string `help:"Prefix of each query for such a model, like 'query: ' for e5; without it, the one in the folder's configuration." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
+	EmbeddingPassagePrefix *string `help:"Prefix of each passage for such a model, like 'passage: ' for e5; without it, the one in the folder's configuration." env:"FOOTNOTE_EMBEDDING_PASSAGE_PREFIX" placeholder:"TEXT"`
+	EmbeddingFloat32       bool    `help:"Run such a model, and a reranker, with float32 weights instead of 8-bit ones: three times slower, but the vectors equal the reference to the last digits." env:"FOOTNOTE_EMBEDDING_FLOAT32"`
 }
 
 // EmbedsRemotely reports whether an OpenAI-compatible server computes the embeddings. It takes precedence over a
@@ -236,11 +236,11 @@ func (s *Settings) EmbedsHere() bool { return s.EmbeddingFolder() != "" && !s.Em
 
 // rerankerSettings select the reranker of a search's best passages. At most one of folder and URL is set.
 type rerankerSettings struct {
-	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and orders them anew." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
+	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and reorders them." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
 	RerankURL    string        `name:"rerank-url" help:"Address of a server's /rerank route instead: Cohere's v2, Jina's, vLLM's or llama.cpp's, like http://localhost:8012/v1/rerank." env:"FOOTNOTE_RERANK_URL" placeholder:"URL"`
-	RerankModel  string        `help:"Model that this server is to use; without one, its own." env:"FOOTNOTE_RERANK_MODEL" placeholder:"NAME"`
+	RerankModel  string        `help:"Model of this server; without one, its default." env:"FOOTNOTE_RERANK_MODEL" placeholder:"NAME"`
 	RerankAPIKey Secret        `name:"rerank-api-key" help:"Key of this server." env:"FOOTNOTE_RERANK_API_KEY" placeholder:"KEY"`
-	RerankTime   time.Duration `help:"How long a search waits for the reranker; after that, its results stay in the order they had." env:"FOOTNOTE_RERANK_TIME" default:"3s"`
+	RerankTime   time.Duration `help:"Timeout of the reranker; after it, the results keep their order." env:"FOOTNOTE_RERANK_TIME" default:"3s"`
 }
 
 // checkReranker fails if both a folder and a URL are set, or if the timeout is not between 0 and one minute.
@@ -256,12 +256,12 @@ func (s *rerankerSettings) checkReranker() error {
 
 // milvusSettings configure the external vector store.
 type milvusSettings struct {
-	MilvusAddress    string `help:"Milvus server (2.3 or newer) that keeps the vectors; without it they are in the data directory." env:"MILVUS_ADDRESS" placeholder:"HOST:PORT"`
+	MilvusAddress    string `help:"Milvus server (2.3 or newer) for the vectors; without it, they are in the data directory." env:"MILVUS_ADDRESS" placeholder:"HOST:PORT"`
 	MilvusUser       string `help:"User of the Milvus server." env:"MILVUS_USER" placeholder:"NAME"`
 	MilvusPassword   Secret `help:"Password of that user." env:"MILVUS_PASSWORD" placeholder:"PASSWORD"`
 	MilvusTLS        bool   `name:"milvus-tls" help:"Encrypt the connection to the Milvus server." env:"MILVUS_TLS"`
 	MilvusDatabase   string `help:"Database on the Milvus server, if not its default one." env:"MILVUS_DATABASE" placeholder:"NAME"`
-	MilvusCollection string `help:"How the names of the Milvus collections begin: two Footnotes on one Milvus need two names." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
+	MilvusCollection string `help:"Prefix of the Milvus collection names: two installations on one Milvus need two prefixes." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
 }
 
 // Milvus returns the store's configuration. Embeddings of different models are in different collections, so it
@@ -283,13 +283,13 @@ func (m milvusSettings) checkMilvus() error {
 
 // ocrSettings configure OCR.
 type ocrSettings struct {
-	OCR          string   `name:"ocr" help:"What reads pictures of text: tesseract, the program, if it is on the PATH; or model, the model of the OpenAI-compatible server, which must see and gets each page as a picture." enum:"tesseract,model" env:"FOOTNOTE_OCR" default:"tesseract"`
-	OCRLanguages []string `name:"ocr-languages" help:"Languages that tesseract reads pictures of text in, by its names, like eng,deu; without them those that are installed and fit the text." env:"FOOTNOTE_OCR_LANGUAGES" placeholder:"NAME"`
+	OCR          string   `name:"ocr" help:"OCR engine for pictures of text: tesseract, the program, if it is on the PATH; or model, the model of the OpenAI-compatible server, which needs vision and gets each page as a picture." enum:"tesseract,model" env:"FOOTNOTE_OCR" default:"tesseract"`
+	OCRLanguages []string `name:"ocr-languages" help:"Languages for tesseract, by its names, like eng,deu; without them, the installed ones that fit the text." env:"FOOTNOTE_OCR_LANGUAGES" placeholder:"NAME"`
 }
 
 // officeSettings configure the display of Office files.
 type officeSettings struct {
-	OfficePages bool `name:"office-pages" help:"Show Office files as they are printed, beside their text: LibreOffice (soffice) draws them, if it is on the PATH. It runs confined, in namespaces of users, mounts and networks, which takes Linux 5.12 and a system that lets the server make them; elsewhere the setting has no effect, and the log and footnote doctor say so." env:"FOOTNOTE_OFFICE_PAGES"`
+	OfficePages bool `name:"office-pages" help:"Show Office files as printed pages, beside their text: LibreOffice (soffice) renders them, if it is on the PATH. It runs confined, in namespaces of users, mounts and networks, which needs Linux 5.12 and permission to create them; elsewhere the setting has no effect, and the log and footnote doctor report it." env:"FOOTNOTE_OFFICE_PAGES"`
 }
 
 // watchSettings are the folders that 'footnote serve' follows.
@@ -327,18 +327,18 @@ type modelSettings struct {
 	AnthropicAPIKey   Secret `name:"anthropic-api-key" help:"Key of Anthropic's API." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
 	AnthropicBaseURL  string `name:"anthropic-base-url" help:"Base URL of another server with Anthropic's protocol." env:"ANTHROPIC_BASE_URL" placeholder:"URL"`
 	AnthropicModel    string `name:"anthropic-model" help:"Model name at Anthropic." env:"ANTHROPIC_MODEL" default:"claude-sonnet-4-5"`
-	AnthropicThinking int    `name:"anthropic-thinking" help:"Tokens that each reply of Anthropic's model may think: 0, or at least 1024. These models take no seed, no temperature above 1, and none while they think." env:"ANTHROPIC_THINKING" default:"0"`
+	AnthropicThinking int    `name:"anthropic-thinking" help:"Thinking tokens per reply of Anthropic's model: 0, or at least 1024. These models accept no seed, no temperature above 1, and no temperature while thinking." env:"ANTHROPIC_THINKING" default:"0"`
 
 	AgentToolCalls        string            `help:"How a model gets its tools: auto (its own tool calls, by JSON in the text if it has none), native, json." enum:"auto,native,json" env:"FOOTNOTE_AGENT_TOOL_CALLS" default:"auto"`
 	AgentModelsAllowed    []string          `help:"Further models that a request may name, weakest first." env:"FOOTNOTE_AGENT_MODELS_ALLOWED" placeholder:"NAME"`
-	AgentMinModelForAgent string            `help:"The weakest of the allowed models that chooses tools by itself; those before it answer from what rules found." env:"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT" placeholder:"NAME"`
-	AgentProfile          string            `help:"How much a model is given: full (tools, and long prompts), small (rules search, and it answers from three passages), or auto: small for a model on this machine or network that reads fewer than 100 tokens a second, has at most 8192 of context, or can't call tools." enum:"auto,small,full" env:"FOOTNOTE_AGENT_PROFILE" default:"auto"`
-	ModelPatience         time.Duration     `help:"The longest wait for the first word of a reply of the OpenAI-compatible server; 0: 2 minutes, and 10 for a server on this machine or network. One that shows a sign of life gets up to five times as long. FOOTNOTE_RUN_TIMEOUT limits the whole answer." env:"FOOTNOTE_MODEL_PATIENCE" default:"0"`
-	ModelsSelect          string            `help:"A cheaper model that chooses tools, plans and judges; answers are written by the main one." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
-	Operators             []string          `help:"Users who may choose on the page which model answers, where users have keys." env:"FOOTNOTE_OPERATORS" placeholder:"NAME"`
+	AgentMinModelForAgent string            `help:"The weakest of the allowed models that selects tools; weaker ones answer from passages that rules retrieved." env:"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT" placeholder:"NAME"`
+	AgentProfile          string            `help:"Amount of context for a model: full (tools, and long prompts), small (rules search, and it answers from three passages), or auto: small for a model on this machine or network that reads fewer than 100 tokens a second, has at most 8192 of context, or can't call tools." enum:"auto,small,full" env:"FOOTNOTE_AGENT_PROFILE" default:"auto"`
+	ModelPatience         time.Duration     `help:"Timeout for the first token of a reply of the OpenAI-compatible server; 0: 2 minutes, and 10 for a server on this machine or network. A server that sends any sign of activity gets up to five times as long. FOOTNOTE_RUN_TIMEOUT limits the whole answer." env:"FOOTNOTE_MODEL_PATIENCE" default:"0"`
+	ModelsSelect          string            `help:"A cheaper model that selects tools, plans and evaluates; the main one writes the answers." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
+	Operators             []string          `help:"Users who may select the model on the page, on servers with keys." env:"FOOTNOTE_OPERATORS" placeholder:"NAME"`
 	ModelPorts            []int             `help:"For tests: where model servers are looked for on this machine." env:"FOOTNOTE_MODEL_PORTS" hidden:""`
 	ModelServices         map[string]string `help:"For tests: other addresses of services." env:"FOOTNOTE_MODEL_SERVICES" hidden:""`
-	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8. In the settings file: prices: {name: {in: 0.4, out: 1.6}}. Answers then say what they cost." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
+	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8. In the settings file: prices: {name: {in: 0.4, out: 1.6}}. Answers then show their cost." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
 }
 
 // openAIKey matches OpenAI's own keys; other servers have other formats.
