@@ -21,9 +21,12 @@ type inserter interface {
 	Insert(ctx context.Context, vs []Vector) error
 }
 
+// vectorJobs runs a library's jobs that make vectors.
+type vectorJobs struct{ *Library }
+
 // embedDocument embeds a ready document. It is a no-op for a replaced or already embedded version. After too many
 // server crashes it gives up, and the document stays searchable by words.
-func (l *Library) embedDocument(ctx context.Context, job Job) error {
+func (l vectorJobs) embedDocument(ctx context.Context, job Job) error {
 	d, err := l.cfg.Documents.Get(ctx, chat.Scope{User: cmp.Or(job.User, chat.LocalUser)}, job.DocumentID)
 	if err != nil {
 		return err
@@ -55,7 +58,7 @@ func (l *Library) embedDocument(ctx context.Context, job Job) error {
 // embedAll embeds a document in batches and calls between after each. It deletes the vectors of removed passages
 // last, so that a search always finds something. An interrupted job starts again, but reuses stored vectors of the
 // same texts.
-func (l *Library) embedAll(
+func (l vectorJobs) embedAll(
 	ctx context.Context, job Job, d Document, between func(context.Context, Document) error,
 ) error {
 	// The document of a Fresh job has no vectors, so nothing needs deleting, before or after.
@@ -117,7 +120,7 @@ func (l *Library) embedAll(
 
 // embedSought embeds documents that searches wait for, between the batches of another document. Their own jobs then
 // find the vectors. With concurrent embed jobs it does nothing: those jobs run by themselves.
-func (l *Library) embedSought(ctx context.Context, present Document) error {
+func (l vectorJobs) embedSought(ctx context.Context, present Document) error {
 	if _, several := l.cfg.Vectors.(inserter); several {
 		return nil
 	}
@@ -143,7 +146,7 @@ func (l *Library) embedSought(ctx context.Context, present Document) error {
 
 // embedBatch embeds some passages and stores the vectors. Users take turns by batches. A batch is stored as a
 // whole, so an interrupted job continues after the last one.
-func (l *Library) embedBatch(
+func (l vectorJobs) embedBatch(
 	ctx context.Context, d Document, batch []Passage, store func(context.Context, []Vector) error,
 ) error {
 	if len(batch) == 0 {
@@ -173,7 +176,7 @@ func (l *Library) embedBatch(
 
 // embedTexts sets the values of the vectors of texts. It reuses stored vectors of the same text, also from other
 // documents and users: a vector reveals only what its text is like.
-func (l *Library) embedTexts(ctx context.Context, vs []Vector, texts []string) (err error) {
+func (l vectorJobs) embedTexts(ctx context.Context, vs []Vector, texts []string) (err error) {
 	hashes := make([]string, len(vs))
 	for i, v := range vs {
 		hashes[i] = v.TextHash

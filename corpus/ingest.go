@@ -98,7 +98,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	l.languages.addLanguage(s.User, e.Language)
 	if before != "" && before != d.SHA256 {
 		old := Removal{SHA256: before}
-		err := l.removeOne(ctx, old)
+		err := sweeper{l}.removeOne(ctx, old)
 		if err == nil {
 			err = l.cfg.Documents.Removed(ctx, old)
 		}
@@ -290,7 +290,7 @@ func (l *Library) jobWorkers() map[JobKind]Worker {
 	}
 	if l.Semantic() {
 		all[JobEmbed] = Worker{
-			Jobs: jobsAtOnce, PerUser: embedsAtOnce(l.cfg.Vectors), Do: l.guardedWork(l.embedDocument),
+			Jobs: jobsAtOnce, PerUser: embedsAtOnce(l.cfg.Vectors), Do: l.guardedWork(vectorJobs{l}.embedDocument),
 		}
 	}
 	return all

@@ -124,9 +124,9 @@ func NewLibrary(cfg Config) (*Library, error) {
 // Several processes may serve one library: the queue distributes the jobs.
 func (l *Library) Run(ctx context.Context) error {
 	var workers sync.WaitGroup
-	workers.Go(func() { l.purgeDeleted(ctx) })
+	workers.Go(func() { (sweeper{l}).purgeDeleted(ctx) })
 	if l.Semantic() {
-		workers.Go(func() { l.sweepVectors(ctx) })
+		workers.Go(func() { (sweeper{l}).sweepVectors(ctx) })
 	}
 	workers.Go(func() {
 		if err := l.expectPages(ctx); err != nil && ctx.Err() == nil {
@@ -134,7 +134,7 @@ func (l *Library) Run(ctx context.Context) error {
 		}
 	})
 	workers.Go(func() {
-		if err := l.repairUnfinished(ctx); err != nil && ctx.Err() == nil {
+		if err := (sweeper{l}).repairUnfinished(ctx); err != nil && ctx.Err() == nil {
 			l.cfg.Log.ErrorContext(ctx, "queue unfinished documents", "error", err)
 		}
 	})

@@ -33,7 +33,7 @@ func (l *Library) Place(ctx context.Context, s chat.Scope, d Document, blocks []
 	b := blocks[i]
 	p := Place{Block: b.ID, Page: b.Page, Section: strings.Join(b.Headings, sectionJoint)}
 	if b.Page == 0 {
-		label, err := l.labelIn(ctx, s, d, blocks, i, start, end)
+		label, err := locator{l}.labelIn(ctx, s, d, blocks, i, start, end)
 		p.Label = label
 		return p, err
 	}
@@ -44,12 +44,15 @@ func (l *Library) Place(ctx context.Context, s chat.Scope, d Document, blocks []
 	if p.Boxes = boxes; len(boxes) > 0 {
 		p.Page = int(boxes[0][0])
 	}
-	p.Label = l.pageLabel(d, p.Page)
+	p.Label = locator{l}.pageLabel(d, p.Page)
 	return p, nil
 }
 
+// locator finds the pages and labels of ranges in a library's documents.
+type locator struct{ *Library }
+
 // labelIn returns the Label of [start, end) in a document without pages; i is the index of its first block.
-func (l *Library) labelIn(
+func (l locator) labelIn(
 	ctx context.Context, s chat.Scope, d Document, blocks []Block, i, start, end int,
 ) (string, error) {
 	switch b := blocks[i]; {
@@ -101,7 +104,7 @@ func blockAtOrAfter(blocks []Block, at int) int {
 
 // pageOf returns the page of words in block i. It queries the word boxes only if the block may continue on the next
 // page.
-func (l *Library) pageOf(ctx context.Context, s chat.Scope, id string, blocks []Block, i, start, end int) (int, error) {
+func (l locator) pageOf(ctx context.Context, s chat.Scope, id string, blocks []Block, i, start, end int) (int, error) {
 	page := blocks[i].Page
 	if page == 0 || start <= blocks[i].Start || i+1 < len(blocks) && blocks[i+1].Page == page {
 		return page, nil
@@ -110,7 +113,7 @@ func (l *Library) pageOf(ctx context.Context, s chat.Scope, id string, blocks []
 }
 
 // pageAt returns the page of words by their boxes, with page as the fallback.
-func (l *Library) pageAt(ctx context.Context, s chat.Scope, id string, page, start, end int) (int, error) {
+func (l locator) pageAt(ctx context.Context, s chat.Scope, id string, page, start, end int) (int, error) {
 	boxes, err := l.Boxes(ctx, s, id, start, end)
 	if err != nil {
 		return 0, fmt.Errorf("page of words: %w", err)
@@ -122,7 +125,7 @@ func (l *Library) pageAt(ctx context.Context, s chat.Scope, id string, page, sta
 }
 
 // endPages sets LastPage of each passage of a document.
-func (l *Library) endPages(ctx context.Context, s chat.Scope, id string, blocks []Block, passages []Passage) error {
+func (l locator) endPages(ctx context.Context, s chat.Scope, id string, blocks []Block, passages []Passage) error {
 	for k := range passages {
 		p := &passages[k]
 		i := blockAtOrAfter(blocks, p.End-1)
@@ -139,7 +142,7 @@ func (l *Library) endPages(ctx context.Context, s chat.Scope, id string, blocks 
 }
 
 // placeHit sets page, block and label of a hit's best words, and its passage's last page.
-func (l *Library) placeHit(ctx context.Context, s chat.Scope, r *Result) (err error) {
+func (l locator) placeHit(ctx context.Context, s chat.Scope, r *Result) (err error) {
 	p := &r.Passage
 	start := p.Start + r.Snippet.Start
 	r.Block, r.Page = p.BlockAt(start), p.Page
@@ -158,7 +161,7 @@ func (l *Library) placeHit(ctx context.Context, s chat.Scope, r *Result) (err er
 }
 
 // labelHits sets the labels of hits in documents without page images. It loads the blocks of each document once.
-func (l *Library) labelHits(ctx context.Context, s chat.Scope, hits []Result) error {
+func (l locator) labelHits(ctx context.Context, s chat.Scope, hits []Result) error {
 	known, drawn := make(map[string][]Block), l.cfg.Formats.Paged()
 	for k := range hits {
 		r := &hits[k]
@@ -193,7 +196,7 @@ func (l *Library) labelHits(ctx context.Context, s chat.Scope, hits []Result) er
 }
 
 // pageLabel returns the label of a page: "p. 4", "slide 7"; empty for page 0.
-func (l *Library) pageLabel(d Document, page int) string {
+func (l locator) pageLabel(d Document, page int) string {
 	if page == 0 {
 		return ""
 	}

@@ -15,9 +15,13 @@ const (
 	retryEvery = 20 * time.Second // interval while a removal fails; see Documents.Removals
 )
 
+// sweeper does a library's periodic work: it purges deleted documents, repeats unfinished removals and finds documents
+// without vectors.
+type sweeper struct{ *Library }
+
 // purgeDeleted purges deleted documents until ctx ends. It runs a minute after a deletion; deletions within that
 // minute are purged together.
-func (l *Library) purgeDeleted(ctx context.Context) {
+func (l sweeper) purgeDeleted(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	due := time.Now()
@@ -44,7 +48,7 @@ func (l *Library) purgeDeleted(ctx context.Context) {
 }
 
 // purge removes documents that were deleted before a time, and their data outside the database.
-func (l *Library) purge(ctx context.Context, before time.Time) error {
+func (l sweeper) purge(ctx context.Context, before time.Time) error {
 	err := l.cfg.Documents.Purge(ctx, before)
 	return errors.Join(err, l.doRemovals(ctx, time.Now()))
 }
@@ -52,7 +56,7 @@ func (l *Library) purge(ctx context.Context, before time.Time) error {
 // doRemovals executes the removals that are due: vectors, and unused originals. A failed removal is due again later
 // and does not block others, except that all of them wait while the vector server is down. A removal is marked as
 // done only afterwards, so that a crash repeats it.
-func (l *Library) doRemovals(ctx context.Context, now time.Time) error {
+func (l sweeper) doRemovals(ctx context.Context, now time.Time) error {
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		if err := vectors.Reach(ctx); err != nil {
 			return fmt.Errorf("reach the vectors: %w", err)
@@ -78,7 +82,7 @@ func (l *Library) doRemovals(ctx context.Context, now time.Time) error {
 }
 
 // removeOne removes a document's vectors, then its original. It is idempotent.
-func (l *Library) removeOne(ctx context.Context, r Removal) error {
+func (l sweeper) removeOne(ctx context.Context, r Removal) error {
 	if r.DocumentID != "" && l.cfg.Vectors != nil {
 		if err := l.cfg.Vectors.DeleteVectors(ctx, r.DocumentID, nil); err != nil {
 			return fmt.Errorf("remove vectors of %s: %w", r.DocumentID, err)
@@ -89,7 +93,7 @@ func (l *Library) removeOne(ctx context.Context, r Removal) error {
 
 // repairUnfinished queues work that was unfinished when the process started: documents without content, and, with
 // an embedder, documents without vectors. Ensure skips jobs that are queued or running.
-func (l *Library) repairUnfinished(ctx context.Context) error {
+func (l sweeper) repairUnfinished(ctx context.Context) error {
 	states := []State{StateQueued, StateParsing, StateIndexing}
 	if l.Semantic() {
 		states = append(states, StateReady)

@@ -77,7 +77,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	}
 	reading.Passages = slices.Clone(pages[reading.Part-1])
 	// endPages sets LastPage in the clone.
-	if err := l.endPages(ctx, s, d.ID, blocks, reading.Passages); err != nil {
+	if err := (locator{l}).endPages(ctx, s, d.ID, blocks, reading.Passages); err != nil {
 		return Reading{}, err
 	}
 	slices.SortFunc(reading.Passages, func(a, b Passage) int { return a.Ordinal - b.Ordinal })
@@ -507,7 +507,7 @@ func (l *Library) placeMatches(ctx context.Context, s chat.Scope, d Document, ma
 		// The block's page is its first; pageOf returns that of the matched words.
 		if b < len(blocks) {
 			m.BlockID = blocks[b].ID
-			if m.Page, err = l.pageOf(ctx, s, d.ID, blocks, b, m.Start, m.End); err != nil {
+			if m.Page, err = (locator{l}).pageOf(ctx, s, d.ID, blocks, b, m.Start, m.End); err != nil {
 				return err
 			}
 		}

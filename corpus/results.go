@@ -81,12 +81,12 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 	g, placing := errgroup.WithContext(ctx)
 	g.SetLimit(4)
 	for i := range out {
-		g.Go(func() error { return se.library.placeHit(placing, se.scope, &out[i]) })
+		g.Go(func() error { return locator{se.library}.placeHit(placing, se.scope, &out[i]) })
 	}
 	if err := g.Wait(); err != nil || !se.query.Places {
 		return out, err
 	}
-	return out, se.library.labelHits(ctx, se.scope, out)
+	return out, locator{se.library}.labelHits(ctx, se.scope, out)
 }
 
 // moveBehind returns up to limit results with tables of contents and indexes last. Their scores are lowered to that

@@ -37,7 +37,7 @@ type modelless interface {
 // sweepVectors queues the embedding of missing vectors, after a change of the embedding model or data loss, until
 // ctx ends. It compares counts, not vectors: a document with another number of vectors than passages is embedded
 // again.
-func (l *Library) sweepVectors(ctx context.Context) {
+func (l sweeper) sweepVectors(ctx context.Context) {
 	var lost <-chan struct{}
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
 		lost = vectors.Lost()
@@ -86,7 +86,7 @@ func (l *Library) sweepVectors(ctx context.Context) {
 
 // sweepOnce queues every ready document with missing vectors. whole reports that nothing is missing or in progress.
 // It calls Complete only then, because that drops the vectors of earlier models.
-func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
+func (l sweeper) sweepOnce(ctx context.Context) (whole bool, err error) {
 	whole = true
 	// Documents that were waiting at the start, and are not found waiting by the sweep, have their vectors now.
 	done := l.waiting.presentOwners() // later reduced to those no longer waiting
@@ -140,7 +140,7 @@ func (l *Library) sweepOnce(ctx context.Context) (whole bool, err error) {
 }
 
 // missingVectors returns the docs without exactly one vector per passage.
-func (l *Library) missingVectors(ctx context.Context, docs []Document) ([]Document, error) {
+func (l sweeper) missingVectors(ctx context.Context, docs []Document) ([]Document, error) {
 	if len(docs) == 0 {
 		return nil, nil
 	}
@@ -164,7 +164,7 @@ func (l *Library) missingVectors(ctx context.Context, docs []Document) ([]Docume
 
 // embedAgain queues the embedding of a document whose vectors are missing. It ignores documents deleted or replaced
 // meanwhile.
-func (l *Library) embedAgain(ctx context.Context, d Document) error {
+func (l sweeper) embedAgain(ctx context.Context, d Document) error {
 	err := l.cfg.Documents.SetSemantic(ctx, d.ID, d.SHA256, SemanticPending)
 	if code := chat.CodeOf(err); err != nil && (code == chat.CodeNotFound || code == chat.CodeConflict) {
 		return nil
@@ -179,7 +179,7 @@ func (l *Library) embedAgain(ctx context.Context, d Document) error {
 
 // awaitVectors waits while the vector server is down, since embeddings could not be stored. It polls, so that work
 // continues soon after the server is back, and logs the outage once.
-func (l *Library) awaitVectors(ctx context.Context) error {
+func (l vectorJobs) awaitVectors(ctx context.Context) error {
 	vectors, ok := l.cfg.Vectors.(remoteVectors)
 	if !ok {
 		return nil

@@ -59,7 +59,12 @@ func (w *Runner) preselectTools(ctx context.Context) error {
 	if err := w.log.emitEvents(ctx, step); err != nil || !ok {
 		return err
 	}
-	w.chosenBy, w.phase = c.by, w.phaseOfChosen()
+	w.chosenBy, w.phase = c.by, answeringPreselected
+	// Rules recognise small talk and work on a text by form, and such a message may still need documents. So its phase
+	// lets the model call tools.
+	if w.asked.Type == question.General && !w.model.isRuleBased() && w.model.toolSelection() != tools.SelectRules {
+		w.phase = answeringTalk
+	}
 	return w.makeChosenCalls(ctx, c)
 }
 
@@ -268,7 +273,7 @@ func (w *Runner) acceptUnsearched(ctx context.Context, reply string) error {
 		return nil
 	}
 	var spent chat.Spent
-	if !w.asked.Undecided || !question.NeedsNone(w.run.Request.Message, reply, w.claimsOf(reply)) {
+	if !w.asked.Undecided || !question.NeedsNone(w.run.Request.Message, reply, claimTexts(w.evidence, reply)) {
 		w.remedies[needJudged] = true
 		var err error
 		if w.judgedTalk, spent, err = w.model.judgeNeed(ctx); err != nil {
@@ -305,10 +310,10 @@ func (w *Runner) repliedAtOnce(reply string) bool {
 	return placed == 0
 }
 
-// claimsOf returns the factual claims of a reply.
-func (w *Runner) claimsOf(reply string) []string {
+// claimTexts returns the factual claims of a reply.
+func claimTexts(e *cite.Evidence, reply string) []string {
 	var claims []string
-	for _, c := range w.evidence.FactualClaims(reply) {
+	for _, c := range e.FactualClaims(reply) {
 		claims = append(claims, c.Text)
 	}
 	return claims
@@ -333,15 +338,6 @@ func (m *modelCaller) judgeNeed(ctx context.Context) (none bool, spent chat.Spen
 		spent = m.budget.chargeFailedReply(m.judge, err)
 	}
 	return v.Yes && err == nil, spent, err
-}
-
-// phaseOfChosen returns the phase of a run after rules chose its first tools. Rules recognise small talk and work on
-// a text by form, and such a message may still need documents. So its phase lets the model call tools.
-func (w *Runner) phaseOfChosen() phase {
-	if w.asked.Type == question.General && !w.model.isRuleBased() && w.model.toolSelection() != tools.SelectRules {
-		return answeringTalk
-	}
-	return answeringPreselected
 }
 
 // leaveTalk reclassifies a message that rules took for small talk as a factual question, once the model calls a tool
