@@ -396,7 +396,7 @@ func TestBadQuestionsGetOneSentence(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := b.send("POST", tt.path, tt.body)
-			if p := got.problem(t); got.status != tt.status || !strings.Contains(p.Detail.String(), tt.part) {
+			if p := got.problem(t); got.status != tt.status || !strings.Contains(string(p.Detail), tt.part) {
 				t.Errorf("got %d %q, want %d with %q", got.status, p.Detail, tt.status, tt.part)
 			}
 		})

@@ -106,7 +106,7 @@ func TestWhatIsNotThereIsToldAsAProblem(t *testing.T) {
 		}
 		p := got.problem(t)
 		if got.status != tt.status || got.header.Get("Content-Type") != "application/problem+json" ||
-			strings.Contains(p.Detail.String(), pageWords) || p.RequestID == "" || len(p.Routes) == 0 {
+			strings.Contains(string(p.Detail), pageWords) || p.RequestID == "" || len(p.Routes) == 0 {
 			t.Errorf(
 				"%s %s: %d %s, want %d as a problem with routes",
 				tt.method,
@@ -117,7 +117,7 @@ func TestWhatIsNotThereIsToldAsAProblem(t *testing.T) {
 			)
 			continue
 		}
-		if tt.first != "" && (p.Routes[0] != tt.first || !strings.Contains(p.Detail.String(), tt.first)) {
+		if tt.first != "" && (p.Routes[0] != tt.first || !strings.Contains(string(p.Detail), tt.first)) {
 			t.Errorf("%s %s: routes %q and %q, want %s first", tt.method, tt.path, p.Routes, p.Detail, tt.first)
 		}
 		for _, route := range tt.has {

@@ -229,7 +229,7 @@ func TestAnUnreadableNameKeepsTheFilesBeforeIt(t *testing.T) {
 	var res api.Uploaded
 	got.decode(t, &res)
 	if len(res.Documents) != 1 || res.Documents[0].Filename != "before.md" || len(res.Rejected) != 1 ||
-		!strings.Contains(res.Rejected[0].Detail.String(), "Rename") {
+		!strings.Contains(string(res.Rejected[0].Detail), "Rename") {
 		t.Errorf("%s", got.body)
 	}
 }

@@ -130,7 +130,7 @@ func TestDatesAndTimesOfFilters(t *testing.T) {
 	}
 	for _, value := range []string{`"last week"`, `"2020-13-01"`, `5`, `{}`} {
 		got := b.send("POST", "/search", `{"query":"gutters","filters":{"added_before":`+value+`}}`)
-		if p := got.problem(t); got.status != 400 || !strings.Contains(p.Detail.String(), "filters.added_before") {
+		if p := got.problem(t); got.status != 400 || !strings.Contains(string(p.Detail), "filters.added_before") {
 			t.Errorf("added_before %s: %d %s, want 400", value, got.status, got.body)
 		}
 	}
@@ -175,7 +175,7 @@ func TestASearchGoesByTheDocumentsOwnDates(t *testing.T) {
 	} {
 		for _, path := range []string{"/search", "/agent/retrieve"} {
 			got := b.send("POST", path, `{"query":"gutters","filters":`+filters+`}`)
-			if p := got.problem(t); got.status != 400 || !strings.Contains(p.Detail.String(), want) {
+			if p := got.problem(t); got.status != 400 || !strings.Contains(string(p.Detail), want) {
 				t.Errorf("%s %s: %d %s, want %q", path, filters, got.status, got.body, want)
 			}
 		}

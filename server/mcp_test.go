@@ -216,7 +216,7 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 			t.Errorf("%s: %d, %s, %+v; want %q, %d, Status %v",
 				tt.name, got.status, kind, p, "application/problem+json", tt.status, tt.status)
 		}
-		if p.Code != tt.code || !strings.Contains(p.Detail.String(), tt.detail) || len(p.Detail) > 500 ||
+		if p.Code != tt.code || !strings.Contains(string(p.Detail), tt.detail) || len(p.Detail) > 500 ||
 			p.RequestID == "" {
 			t.Errorf("%s: %+v; want Code %v, %q in it, at most 500, something", tt.name, p, tt.code, tt.detail)
 		}

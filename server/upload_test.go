@@ -117,7 +117,7 @@ func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
 		}
 		for _, r := range res.Rejected {
 			if !strings.Contains(page.body, r.Filename) ||
-				!strings.Contains(page.body, html.EscapeString(r.Detail.String())) {
+				!strings.Contains(page.body, html.EscapeString(string(r.Detail))) {
 				t.Errorf("%s: the page does not name %q and %q", tt.name, r.Filename, r.Detail)
 			}
 		}

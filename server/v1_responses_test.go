@@ -334,7 +334,7 @@ func (r reply) wantOver(t *testing.T, what string, status int, limit chat.LimitN
 	}
 	p := r.problem(t)
 	if p.Limit != limit || (p.Code != chat.CodeTooMany && p.Code != chat.CodeDiskFull) ||
-		!strings.HasSuffix(p.Detail.String(), ".") {
+		!strings.HasSuffix(string(p.Detail), ".") {
 		t.Errorf("%s: %+v, want the limit %s and a sentence", what, p, limit)
 	}
 }
@@ -528,7 +528,7 @@ func TestUploadsCount(t *testing.T) {
 	got := b.upload(given["anna"], 100, 200, 300)
 	got.decode(t, &some)
 	if got.status != 202 || len(some.Documents) != 2 || len(some.Rejected) != 1 ||
-		some.Rejected[0].Code != chat.CodeTooMany || !strings.Contains(some.Rejected[0].Detail.String(), "2 files in 24 hours") {
+		some.Rejected[0].Code != chat.CodeTooMany || !strings.Contains(string(some.Rejected[0].Detail), "2 files in 24 hours") {
 		t.Errorf("three files: %d %s, want 202", got.status, got.body)
 	}
 	b.upload(given["anna"], 400).wantOver(t, "a fourth", 429, chat.FilesPerDay)
@@ -537,7 +537,7 @@ func TestUploadsCount(t *testing.T) {
 	got = b.upload(given["bert"], 3<<20, 1<<20)
 	got.decode(t, &some)
 	if len(some.Documents) != 1 || len(some.Rejected) != 1 ||
-		!strings.Contains(some.Rejected[0].Detail.String(), "MiB") {
+		!strings.Contains(string(some.Rejected[0].Detail), "MiB") {
 		t.Errorf("a large file and a small one: %d %s", got.status, got.body)
 	}
 	if got = b.upload(given["carl"], 2<<20); got.status != http.StatusInsufficientStorage ||

@@ -364,7 +364,7 @@ func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
 	s.end(os.Interrupt)
 	s = serve(t, dir, env...) // it has no requests yet
 	now := loose[modelchoice.Found](t, s.send("GET", "/model", nil).body)
-	if len(now.Servers) > 0 || !strings.Contains(now.Trouble.String(), "nothing answers at its address") {
+	if len(now.Servers) > 0 || !strings.Contains(string(now.Trouble), "nothing answers at its address") {
 		t.Errorf("after its server went: %+v, want it said", now)
 	}
 	if got := s.send("PUT", "/model", `{"service":"offline"}`); got.status != 200 {

@@ -14,7 +14,9 @@ type Models struct {
 
 // Find handles GET /model. A user who may not choose gets the reason, and no model of this machine.
 func (a *Models) Find(c httpio.Context) (modelchoice.Found, error) {
-	return a.Desk.Look(c, a.Guard, a.Names()[0]), nil
+	found := a.Desk.Look(c, a.Guard, a.Names()[0])
+	found.Trouble = found.Trouble.English()
+	return found, nil
 }
 
 // Choose handles PUT /model. Only the local user or an operator may; see modelchoice.Desk.

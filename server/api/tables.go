@@ -74,7 +74,7 @@ type CellEdit struct {
 // tellTable converts a grid to its API form, with the given cells.
 func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
 	for i, cell := range cells {
-		cells[i].Trouble = locale.Message(cell.Trouble.String())
+		cells[i].Trouble = cell.Trouble.English()
 	}
 	return DocumentTable{
 		ID: g.ID, Name: g.Name, State: g.State, Trouble: g.Trouble.String(), Model: g.Model,
@@ -161,7 +161,7 @@ func (a *Tables) EditCell(c httpio.Context, body CellEdit) (cell chat.GridCell, 
 		return cell, err
 	}
 	cell, err = a.Filler.Edit(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column, body.Text)
-	cell.Trouble = locale.Message(cell.Trouble.String())
+	cell.Trouble = cell.Trouble.English()
 	return cell, err
 }
 
@@ -242,6 +242,7 @@ func (a *Tables) Events(c httpio.Context) error {
 			return err
 		}
 		for _, cell := range cells {
+			cell.Trouble = cell.Trouble.English()
 			body, err := json.Marshal(cell)
 			if err != nil {
 				return err

@@ -71,6 +71,9 @@ func (m Message) String() string {
 	return English.render(m.parts())
 }
 
+// English returns the English text as a message, for a field of the API that is also stored.
+func (m Message) English() Message { return Message(m.String()) }
+
 // render returns the sentence of a form and its values.
 func (l *Language) render(parts []any) string {
 	form, _ := parts[0].(string)
