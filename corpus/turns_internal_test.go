@@ -293,10 +293,14 @@ func TestCheckEvidence(t *testing.T) {
 }
 
 // PurgeBefore purges documents deleted before a time, which Run does by the clock.
-func (l *Library) PurgeBefore(ctx context.Context, t time.Time) error { return sweeper{l}.purge(ctx, t) }
+func (l *Library) PurgeBefore(ctx context.Context, t time.Time) error {
+	return sweeper{l}.purge(ctx, t)
+}
 
 // RemoveAt executes the removals that are due at a time, which Run does by the clock.
-func (l *Library) RemoveAt(ctx context.Context, now time.Time) error { return sweeper{l}.doRemovals(ctx, now) }
+func (l *Library) RemoveAt(ctx context.Context, now time.Time) error {
+	return sweeper{l}.doRemovals(ctx, now)
+}
 
 // waiting is an embedder that blocks passages, except for interactive callers.
 type waiting struct{ embedtest.Hashing }
