@@ -11,7 +11,6 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/server/export"
 	"github.com/footnote/footnote/server/httpio"
-	"github.com/footnote/footnote/text/locale"
 	"github.com/footnote/footnote/text/sse"
 )
 
