@@ -3,13 +3,13 @@
 // (transcript). The live feed streams a growing log to its readers (feed, live). The package also has user limits,
 // request validation, and the interfaces of the session and run stores. It does no I/O.
 //
-// Every other package may import this one; it imports only text, english and locale. The agent, the
-// stores and the server share its vocabulary. Input is user requests (RunRequest) and reports of runs (Payload). Output is
-// events in one JSON form, read by the page, the API and a restarted run. Start with run.go (sessions, runs and the
-// store's guarantees), payload.go (the payloads) and transcript.go (the fold of a log). The other files have one
-// subject each: the queue (waiting), commands to running runs (command), kept questions and webhooks (standing,
-// webhook), tables over documents (grid), links to answers (share), answers as files (evidence), viewer addresses
-// (link), and logs of older versions (step_import).
+// Every other package may import this one; it imports only text, english and locale. The agent, the stores and the
+// server share its vocabulary. Input is user requests (RunRequest) and reports of runs (Payload). Output is events in
+// one JSON form, read by the page, the API and a restarted run. Start with run.go (sessions, runs and the store's
+// guarantees), payload.go (the payloads) and transcript.go (the fold of a log). The other files have one subject
+// each: the queue (waiting), commands to running runs (command), kept questions and webhooks (standing, webhook),
+// tables over documents (grid), links to answers (share), answers as files (evidence), viewer addresses (link), and
+// logs of older versions (step_import).
 //
 // A stored event must never change, nor may the meaning of a stored field: old logs stay readable. New fields are
 // optional. Fields that old steps lack are derived when they are decoded.

@@ -528,7 +528,8 @@ func TestUploadsCount(t *testing.T) {
 	got := b.upload(given["anna"], 100, 200, 300)
 	got.decode(t, &some)
 	if got.status != 202 || len(some.Documents) != 2 || len(some.Rejected) != 1 ||
-		some.Rejected[0].Code != chat.CodeTooMany || !strings.Contains(string(some.Rejected[0].Detail), "2 files in 24 hours") {
+		some.Rejected[0].Code != chat.CodeTooMany ||
+		!strings.Contains(string(some.Rejected[0].Detail), "2 files in 24 hours") {
 		t.Errorf("three files: %d %s, want 202", got.status, got.body)
 	}
 	b.upload(given["anna"], 400).wantOver(t, "a fourth", 429, chat.FilesPerDay)

@@ -225,8 +225,8 @@ func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.U
 	return m.log.emitEvents(
 		ctx,
 		m.log.newStep("notice", chat.ActionThinking, chat.StatusError, locale.Message(fmt.Sprintf(
-			"The model's server read only about %d of %d tokens: its context is set too small, and the answer may miss "+
-				"something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
+			"The model's server read only about %d of %d tokens: its context is set too small, and the answer may "+
+				"miss something. With Ollama, OLLAMA_CONTEXT_LENGTH sets it",
 			u.In,
 			sent,
 		))),

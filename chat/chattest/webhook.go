@@ -153,7 +153,8 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("claimed %+v before it was due", list)
 		}
 		h, _ := b.Webhook(t.Context(), anna)
-		if h.Trouble.String() != "It sleeps 2 s." || h.Trouble == "It sleeps 2 s." || !h.FailedAt.Equal(at) || h.Lost != 0 || h.Waiting != 1 {
+		if h.Trouble.String() != "It sleeps 2 s." || h.Trouble == "It sleeps 2 s." ||
+			!h.FailedAt.Equal(at) || h.Lost != 0 || h.Waiting != 1 {
 			t.Errorf("Webhook = %+v, want its trouble", h)
 		}
 		n = b.claim(later)[0]
