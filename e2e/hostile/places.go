@@ -242,7 +242,8 @@ func (s *site) oddPlaces(ctx context.Context) (string, error) {
 			{"DELETE", id + query, "", ""}, {"POST", id + "/look", asJSON, odd}, {"GET", id + "/items" + query, "", ""},
 			{"POST", id + "?_method=PATCH", formType, form.Encode()}, {"GET", "/places/new" + query, "", ""},
 			{"POST", "/places", formType, form.Encode()}, {"POST", "/places", formType, odd},
-			{"PUT", "/standing/webhook", asJSON, odd}, {"POST", "/standing/webhook?_method=PUT", formType, form.Encode()},
+			{"PUT", "/standing/webhook", asJSON, odd},
+			{"POST", "/standing/webhook?_method=PUT", formType, form.Encode()},
 			{"PUT", "/standing/webhook", asJSON, fmt.Sprintf(`{"url":%q}`, odd)},
 		} {
 			got, err := s.sendRequest(ctx, s.attack, sent.method, sent.path, "text/html, application/json", sent.kind,

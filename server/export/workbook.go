@@ -160,7 +160,8 @@ const (
 		`<Override PartName="/xl/styles.xml" ContentType="` + sheetKinds + `styles+xml"/></Types>`
 
 	// workbookStyles has the cell formats: the required default, headStyle and bodyStyle.
-	workbookStyles = `<styleSheet ` + sheetSpaces + `><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>` +
+	workbookStyles = `<styleSheet ` + sheetSpaces + `><fonts count="2">` +
+		`<font><sz val="11"/><name val="Calibri"/></font>` +
 		`<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
 		`<fills count="2"><fill><patternFill patternType="none"/></fill>` +
 		`<fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders>` +

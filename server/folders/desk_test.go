@@ -121,7 +121,8 @@ func TestWhatIsNoFolderToFollowIsSaid(t *testing.T) {
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%.80q: %v, want it followed", typed, err)
-		case want != "" && (chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(chat.MessageOf(err).String(), want)):
+		case want != "" && (chat.CodeOf(err) != chat.CodeInvalid ||
+			!strings.Contains(chat.MessageOf(err).String(), want)):
 			t.Errorf("%.80q: %v, want %q", typed, err, want)
 		}
 	}

@@ -129,8 +129,8 @@ func (f *frame) check() error {
 			english.Digits(f.height))}
 	case f.width >= 1<<17 || f.height >= 1<<17 || pixels > most:
 		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
-			"This picture has {1} × {2} pixels, more than the {3} million that can be read of its kind. Save it smaller "+
-				"and add that.",
+			"This picture has {1} × {2} pixels, more than the {3} million that can be read of its kind. Save it "+
+				"smaller and add that.",
 			english.Digits(f.width),
 			english.Digits(f.height),
 			most/1e6,
