@@ -18,6 +18,7 @@ import (
 	"github.com/footnote/footnote/server/find"
 	"github.com/footnote/footnote/server/httpio"
 	"github.com/footnote/footnote/server/relay"
+	"github.com/footnote/footnote/text/locale"
 )
 
 // schemas generates JSON schemas from Go types and their tags. Structs become components with their types' names.
@@ -109,6 +110,10 @@ func (b *schemas) schemaOf(t reflect.Type, asked, open bool) *jsonschema.Schema 
 		}, {Type: "null"}}}
 	case reflect.TypeFor[json.RawMessage]():
 		return &jsonschema.Schema{Type: "object"}
+	case reflect.TypeFor[locale.Forms](): // a form and its values, which are texts, numbers and nested messages
+		return &jsonschema.Schema{
+			Type: "array", Items: &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{}},
+		}
 	case reflect.TypeFor[relay.Content]():
 		return contentSchema()
 	case reflect.TypeFor[relay.V1ToolUse]():
