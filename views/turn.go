@@ -206,16 +206,6 @@ func (t *Turn) documentsRead() int {
 	return len(seen)
 }
 
-// findCitation returns the citation with a number.
-func (t *Turn) findCitation(n int) (chat.Citation, bool) {
-	for _, c := range t.Citations {
-		if c.Number == n {
-			return c, true
-		}
-	}
-	return chat.Citation{}, false
-}
-
 // version returns this turn's position among its siblings, from 1, and the neighbours' run ids, which are empty at
 // the ends.
 //

@@ -78,13 +78,6 @@ func (s *Store) beginCall() error {
 	return nil
 }
 
-// isResting reports whether calls fail immediately because the server recently did not respond.
-func (s *Store) isResting() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return time.Now().Before(s.rest)
-}
-
 // explainError converts an error of the client. A timeout or a connection failure starts a rest period. An
 // authentication failure does not, and has its own message. Any other response makes the store look up the
 // collection again, as it may have been dropped.

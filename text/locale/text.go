@@ -77,9 +77,6 @@ func (c Counted) Count(ctx context.Context, n int, values ...any) string {
 	return l.fill(words, slices.DeleteFunc(holes(c.other), func(hole string) bool { return hole == "{n}" }), values)
 }
 
-// English returns the English plural, which is the catalogue key.
-func (c Counted) English() string { return c.other }
-
 // fill replaces placeholders with values; open lists the placeholders in the order of the English words.
 func (l *Language) fill(words string, open []string, values []any) string {
 	if len(values) == 0 {

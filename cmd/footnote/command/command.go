@@ -127,6 +127,3 @@ func shortenLeft(s string, most int) string {
 	}
 	return "…" + string(runes[len(runes)-most+1:])
 }
-
-// OnTerminal reports whether the bar is redrawn in place.
-func (b *Bar) OnTerminal() bool { return b.terminal }
