@@ -1,5 +1,5 @@
 # Long tests, benchmarks and attacks. make test does a sample of most.
-.PHONY: test-watch trial-places test-clients test-arm64 bench-embed bench-milvus test-caddy upgrade-test check-deploy bench bench-scale recall bench-replicas quotes faults hostile fuzz film schemathesis schemathesis-sample audit
+.PHONY: test-watch trial-places test-clients test-arm64 bench-embed bench-milvus test-caddy upgrade-test check-deploy bench bench-profile bench-scale recall bench-replicas quotes faults hostile fuzz film schemathesis schemathesis-sample audit
 
 # A watched folder of 10,000 files, 1,000 changes, and kills in between.
 test-watch:
@@ -59,6 +59,11 @@ check-deploy:
 
 bench: build
 	$(GO) run ./e2e/bench
+
+# Statements and allocations of a run, and profiles of the server: go tool pprof bin/footnote-profile .cache/cpu.prof
+bench-profile: vendor
+	$(GO) build -tags "$(TAGS),profile" -o bin/footnote-profile ./cmd/footnote
+	TMPDIR=/dev/shm $(GO) run ./e2e/bench -only profile -binary bin/footnote-profile -cpuprofile .cache/cpu.prof -memprofile .cache/mem.prof
 
 # What docs/scale.md shows: one library in the embedded mode, then on a real PostgreSQL and a real Milvus, in two sizes. At most 30 minutes.
 # One process alone, to a million: make bench-scale PASSAGES=10000,100000,1000000  SHAPES=embedded

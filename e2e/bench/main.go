@@ -61,6 +61,8 @@ type bench struct {
 	quick  bool
 	delay  int // ms per token, for the paced scenes
 
+	cpuProfile, memProfile string // files for the scene profile; empty: none
+
 	// They are nil unless the flags are set; benchScale has the defaults.
 	passages []int    // library sizes, for the scene scale
 	shapes   []string // storage shapes
@@ -86,6 +88,7 @@ var scenes = []scene{
 	{name: "words", run: benchWords, apart: true},
 	{name: "recall", run: benchRecall, apart: true},
 	{name: "embedding", run: benchEmbedding, apart: true},
+	{name: "profile", run: benchProfile, apart: true},
 }
 
 func main() {
@@ -102,10 +105,12 @@ func main() {
 		"only", "",
 		"comma-separated scenes: single, many, paced, idle, corpus, pdf, start, turns, and those left out unless "+
 			"they are named: scale, recall, embedding, replicas (or its parts: unpaced, hundred, crowded, followed), "+
-			"words",
+			"words, profile",
 	)
 	b := &bench{}
 	flag.StringVar(&b.binary, "binary", "bin/footnote", "the Footnote binary to measure")
+	flag.StringVar(&b.cpuProfile, "cpuprofile", "", "file for a CPU profile of the scene profile")
+	flag.StringVar(&b.memProfile, "memprofile", "", "file for an allocation profile of that scene")
 	flag.BoolVar(&b.quick, "quick", false, "fewer repetitions: shows that it works, the figures mean little")
 	flag.Func("passages", "sizes of the library for the scene scale (default 10000,100000)", func(list string) error {
 		b.passages = nil

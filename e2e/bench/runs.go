@@ -15,9 +15,9 @@ type pair struct {
 	data                   string
 }
 
-// startPair starts the three and adds the small library. delay is that of startModel. On error all processes are
+// startPair starts the three and adds the small library. delay is that of startModel, env is added to Footnote's environment. On error all processes are
 // stopped.
-func (b *bench) startPair(ctx context.Context, delay int) (p *pair, err error) {
+func (b *bench) startPair(ctx context.Context, delay int, env ...string) (p *pair, err error) {
 	p = &pair{}
 	defer func() {
 		if err != nil {
@@ -33,7 +33,7 @@ func (b *bench) startPair(ctx context.Context, delay int) (p *pair, err error) {
 	if p.relay, err = startRelay(ctx, p.model); err != nil {
 		return p, err
 	}
-	if p.footnote, err = b.startFootnote(ctx, p.data, p.model); err != nil {
+	if p.footnote, err = b.startFootnote(ctx, p.data, p.model, env...); err != nil {
 		return p, err
 	}
 	_, err = uploadFiles(ctx, p.footnote, smallLibrary())

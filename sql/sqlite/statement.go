@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"expvar"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -14,6 +15,9 @@ type heldStmt struct {
 	*sql.Stmt
 	order []int // of the arguments, from 0; nil: unchanged
 }
+
+// executed counts executed statements, for builds that serve the variables of expvar.
+var executed = expvar.NewInt("footnote_sqlite_statements")
 
 // parameter matches a numbered parameter.
 var parameter = regexp.MustCompile(`\$[0-9]+`)
@@ -56,6 +60,7 @@ func (s heldStmt) bind(args []any) []any {
 // text depends on their arguments use db.readers directly. The cache is checked under the read lock first and again
 // under the write lock, so that a statement is prepared once.
 func (db *DB) prepareStatement(ctx context.Context, query string) (heldStmt, error) {
+	executed.Add(1)
 	db.mu.RLock()
 	stmt, ok := db.stmts[query]
 	db.mu.RUnlock()

@@ -31,6 +31,7 @@ type tx struct {
 
 // stmt returns the cached prepared statement for a text. The cache is limited by the program's number of statements.
 func (t *tx) stmt(query string) (heldStmt, error) {
+	executed.Add(1)
 	if stmt, ok := t.stmts[query]; ok {
 		return stmt, nil
 	}
