@@ -21,6 +21,7 @@ type addedFootnotes struct {
 	from     int  // start of the text with undecided sentences
 	isTail   bool // that text continues a sentence with a footnote
 	seen     int  // offset before which no sentence needs buffering
+	checked  int  // offset before which the ends of sentences were examined
 	held     int  // end of the storable text; 0: all of it
 }
 
@@ -47,15 +48,21 @@ func (w *Writer) storable() int {
 	return w.text.Len()
 }
 
-// holdCopied buffers the text from the end of the first copied sentence.
+// holdCopied buffers the text from the end of the first copied sentence. It parses sentences only when the new text
+// has an end of one, since it is called for each token.
 func (w *Writer) holdCopied() {
 	a := &w.added
-	a.seen = max(a.seen, a.from)
-	said := w.text.String()[a.seen:]
-	if !w.addsFootnotes() || a.held > 0 || !strings.ContainsAny(said, ".!。！\n") {
+	if !w.addsFootnotes() || a.held > 0 {
 		return
 	}
-	begin := a.seen
+	a.seen = max(a.seen, a.from)
+	all, begin := w.text.String(), a.seen
+	fresh := all[max(a.checked, begin):]
+	a.checked = len(all)
+	if !strings.ContainsAny(fresh, ".!。！\n") {
+		return
+	}
+	said := all[begin:]
 	for _, s := range sentencesOf(said) {
 		if at := begin + s.mark; at >= w.stored && len(a.evidence.findCopied(said[s.start:s.end])) > 0 {
 			a.held = at
@@ -156,7 +163,7 @@ func (w *Writer) addTo(ctx context.Context, begin int, said string, s sentence, 
 	whole, mark := w.text.String(), " ["+strconv.Itoa(number)+"]"
 	w.text.Reset()
 	w.text.WriteString(whole[:at] + mark + whole[at:])
-	for _, offset := range []*int{&w.line, &w.begin, &w.added.from, &w.added.seen} {
+	for _, offset := range []*int{&w.line, &w.begin, &w.added.from, &w.added.seen, &w.added.checked} {
 		if *offset >= at {
 			*offset += len(mark)
 		}
