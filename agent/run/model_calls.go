@@ -396,12 +396,13 @@ type replyWatch struct {
 func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, over bool) {
 	w.said.WriteString(piece)
 	all := w.said.String()
-	lead := len(all) - len(strings.TrimLeft(all, " \n"))
-	plain := strings.ReplaceAll(all[lead:], "’", "'")
-	if rest, ok := strings.CutPrefix(plain, english.Refusal); ok {
-		return english.Refusal, llm.Dropped{Text: rest, Message: "Removed what followed the refusal"}, true
-	} else if strings.HasPrefix(english.Refusal, plain) {
-		return "", dropped, false
+	if w.passed == 0 { // later text does not begin the reply
+		plain := strings.ReplaceAll(strings.TrimLeft(all, " \n"), "’", "'")
+		if rest, ok := strings.CutPrefix(plain, english.Refusal); ok {
+			return english.Refusal, llm.Dropped{Text: rest, Message: "Removed what followed the refusal"}, true
+		} else if strings.HasPrefix(english.Refusal, plain) {
+			return "", dropped, false
+		}
 	}
 	for {
 		end := sentenceEnd(all[w.begun:])
@@ -442,9 +443,24 @@ func repetition(text string) llm.Dropped {
 
 // mayRepeat reports whether an incomplete sentence is a prefix of one whose repetition would end the reply.
 func (w *replyWatch) mayRepeat(begun string) bool {
-	key := strings.Join(strings.Fields(begun), " ")
-	return key != "" && !w.fenced && (strings.HasPrefix(w.before, key) ||
-		slices.ContainsFunc(w.twice, func(said string) bool { return strings.HasPrefix(said, key) }))
+	return !w.fenced && (beginsWith(w.before, begun) ||
+		slices.ContainsFunc(w.twice, func(said string) bool { return beginsWith(said, begun) }))
+}
+
+// beginsWith reports whether a sentence, whose words are separated by single spaces, begins with the words of begun,
+// the last of which may be incomplete. It is false if begun has no words.
+func beginsWith(sentence, begun string) bool {
+	space, ok := "", false
+	for word := range strings.FieldsSeq(begun) {
+		if sentence, ok = strings.CutPrefix(sentence, space); !ok {
+			return false
+		}
+		if sentence, ok = strings.CutPrefix(sentence, word); !ok {
+			return false
+		}
+		space = " "
+	}
+	return ok
 }
 
 // noteSentence records a sentence or line, and reports whether it ends the reply: the second time in a row, or the

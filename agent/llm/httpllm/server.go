@@ -50,7 +50,7 @@ type Server struct {
 func NewHTTPClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	return &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
+		Proxy: http.ProxyFromEnvironment, DialContext: dialCopying(dialer), ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConns: 1024, MaxIdleConnsPerHost: 1024,
 		IdleConnTimeout: 90 * time.Second, DisableCompression: true,
 	}}
@@ -225,13 +225,16 @@ type limited struct {
 }
 
 // Respond is a middleware for SDKs that converts an error response before the SDK reads its body without a limit. It
-// limits the bodies of other responses, except streams: their events are limited, and the watchdog cancels them.
+// limits the bodies of other responses, except streams: their events are limited, and the watchdog cancels them. It
+// releases the request's body once the response begins.
 func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	released := releaseBody(req)
 	res, err := next(req)
 	if err != nil {
 		return nil, err
 	}
 	if res.StatusCode < 400 {
+		released()
 		if req.Header.Get("Accept") != "text/event-stream" {
 			most := int64(maxBody)
 			if req.Method == http.MethodGet {

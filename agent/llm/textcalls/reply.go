@@ -50,7 +50,7 @@ func (r *reply) yieldThought(text string) {
 func (r *reply) showText(text string) {
 	if text != "" {
 		r.shown = true
-		r.cited = r.cited || footnote.MatchString(text)
+		r.cited = r.cited || strings.Contains(text, "[") && footnote.MatchString(text)
 		r.yieldPart(llm.Text(text))
 	}
 }
