@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/footnote/footnote/chat"
@@ -34,9 +35,10 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 			durable = true
 		}
 	}
-	if err := c.db.writeTx(
-		ctx, durable, func(tx *tx) error { return appendEvents(tx, owner, runID, events, payloads) },
-	); err != nil {
+	if err := c.db.writer.submitWrite(ctx, &pendingWrite{
+		fn: func(tx *tx) error { return appendEvents(tx, owner, runID, events, payloads) }, durable: durable,
+		checksFirst: true, answer: make(chan error, 1),
+	}, false); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}
 	return events, nil
@@ -62,21 +64,37 @@ func appendEvents(tx *tx, owner, runID string, events []chat.Event, payloads []c
 		return store.ErrTooManyEvents
 	}
 	now := time.Now().UnixMicro()
-	for i := range events {
-		e := &events[i]
-		last++
-		e.Seq, e.At = last&maxSeq, store.TimeOf(now)
-		if _, err := tx.Exec(
-			`INSERT INTO events (id, at, type, body) VALUES (?, ?, ?, ?)`, last, now, string(e.Type), []byte(e.Body),
-		); err != nil {
+	for at := 0; at < len(events); at += maxRows {
+		rows := events[at:min(at+maxRows, len(events))]
+		args := make([]any, 0, 4*maxRows)
+		for i := range rows {
+			last++
+			rows[i].Seq, rows[i].At = last&maxSeq, store.TimeOf(now)
+			args = append(args, last, now, string(rows[i].Type), []byte(rows[i].Body))
+		}
+		if _, err := tx.Exec(insertEvents[len(rows)], args...); err != nil {
 			return err
 		}
-		if err := applyPayload(tx, run, now, payloads[i]); err != nil {
+	}
+	for _, p := range payloads {
+		if err := applyPayload(tx, run, now, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// maxRows is the number of events that one statement inserts, more than most appends have.
+const maxRows = 8
+
+// insertEvents holds the statement that inserts a number of events, from 1 to maxRows.
+var insertEvents = func() (statements [maxRows + 1]string) {
+	for n := range statements {
+		statements[n] = `INSERT INTO events (id, at, type, body) VALUES (?, ?, ?, ?)` +
+			strings.Repeat(`, (?, ?, ?, ?)`, max(n-1, 0))
+	}
+	return statements
+}()
 
 // applyPayload stores an event's changes outside the log. The run's row has the values of lists, so that they need
 // not read logs.

@@ -27,6 +27,8 @@ type tx struct {
 	ctx   context.Context // never cancelled
 	conn  *sql.Conn
 	stmts map[string]heldStmt
+
+	written int // number of statements that Exec began
 }
 
 // stmt returns the cached prepared statement for a text. The cache is limited by the program's number of statements.
@@ -49,6 +51,7 @@ func (t *tx) Exec(query string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	t.written++
 	result, err := stmt.ExecContext(t.ctx, stmt.bind(args)...)
 	if err != nil {
 		return 0, failure(err)

@@ -22,8 +22,8 @@ const (
 )
 
 // A writer owns the writing connection. Its goroutine takes all queued small writes, runs them in one transaction,
-// each in its own savepoint, commits, and then answers them. So the cost of a write falls with their number, and a
-// single write has no delay. A bulk write has a transaction of its own when no small one is queued.
+// commits, and then answers them. So the cost of a write falls with their number, and a single write has no delay. A
+// bulk write has a transaction of its own when no small one is queued.
 //
 // The writes of a batch share the fsync of a commit, which costs far more than the writes. A failed write is rolled
 // back to its savepoint; a failure of the whole transaction, such as a full disk, fails all of them.
@@ -50,9 +50,12 @@ type writer struct {
 type pendingWrite struct {
 	fn      func(*tx) error
 	durable bool
-	state   atomic.Int32 // waiting, started or abandoned
-	answer  chan error   // a buffer for one
-	err     error
+	// checksFirst means that fn returns its own errors before it writes. It needs no savepoint: a later error is one
+	// of the database and fails the whole transaction.
+	checksFirst bool
+	state       atomic.Int32 // waiting, started or abandoned
+	answer      chan error   // a buffer for one
+	err         error
 }
 
 const (
@@ -229,9 +232,17 @@ func (w *writer) commitBatch(writes []*pendingWrite, durable bool) error {
 	succeeded := 0
 	for _, j := range writes {
 		var err error
-		if len(writes) == 1 {
-			j.err = w.callSafely(j.fn) // the transaction is its savepoint
-		} else if err = w.callInSavepoint(j); err != nil {
+		switch written := w.tx.written; {
+		case len(writes) == 1: // the transaction is its savepoint
+			j.err = w.callSafely(j.fn)
+		case !j.checksFirst:
+			err = w.callInSavepoint(j)
+		default:
+			if j.err = w.callSafely(j.fn); j.err != nil && w.tx.written > written {
+				err = j.err
+			}
+		}
+		if err != nil {
 			w.rollBack()
 			return err
 		}
