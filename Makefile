@@ -70,9 +70,9 @@ node_modules/.package-lock.json: package.json package-lock.json
 # compressed PDFium.
 generate:
 	$(GO) tool templ generate
-	FOOTNOTE_WRITE_DOCS=1 $(GO) test ./cmd/footnote -run TheSettingsAreDocumented -count 1
-	FOOTNOTE_WRITE_API=1 $(GO) test ./server/openapi -run WhatTheSourceSays -count 1
-	FOOTNOTE_WRITE_PDFIUM=1 $(GO) test ./corpus/extract/pdf -run PDFiumIsTheOneOfTheLibrary -count 1
+	FOOTNOTE_WRITE_DOCS=1 $(GO) test ./cmd/footnote -run SettingsAreDocumented -count 1
+	FOOTNOTE_WRITE_API=1 $(GO) test ./server/openapi -run SourceCommentsAreCollected -count 1
+	FOOTNOTE_WRITE_PDFIUM=1 $(GO) test ./corpus/extract/pdf -run EmbeddedPDFiumMatchesLibrary -count 1
 
 # What tests need is fetched while the code is checked, one after the other: the system's packages can't be installed side by side.
 # QUICK=1 installs nothing: tests whose programs are missing are skipped.

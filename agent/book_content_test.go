@@ -42,7 +42,7 @@ func TestBookContentIsText(t *testing.T) {
 	}
 }
 
-func TestSourceURLIsALinkOfTheWeb(t *testing.T) {
+func TestSourceURLIsWebLink(t *testing.T) {
 	for given, want := range map[string]string{
 		"https://example.org/book": "https://example.org/book", "javascript:alert(1)": "", "": "",
 	} {
@@ -57,7 +57,7 @@ func TestSourceURLIsALinkOfTheWeb(t *testing.T) {
 	}
 }
 
-func TestTheRulesHaveTheLimitsOfTheRun(t *testing.T) {
+func TestRulesIncludeRunLimits(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	for budget, want := range map[chat.Budget]string{

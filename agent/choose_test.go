@@ -37,7 +37,7 @@ func readBefore(h *house) string {
 }
 
 // Each short path skips the model's tool selection, but not the tools that its answer needs.
-func TestShortPaths(t *testing.T) {
+func TestShortPathSkipsToolSelection(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, question string
@@ -111,7 +111,7 @@ func (t transcript) chosenBy() string {
 	return ""
 }
 
-func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
+func TestInsufficientShortPathFallsBackToModel(t *testing.T) {
 	t.Parallel()
 	good := strings.Replace(goodAnswer, "[1]", "[1][2][3][4]", 1) // one of them is it
 	model := scripted.New(says(english.Refusal), calls(search("paid holiday")), says(good))
@@ -125,7 +125,7 @@ func TestAShortPathThatDoesNotSufficeIsLeftToTheModel(t *testing.T) {
 	}
 }
 
-func TestSelectionSaysWhoChooses(t *testing.T) {
+func TestSelectionReportsSelector(t *testing.T) {
 	t.Parallel()
 	const simple, complicated = "Who made the building survey?", "Why is the roof in poor condition?"
 	for _, tt := range []struct {
@@ -183,7 +183,7 @@ func TestSelectionSaysWhoChooses(t *testing.T) {
 	}
 }
 
-func TestEarlyStopSparesTheReading(t *testing.T) {
+func TestEarlyStopSkipsReading(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	ask := func(set run.Features) transcript {
@@ -200,7 +200,7 @@ func TestEarlyStopSparesTheReading(t *testing.T) {
 	}
 }
 
-func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
+func TestModelSelectionIsCachedForSimilarQuestion(t *testing.T) {
 	t.Parallel()
 	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		if !r.NoTools && r.Turn() == 0 {
@@ -241,7 +241,7 @@ func TestTheModelsChoiceIsUsedAgainForASimilarQuestion(t *testing.T) {
 }
 
 // Arguments that are not the question's words are not reused for another question.
-func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
+func TestCachedSelectionExcludesArguments(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -283,7 +283,7 @@ func TestOnlyTheToolsOfASimilarQuestionAreUsedAgain(t *testing.T) {
 	}
 }
 
-func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
+func TestEmptySearchIsRetriedInOtherWords(t *testing.T) {
 	t.Parallel()
 	script := func() *scripted.Model { return scripted.New(calls(search("zzyzx qwertz")), says(goodAnswer)) }
 	h := newHouse(t, script())
@@ -304,7 +304,7 @@ func TestASearchThatFoundNothingIsMadeInOtherWords(t *testing.T) {
 	}
 }
 
-func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
+func TestRunSearchesForModelWithoutToolCalls(t *testing.T) {
 	t.Parallel()
 	bad := calls(call("search_the_web", `{}`))
 	for _, tt := range []struct {
@@ -333,7 +333,7 @@ func TestAModelThatDoesNotUseItsToolsIsRescued(t *testing.T) {
 	}
 }
 
-func TestARequestSwitchesAgentMode(t *testing.T) {
+func TestRequestSwitchesAgentMode(t *testing.T) {
 	t.Parallel()
 	on, off := true, false
 	for _, tt := range []struct {
@@ -365,7 +365,7 @@ func TestARequestSwitchesAgentMode(t *testing.T) {
 	}
 }
 
-func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
+func TestSelectedCallsBelongToToolset(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string][]string{
 		"cursor": {"search_documents", "read_document"}, "react": {"retrieve", "lookup"},
@@ -391,7 +391,7 @@ func TestChosenCallsAreThoseOfTheToolset(t *testing.T) {
 func remembering(m run.Memory) func(*Config) { return func(c *Config) { c.Memory = m } }
 
 // Passages of an earlier answer can be cited in the next turn without another search.
-func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
+func TestEarlierPassagesCanBeCited(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	session := readBefore(h)
@@ -424,7 +424,7 @@ func TestPassagesOfEarlierAnswersAreKnownAndCited(t *testing.T) {
 
 // A follow-up is checked against the documents like the first question: only text of the conversation may be
 // repeated without a footnote.
-func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
+func TestFollowUpIsCheckedAgainstDocuments(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	session := readBefore(h)
@@ -445,7 +445,7 @@ func TestAnAnswerFromTheConversationSaysWhatWasSaid(t *testing.T) {
 	}
 }
 
-func TestAConversationIsToldInItsBounds(t *testing.T) {
+func TestConversationHistoryIsBounded(t *testing.T) {
 	t.Parallel()
 	turn := 0
 	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
@@ -524,7 +524,7 @@ func translates(model *scripted.Model) (n int) {
 func byRules(c *Config) { thinking(run.Features{Selection: tools.SelectRules})(c) }
 
 // A query of the program is translated once by the model, if the documents are in another language.
-func TestASearchByRulesIsTranslatedOnce(t *testing.T) {
+func TestRuleQueryIsTranslatedOnce(t *testing.T) {
 	t.Parallel()
 	fails := scripted.Reply{Err: &llm.Error{Kind: llm.KindServer, Message: "it is out of order"}}
 	for _, tt := range []struct {
@@ -568,7 +568,7 @@ func TestASearchByRulesIsTranslatedOnce(t *testing.T) {
 }
 
 // A model that searches gets the documents' language in its prompt, without a further call.
-func TestAModelThatSearchesIsToldTheDocumentsLanguage(t *testing.T) {
+func TestPromptNamesDocumentLanguage(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, question, added string
@@ -600,7 +600,7 @@ func TestAModelThatSearchesIsToldTheDocumentsLanguage(t *testing.T) {
 }
 
 // A refusal always lists the searches and the nearest passages.
-func TestARefusalSaysWhatWasSearchedAndWhatCameNearest(t *testing.T) {
+func TestRefusalListsSearchesAndNearestPassages(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says(english.Refusal)))
 	got := h.answer(asks("What is for lunch?"))

@@ -63,7 +63,7 @@ func isSearched(p chat.Payload) bool {
 	return ok && s.ToolName == "search_documents" && s.Status == chat.StatusComplete
 }
 
-func TestAStoppedRunKeepsItsTextAndEndsCancelled(t *testing.T) {
+func TestStoppedRunKeepsTextAndIsCancelled(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{text: "There are"})
 	run := h.ask(asks("How many days?"))
@@ -100,7 +100,7 @@ func TestAStoppedRunKeepsItsTextAndEndsCancelled(t *testing.T) {
 	}
 }
 
-func TestAnswerNowMakesTheModelAnswerFromWhatThereIs(t *testing.T) {
+func TestAnswerNowAnswersFromAvailablePassages(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, thenHangs())
 	run := h.ask(asks("How many days of holiday are there?"))
@@ -113,7 +113,7 @@ func TestAnswerNowMakesTheModelAnswerFromWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
+func TestStopInterruptsRunsAndBlocksNewOnes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	run := h.ask(asks("Wait"))
@@ -133,7 +133,7 @@ func TestStopInterruptsRunsAndLetsNoneBegin(t *testing.T) {
 }
 
 // A model that panics ends its run as failed.
-func TestAPanicEndsTheRunAsFailed(t *testing.T) {
+func TestPanicFailsRun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, relay{func(context.Context, llm.Request) iter.Seq2[llm.Part, error] { panic("a bug") }})
 	if d := h.answer(asks("Hm?")).done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal ||
@@ -142,7 +142,7 @@ func TestAPanicEndsTheRunAsFailed(t *testing.T) {
 	}
 }
 
-func TestTheSameIdempotencyKeyIsOneRun(t *testing.T) {
+func TestSameIdempotencyKeyReturnsSameRun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	req := asks("How many days of holiday are there?")
@@ -155,7 +155,7 @@ func TestTheSameIdempotencyKeyIsOneRun(t *testing.T) {
 	h.wait(first.ID).done()
 }
 
-func TestARepeatAfterItsDocumentWasDeletedIsTheEarlierRun(t *testing.T) {
+func TestIdempotentRepeatIgnoresDeletedDocument(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
@@ -186,7 +186,7 @@ func TestARepeatAfterItsDocumentWasDeletedIsTheEarlierRun(t *testing.T) {
 	}
 }
 
-func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
+func TestKilledRunResumesAtLastFinishedStep(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New(nil))
@@ -247,7 +247,7 @@ func TestAKilledRunGoesOnFromItsLastFinishedStep(t *testing.T) {
 	}
 }
 
-func TestARunThatIsOldOrKeepsDyingIsInterrupted(t *testing.T) {
+func TestOldOrCrashingRunIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New(nil))
@@ -287,7 +287,7 @@ func thenNothing(replies ...scripted.Reply) llm.Model {
 }
 
 // A run spends the same, whether in one piece or taken over by another server after each turn.
-func TestARunThatIsTakenOverHasSpentWhatItSpentBefore(t *testing.T) {
+func TestTakenOverRunKeepsSpentBudget(t *testing.T) {
 	t.Parallel()
 	web := call("web_search", `{"query":"slate roof"}`)
 	read := call("read_document", `{"doc_id":"no such document"}`)
@@ -434,7 +434,7 @@ func validHistory(t *testing.T, messages []llm.Message) {
 	}
 }
 
-func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
+func TestStepCanBeRepeatedWithEditedInput(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		scripted.Reply{
@@ -510,7 +510,7 @@ func TestAStepCanBeRunAgainWithAnotherInput(t *testing.T) {
 	}
 }
 
-func TestNumbersOfPassagesGoOnWhereTheRepeatedStepsEnd(t *testing.T) {
+func TestPassageNumbersContinueAfterRepeatedSteps(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("search_documents", `{"query":"roof condition"}`)),
@@ -526,7 +526,7 @@ func TestNumbersOfPassagesGoOnWhereTheRepeatedStepsEnd(t *testing.T) {
 	}
 }
 
-func TestTheOfflineEngineGoesOnFromAnEditedStep(t *testing.T) {
+func TestOfflineModelContinuesFromEditedStep(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	first := h.answer(asks("What is the condition of the roof?"))
@@ -541,7 +541,7 @@ func TestTheOfflineEngineGoesOnFromAnEditedStep(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
+func TestInvalidStepRepeatIsRejected(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("search_documents", `{"query":"roof condition"}`), call("calculate", `{"expression":"2+2"}`)),
@@ -586,7 +586,7 @@ func TestWhatCannotBeRunAgainIsRefused(t *testing.T) {
 }
 
 // If a server dies during the edited call, another one resumes the run with that call.
-func TestARunFromAStepIsCarriedOnAfterARestart(t *testing.T) {
+func TestRepeatedStepResumesAfterRestart(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("search_documents", `{"query":"roof condition"}`)),

@@ -21,7 +21,7 @@ func fails(kind llm.ErrorKind) scripted.Reply {
 	return scripted.Reply{Err: &llm.Error{Kind: kind, Message: "connection refused"}}
 }
 
-func TestAModelThatFailsIsReplacedVisibly(t *testing.T) {
+func TestModelFallbackIsVisible(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
@@ -53,7 +53,7 @@ func TestAModelThatFailsIsReplacedVisibly(t *testing.T) {
 	}
 }
 
-func TestWithoutAFallbackARunFailsWithAReason(t *testing.T) {
+func TestRunWithoutFallbackFailsWithReason(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(fails(llm.KindAuth)))
 	got := h.answer(asks("How many days of holiday?"))
@@ -64,7 +64,7 @@ func TestWithoutAFallbackARunFailsWithAReason(t *testing.T) {
 	}
 }
 
-func TestCallsThatCanNotRunAreMendedOrTheModelMustAnswer(t *testing.T) {
+func TestInvalidCallsAreRepairedThenModelMustAnswer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
@@ -110,7 +110,7 @@ func TestCallsThatCanNotRunAreMendedOrTheModelMustAnswer(t *testing.T) {
 	})
 }
 
-func TestTheSameCallIsCachedThenRefused(t *testing.T) {
+func TestRepeatedCallIsCachedThenRefused(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(search("holiday")),
 		calls(call("search_documents", `{"query":" holiday ","max_results":10}`)), calls(search("holiday")),
@@ -126,7 +126,7 @@ func TestTheSameCallIsCachedThenRefused(t *testing.T) {
 	}
 }
 
-func TestASpentBudgetForcesAnAnswer(t *testing.T) {
+func TestExhaustedBudgetForcesAnswer(t *testing.T) {
 	t.Parallel()
 	one, two := 1, 2
 	for _, tt := range []struct {
@@ -155,7 +155,7 @@ func TestASpentBudgetForcesAnAnswer(t *testing.T) {
 	}
 }
 
-func TestTheReasonToStopIsTheBudgetThatIsSpent(t *testing.T) {
+func TestStopReasonNamesExhaustedBudget(t *testing.T) {
 	t.Parallel()
 	ten := 10
 	for _, tt := range []struct {
@@ -188,7 +188,7 @@ func TestTheReasonToStopIsTheBudgetThatIsSpent(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
+func TestAnswerWithoutFootnotesIsRetried(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says("Everybody has four weeks off."), says(goodAnswer)))
 	got := h.answer(asks("How many days of holiday are there?"))
@@ -207,7 +207,7 @@ func TestAnAnswerWithoutFootnotesIsAskedForThem(t *testing.T) {
 	}
 }
 
-func TestAClaimThatItsPassageDoesNotHoldIsUnsupported(t *testing.T) {
+func TestClaimWithoutPassageSupportIsUnsupported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(
 		t, scripted.New(calls(search("holiday")),
@@ -219,7 +219,7 @@ func TestAClaimThatItsPassageDoesNotHoldIsUnsupported(t *testing.T) {
 	}
 }
 
-func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
+func TestAnswerWithoutSourcesIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("zzyzx")), says("Paris is the capital of France.")))
 	got := h.answer(asks("What is the capital of France?"))
@@ -233,7 +233,7 @@ func TestAnAnswerFromNowhereIsRefused(t *testing.T) {
 	}
 }
 
-func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
+func TestRefusalIsExactAndHasNoFootnotes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(
 		t, scripted.New(calls(search("holiday lunch")),
@@ -248,7 +248,7 @@ func TestARefusalIsWrittenExactlyAndHasNoFootnotes(t *testing.T) {
 	}
 }
 
-func TestAnAnswerFromGivenTextNeedsNoSearch(t *testing.T) {
+func TestGivenTextNeedsNoSearch(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("The code is 4711 [1]."))
 	h := newHouse(t, model)
@@ -267,7 +267,7 @@ func TestAnAnswerFromGivenTextNeedsNoSearch(t *testing.T) {
 	}
 }
 
-func TestCutTurnsRunNoCall(t *testing.T) {
+func TestTruncatedTurnsRunNoCalls(t *testing.T) {
 	t.Parallel()
 	cut := calls(search("holiday"))
 	cut.Finish = llm.FinishLength
@@ -285,7 +285,7 @@ func TestCutTurnsRunNoCall(t *testing.T) {
 	}
 }
 
-func TestAnswerCutAtTokenLimit(t *testing.T) {
+func TestAnswerIsTruncatedAtTokenLimit(t *testing.T) {
 	t.Parallel()
 	cut := says(goodAnswer)
 	cut.Finish = llm.FinishLength
@@ -296,7 +296,7 @@ func TestAnswerCutAtTokenLimit(t *testing.T) {
 	}
 }
 
-func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
+func TestProviderRefusalIsNotAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(scripted.Reply{Text: "I can", Finish: llm.FinishFilter}))
 	if d := h.answer(asks("How?")).done(); d.Status != chat.RunGuardrailTriggered ||
@@ -305,7 +305,7 @@ func TestAProvidersRefusalIsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
+func TestInvalidQuestionsAreRejected(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil), func(c *Config) { c.MaxRuns = 1 })
 	hot, cold, warm, none, many, beyond := 3.0, -0.1, 1.1, 0, 51, 21
@@ -340,7 +340,7 @@ func TestBadQuestionsAreRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestTooManyRunsAtOnceAreRefused(t *testing.T) {
+func TestConcurrentRunLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
 	run := h.ask(asks("Wait"))
@@ -354,7 +354,7 @@ func TestTooManyRunsAtOnceAreRefused(t *testing.T) {
 	h.wait(run.ID)
 }
 
-func TestARefusalSaysWhichLimitEndedItsSearch(t *testing.T) {
+func TestRefusalNamesReachedLimit(t *testing.T) {
 	t.Parallel()
 	one := 1
 	for _, tt := range []struct {
@@ -379,7 +379,7 @@ func TestARefusalSaysWhichLimitEndedItsSearch(t *testing.T) {
 	}
 }
 
-func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
+func TestAnswerIsJudgedByRulesOrModel(t *testing.T) {
 	t.Parallel()
 	on, off := true, false
 	const ruled = "1 of 1 sentence with footnotes is backed"
@@ -449,7 +449,7 @@ func TestTheAnswerIsJudgedByRulesOrByTheModelThatIsAskedTo(t *testing.T) {
 	}
 }
 
-func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
+func TestRefusalIsNotJudgedByModel(t *testing.T) {
 	t.Parallel()
 	on := true
 	model := scripted.New(calls(search("football")), says(english.Refusal))
@@ -468,7 +468,7 @@ func TestNobodyAsksTheModelToJudgeARefusal(t *testing.T) {
 	}
 }
 
-func TestPlansAndJudgementsHaveTheTemperatureZero(t *testing.T) {
+func TestPlansAndJudgementsUseTemperatureZero(t *testing.T) {
 	t.Parallel()
 	on, warm := true, 0.9
 	model := scripted.New(

@@ -40,7 +40,7 @@ type faultRow struct {
 }
 
 // Provider faults through a whole run: its steps, the stored rows, and the text that the user sees.
-func TestProviderFaultsThroughAWholeRun(t *testing.T) {
+func TestProviderFaultsInWholeRun(t *testing.T) {
 	t.Parallel()
 	long := toolCalls(
 		`{"index":0,"id":"r1","function":{"name":"search_documents",` +
@@ -527,7 +527,7 @@ func provider(t *testing.T, step int, replies ...wired) (*openai.Model, *atomic.
 // A process dies while one call of a turn waits for approval and the next one has its result. The server that
 // resumes the run reads the first call last: for a strict provider, a result without its call and a call without its
 // result.
-func TestAProviderGetsAWholeHistoryAfterARestart(t *testing.T) {
+func TestResumedRunSendsCompleteHistory(t *testing.T) {
 	t.Parallel()
 	both := wired{
 		body: events(toolCalls(

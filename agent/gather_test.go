@@ -33,7 +33,7 @@ var (
 	fits    = says(`{"evaluation":"They say it.","confidence":0.9}`)
 )
 
-func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
+func TestGatherReturnsModelSelection(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		onePart,
@@ -74,7 +74,7 @@ func TestGatherReturnsWhatTheModelChoseToFind(t *testing.T) {
 	}
 }
 
-func TestGatherPlansAndSearchesOnForWhatIsMissing(t *testing.T) {
+func TestGatherPlansAndSearchesForMissingParts(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		says(`{"sub_queries":[{"query":"roof condition","reasoning":"the first half"},`+
@@ -111,7 +111,7 @@ func TestGatherPlansAndSearchesOnForWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestGatherReturnsTheDocumentsThatPropertiesFind(t *testing.T) {
+func TestGatherReturnsDocumentsMatchingProperties(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(onePart, fits))
 	h.add("Valuation.md", "---\ndate: 2024-03-01\n---\n# Valuation\n\nThe house is worth £400,000.\n")
@@ -132,7 +132,7 @@ func TestGatherReturnsTheDocumentsThatPropertiesFind(t *testing.T) {
 	}
 }
 
-func TestGatherStopsAtItsBoundsAndFailsWithItsModel(t *testing.T) {
+func TestGatherStopsAtLimitsAndModelErrors(t *testing.T) {
 	t.Parallel()
 	endless := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		if len(r.Tools) == 0 {
@@ -172,7 +172,7 @@ func (l *lines) String() string {
 	return l.b.String()
 }
 
-func TestVerboseLoggingWritesTheStepsOfItsRunAlone(t *testing.T) {
+func TestVerboseLoggingCoversOnlyItsRun(t *testing.T) {
 	t.Parallel()
 	out := &lines{}
 	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
@@ -241,7 +241,7 @@ func (h *house) holidayResults() []corpus.Result {
 	return found.Results
 }
 
-func TestResultsAreNotCheckedForAUserWithoutTokens(t *testing.T) {
+func TestResultChecksNeedTokenQuota(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.store.SetLimits(chat.Limits{chat.TokensPerDay: 10})
@@ -271,7 +271,7 @@ func (m stuck) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Part, er
 	}
 }
 
-func TestStopEndsChecksOfResults(t *testing.T) {
+func TestStopCancelsResultChecks(t *testing.T) {
 	t.Parallel()
 	model := stuck{scripted.New(), make(chan struct{}, 8)}
 	h := newHouse(t, model)
@@ -305,7 +305,7 @@ func logged(log string, parts ...string) []string {
 	})
 }
 
-func TestSelectionsAreLoggedWithTheirReasons(t *testing.T) {
+func TestSelectionsAreLoggedWithReasons(t *testing.T) {
 	t.Parallel()
 	out := &lines{}
 	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
@@ -332,7 +332,7 @@ func TestSelectionsAreLoggedWithTheirReasons(t *testing.T) {
 	}
 }
 
-func TestFailuresOfModelAndRetrievalAreLoggedAsErrors(t *testing.T) {
+func TestModelAndRetrievalErrorsAreLogged(t *testing.T) {
 	t.Parallel()
 	out := &lines{}
 	h := newHouse(t, scripted.New(fails(llm.KindAuth)), withFallback, logsTo(out))
@@ -466,7 +466,7 @@ func judgeBy(words string) scripted.Judge {
 	}
 }
 
-func TestQuotesAreCheckedBeforeTheyAreCalledFound(t *testing.T) {
+func TestQuotesAreCheckedBeforeFoundIsReported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string
@@ -518,7 +518,7 @@ func TestSmallModelJudgesAndRulesQuote(t *testing.T) {
 	}
 }
 
-func TestSmallModelIsNotAskedWhereNothingAnswers(t *testing.T) {
+func TestSmallModelSkipsUnansweredQuestions(t *testing.T) {
 	t.Parallel()
 	model := scripted.New().JudgeBy(func(string) float64 { return -0.3 })
 	got := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday))
@@ -564,7 +564,7 @@ func (m sameWord) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Par
 	return m.Model.Stream(ctx, req)
 }
 
-func TestFailedCheckLeavesTheRulesToDecide(t *testing.T) {
+func TestFailedCheckFallsBackToRules(t *testing.T) {
 	t.Parallel()
 	want := newHouse(t, refuses(), small, withFallback).answer(asks(paidHoliday)).answer()
 	for name, model := range map[string]llm.Model{
@@ -590,7 +590,7 @@ func TestFailedCheckLeavesTheRulesToDecide(t *testing.T) {
 	}
 }
 
-func TestChecksAreMadeOnlyWhereTheyHelp(t *testing.T) {
+func TestChecksRunOnlyWhereUseful(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name     string

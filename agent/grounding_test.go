@@ -36,7 +36,7 @@ func stubborn(first scripted.Reply, said string) *scripted.Model {
 
 const invented = "The king keeps seven dragons in the cellar of the old mill."
 
-func TestNoToolVouchesForWhatItDidNotReturn(t *testing.T) {
+func TestToolResultsSupportOnlyTheirContent(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, true)
 	for _, tt := range []struct {
@@ -85,7 +85,7 @@ func TestNoToolVouchesForWhatItDidNotReturn(t *testing.T) {
 	}
 }
 
-func TestWhatToolsReturnedMayBeSaidWithoutFootnotes(t *testing.T) {
+func TestToolResultsNeedNoFootnotes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, asks  string
@@ -143,7 +143,7 @@ func TestWhatToolsReturnedMayBeSaidWithoutFootnotes(t *testing.T) {
 	}
 }
 
-func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
+func TestAnswersWithoutFootnotesAreChecked(t *testing.T) {
 	t.Parallel()
 	no := false
 	for _, tt := range []struct {
@@ -207,7 +207,7 @@ func TestAnswersThatNeedNoFootnotesAreCheckedAllTheSame(t *testing.T) {
 	}
 }
 
-func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
+func TestRefusalReportsOnlyActualSteps(t *testing.T) {
 	t.Parallel()
 	const lie = english.Refusal + " I searched for dragons and found nothing that fits."
 	const missing = " If the document that says it is missing here, add it and ask again."
@@ -275,7 +275,7 @@ func TestARefusalSaysOnlyWhatWasDone(t *testing.T) {
 	}
 }
 
-func TestOfflineSaysOnlyWhatWasDone(t *testing.T) {
+func TestOfflineAnswerReportsOnlyActualSteps(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	a := h.answer(chat.RunRequest{
@@ -305,7 +305,7 @@ func (mute) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Part, error
 	}
 }
 
-func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
+func TestModelTimeoutIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("What lives in the cellar?")).answer()
@@ -316,7 +316,7 @@ func TestAModelThatIsSilentUntilTheDeadlineIsSaid(t *testing.T) {
 	}
 }
 
-func TestWhatNothingHeldVouchesForNoLaterAnswer(t *testing.T) {
+func TestUnsupportedAnswerIsNotEvidenceLater(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(says("Hello! "+invented), says(invented)))
 	first := h.ask(asks("Hello!"))
@@ -330,7 +330,7 @@ func TestWhatNothingHeldVouchesForNoLaterAnswer(t *testing.T) {
 	}
 }
 
-func TestAHeadingThatStatesSomethingIsChecked(t *testing.T) {
+func TestFactualHeadingIsChecked(t *testing.T) {
 	t.Parallel()
 	const heading, held = "Seven dragons live in the cellar", "28 days of paid holiday a year"
 	said := "There are 28 days of paid holiday a year [1]."
@@ -356,7 +356,7 @@ func (f falling) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part
 	return f.Model.Stream(ctx, req)
 }
 
-func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
+func TestModelTimeoutAfterSearchIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, falling{scripted.New(calls(search("holiday")))}, withFallback,
 		func(c *Config) { c.Budget.Seconds = 1 })
@@ -371,7 +371,7 @@ func TestAModelThatFallsSilentAfterASearchIsSaid(t *testing.T) {
 	}
 }
 
-func TestAnEmptyReplyIsCounted(t *testing.T) {
+func TestEmptyReplyIsCounted(t *testing.T) {
 	t.Parallel()
 	empty := scripted.Reply{Err: &llm.Error{Kind: llm.KindEmpty, Message: "empty", Usage: &llm.Usage{In: 100, Out: 20}}}
 	yes := true
@@ -390,7 +390,7 @@ func TestAnEmptyReplyIsCounted(t *testing.T) {
 	}
 }
 
-func TestAnswerOfResultsAloneStands(t *testing.T) {
+func TestResultOnlyAnswerIsKept(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"The difference is £200,000.", "The increase is £200,000.", "It is 200,000 more."} {
 		h := newHouse(t, stubborn(calls(call("calculate", `{"expression":"2300000-2100000"}`)), said))
@@ -403,7 +403,7 @@ func TestAnswerOfResultsAloneStands(t *testing.T) {
 }
 
 // The result of a calculation needs no footnote, also if a search found passages.
-func TestAnswerOfResultsAloneStandsAfterASearch(t *testing.T) {
+func TestResultOnlyAnswerIsKeptAfterSearch(t *testing.T) {
 	t.Parallel()
 	const said = "The difference is 3."
 	calculate := calls(call("calculate", `{"expression":"34-31"}`))
@@ -415,7 +415,7 @@ func TestAnswerOfResultsAloneStandsAfterASearch(t *testing.T) {
 }
 
 // Statements of an answer about the run are checked against the run's log.
-func TestWhatAnAnswerSaysWasDoneIsHeldAgainstTheLog(t *testing.T) {
+func TestAnswerStatementsAreCheckedAgainstRunLog(t *testing.T) {
 	t.Parallel()
 	read := func(id string) scripted.Reply { return calls(call("read_document", `{"doc_id":"`+id+`"}`)) }
 	both := []scripted.Reply{calls(search("holiday")), read("Staff handbook"), read("Building survey of 12 Mill Lane")}
@@ -473,7 +473,7 @@ func TestWhatAnAnswerSaysWasDoneIsHeldAgainstTheLog(t *testing.T) {
 }
 
 // Sentences that contradict the log stay in the answer, and a sentence that a passage supports is not flagged.
-func TestAnswerKeepsSentencesThatLogDenies(t *testing.T) {
+func TestAnswerKeepsSentencesContradictingRunLog(t *testing.T) {
 	t.Parallel()
 	const said = "I read all 77 documents [1]. There are 28 days of paid holiday a year [1].\n\n" +
 		"- I searched the web.\n\n" +

@@ -340,7 +340,7 @@ func shape(t *testing.T, got transcript) []string {
 
 // The same script gives the same run with every framework: steps, errors for the model, citations, answer and
 // requests to the model.
-func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
+func TestFrameworksProduceSameRun(t *testing.T) {
 	t.Parallel()
 	cut := calls(search("holiday"))
 	cut.Finish = llm.FinishLength
@@ -411,7 +411,7 @@ func TestEveryFrameworkDrivesTheSameRun(t *testing.T) {
 	}
 }
 
-func TestARunOfEveryFrameworkCanBeCancelledAndHurried(t *testing.T) {
+func TestFrameworksSupportCancelAndAnswerNow(t *testing.T) {
 	t.Parallel()
 	others(t, func(t *testing.T, drive run.Framework) {
 		h := newHouse(t, hanging{}, drivenBy(drive))
@@ -448,7 +448,7 @@ func TestARunOfEveryFrameworkCanBeCancelledAndHurried(t *testing.T) {
 	})
 }
 
-func TestAFrameworkThatBreaksTheOrderFailsItsRunOnly(t *testing.T) {
+func TestFrameworkOrderErrorFailsOnlyItsRun(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
 	for name, drive := range map[string]run.Framework{
@@ -541,7 +541,7 @@ func firstFile(t *testing.T, s chat.Step) (file string, found int) {
 	return out.Results[0].Filename, len(out.Results)
 }
 
-func TestRerankResultsLooksASecondTime(t *testing.T) {
+func TestRerankResultsSearchesAgain(t *testing.T) {
 	t.Parallel()
 	for _, semantic := range []bool{false, true} {
 		h := newHouse(t, scripted.New())
@@ -569,7 +569,7 @@ func TestRerankResultsLooksASecondTime(t *testing.T) {
 	}
 }
 
-func TestRerankingGoesOnWithoutVectorsThatDoNotAnswer(t *testing.T) {
+func TestRerankingContinuesWithoutVectors(t *testing.T) {
 	t.Parallel()
 	server := &embeddingServer{}
 	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true, embeds: server}
@@ -586,7 +586,7 @@ func TestRerankingGoesOnWithoutVectorsThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-func TestAGuardedQuestionReachesNoModel(t *testing.T) {
+func TestGuardBlocksQuestionBeforeModel(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, question string
@@ -621,7 +621,7 @@ func TestAGuardedQuestionReachesNoModel(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatNothingBacksIsHeldBack(t *testing.T) {
+func TestUnsupportedAnswerIsWithheld(t *testing.T) {
 	t.Parallel()
 	const wrong = "The canteen serves 400 lunches on Fridays [1]."
 	h := newHouse(t, scripted.New(calls(search("holiday")), says(wrong), says(goodAnswer)))

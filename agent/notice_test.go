@@ -13,7 +13,7 @@ import (
 )
 
 // An option that the model's provider does not support is one step of the run.
-func TestAnOptionThatTheModelDoesNotTakeIsSaid(t *testing.T) {
+func TestUnsupportedModelOptionIsReported(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(scripted.NewServer(scripted.Config{Script: func(r scripted.Request) scripted.Reply {
 		if r.Turn() == 0 {

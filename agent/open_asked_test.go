@@ -15,7 +15,7 @@ import (
 )
 
 // A question that only requests to open a source opens it, with any model, and without a request to the model.
-func TestWhatIsAskedForIsOpened(t *testing.T) {
+func TestOpenRequestOpensSourceWithoutModel(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	for name, model := range map[string]llm.Model{"offline": offline.New(nil), "scripted": scripted.New()} {
@@ -60,7 +60,7 @@ func TestWhatIsAskedForIsOpened(t *testing.T) {
 	}
 }
 
-func TestOtherQuestionsWithOpenAreAnswered(t *testing.T) {
+func TestQuestionsContainingOpenAreAnswered(t *testing.T) {
 	for _, q := range []string{
 		"Open questions of the survey", "What does footnote 1 say?", "Open the document that mentions the roof",
 		"Open [1] and compare it with [2]", "Open the document Handbook.md and summarise it",
@@ -74,7 +74,7 @@ func TestOtherQuestionsWithOpenAreAnswered(t *testing.T) {
 }
 
 // A question that requests more than opening a source gets an answer.
-func TestAQuestionBesideWhatIsOpenedIsAnswered(t *testing.T) {
+func TestOpenRequestWithQuestionIsAnswered(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	for _, q := range []string{
@@ -93,7 +93,7 @@ func TestAQuestionBesideWhatIsOpenedIsAnswered(t *testing.T) {
 	}
 }
 
-func TestNothingToOpenYet(t *testing.T) {
+func TestOpenRequestWithoutSources(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.hire(scripted.New())
@@ -104,7 +104,7 @@ func TestNothingToOpenYet(t *testing.T) {
 	}
 }
 
-func TestAQuestionGoesOnFromWhatWasAskedNotFromWhatWasOpened(t *testing.T) {
+func TestFollowUpRefersToQuestionNotOpenedSource(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	first := h.ask(asks("How many days of paid holiday does an employee get?"))
@@ -124,7 +124,7 @@ func TestAQuestionGoesOnFromWhatWasAskedNotFromWhatWasOpened(t *testing.T) {
 	}
 }
 
-func TestOpenDocumentLeadsToTheQuotedWords(t *testing.T) {
+func TestOpenDocumentLinksToQuotedWords(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	const words = "Tell your line manager before 9:30"

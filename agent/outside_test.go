@@ -79,7 +79,7 @@ func (s *shop) with(c *Config) { c.MCP = s.client }
 
 func orders(what string) scripted.Reply { return calls(call("shop__order", `{"what":"`+what+`"}`)) }
 
-func TestAModelUsesAToolOfAnotherServer(t *testing.T) {
+func TestModelCallsExternalTool(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, true)
 	model := scripted.New(orders("  slates "), says("The slates are ordered."))
@@ -112,7 +112,7 @@ func TestAModelUsesAToolOfAnotherServer(t *testing.T) {
 	}
 }
 
-func TestAToolOfAnotherServerWaitsForApprovalUnlessItIsFree(t *testing.T) {
+func TestExternalToolRequiresApproval(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, false)
 	h := newHouse(t, scripted.New(orders("slates"), says("It was not allowed.")), s.with)
@@ -130,7 +130,7 @@ func TestAToolOfAnotherServerWaitsForApprovalUnlessItIsFree(t *testing.T) {
 	}
 }
 
-func TestWhatGoesWrongElsewhereIsAnObservation(t *testing.T) {
+func TestExternalToolErrorIsObservation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, true)
 	h := newHouse(t, scripted.New(orders("nothing"), says("It can't be ordered.")), s.with)
@@ -154,7 +154,7 @@ func TestWhatGoesWrongElsewhereIsAnObservation(t *testing.T) {
 	}
 }
 
-func TestToolsOfOtherServersAreChosenByName(t *testing.T) {
+func TestExternalToolsAreSelectedByName(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, false)
 	s.client.Settled(t.Context())
@@ -275,7 +275,7 @@ func imported(t *testing.T, s chat.Step) *chat.StepResult {
 
 // Results of tools equal the results that the import derives from their outputs, so that pages show old and new
 // steps alike.
-func TestResultsOfToolsAreThoseThatTheImportMakes(t *testing.T) {
+func TestToolResultsMatchImportedResults(t *testing.T) {
 	t.Parallel()
 	for _, s := range everyTool(t) {
 		got, want := *s.Result, *imported(t, s)
@@ -295,7 +295,7 @@ func TestResultsOfToolsAreThoseThatTheImportMakes(t *testing.T) {
 
 // The results of ordinary runs over the project's own documents stay within a share of the events' size;
 // docs/performance.md has the share.
-func TestResultsAddLittleToEvents(t *testing.T) {
+func TestResultsStayWithinEventSizeShare(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	for _, name := range []string{"operation", "performance", "quality", "security"} {
@@ -360,7 +360,7 @@ func (h *house) deny(req chat.RunRequest, tool string) transcript {
 	return h.wait(run.ID)
 }
 
-func TestAnActionThatWasDeniedIsSaidNotToBeDone(t *testing.T) {
+func TestDeniedActionIsReportedAsNotDone(t *testing.T) {
 	t.Parallel()
 	const want = "“Calling shop: order” was not done, because you denied it."
 	for _, tt := range []struct {
@@ -403,7 +403,7 @@ func TestAnActionThatWasDeniedIsSaidNotToBeDone(t *testing.T) {
 	}
 }
 
-func TestDeniedCallIsNoChoiceAgainstDocuments(t *testing.T) {
+func TestDeniedCallAnswersWithoutSearch(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, false)
 	h := newHouse(t, scripted.New(orders("slates"), says("The user denied this call.")), s.with)
@@ -413,7 +413,7 @@ func TestDeniedCallIsNoChoiceAgainstDocuments(t *testing.T) {
 	}
 }
 
-func TestADeniedSearchOfTheWebLeavesTheDocuments(t *testing.T) {
+func TestDeniedWebSearchFallsBackToDocuments(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(webCall(), says("I may not look."), calls(search("holiday")), says(goodAnswer)),
@@ -437,7 +437,7 @@ func TestADeniedSearchOfTheWebLeavesTheDocuments(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyAllowedInTimeIsSaidNotToBeDone(t *testing.T) {
+func TestExpiredApprovalIsReportedAsNotDone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, false)
 	h := newHouse(t, scripted.New(orders("slates"), says("It is ordered.")), s.with,
@@ -461,7 +461,7 @@ func TestWhatNobodyAllowedInTimeIsSaidNotToBeDone(t *testing.T) {
 	}
 }
 
-func TestADenialIsKnownAfterARestart(t *testing.T) {
+func TestDenialSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, false)
 	held := make(chan struct{})
@@ -520,7 +520,7 @@ func (h *house) carriedOn(runID string) transcript {
 
 // A killed server leaves a turn of three calls: one that ended, one that only reads and one with side effects. The
 // read is repeated, the order is not.
-func TestOfTheCallsThatWereCutOffThoseThatOnlyReadAreMadeAgain(t *testing.T) {
+func TestOnlyReadOnlyCallsAreRepeatedAfterCrash(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s := newShop(t, true)

@@ -13,7 +13,7 @@ import (
 // no is a judge that answers no to every question.
 func no(string) float64 { return -1 }
 
-func TestARequestThatNeedsNoDocumentsIsAnsweredAtOnce(t *testing.T) {
+func TestRequestWithoutDocumentsIsAnsweredDirectly(t *testing.T) {
 	t.Parallel()
 	for message, reply := range map[string]string{
 		"Rewrite this more formally: gonna be late, traffic sucks": "I regret that traffic will delay me.",
@@ -40,7 +40,7 @@ func TestARequestThatNeedsNoDocumentsIsAnsweredAtOnce(t *testing.T) {
 	}
 }
 
-func TestAnAnswerFromElsewhereIsNotTakenForOneThatNeedsNoDocuments(t *testing.T) {
+func TestUngroundedAnswerTriggersSearch(t *testing.T) {
 	t.Parallel()
 	for message, reply := range map[string]string{
 		"Question: what is the capital of France?": "The capital of France is Paris.",
@@ -54,7 +54,7 @@ func TestAnAnswerFromElsewhereIsNotTakenForOneThatNeedsNoDocuments(t *testing.T)
 	}
 }
 
-func TestWithoutAModelOwnTextNeedsOne(t *testing.T) {
+func TestOfflineModelCannotRewriteGivenText(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	for message, want := range map[string]string{
@@ -73,7 +73,7 @@ func TestWithoutAModelOwnTextNeedsOne(t *testing.T) {
 	}
 }
 
-func TestWithoutAModelACitationIsQuotedHoweverItIsAskedFor(t *testing.T) {
+func TestOfflineCitationIsQuotedForAnyPhrasing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	session := readBefore(h)
@@ -88,7 +88,7 @@ func TestWithoutAModelACitationIsQuotedHoweverItIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestTheModelDecidesInItsFirstReplyWhetherItNeedsDocuments(t *testing.T) {
+func TestModelDecidesWhetherDocumentsAreNeeded(t *testing.T) {
 	t.Parallel()
 	reply := "Rain taps on the roof.\nThe tenant counts 14 drops.\nSpring has signed the lease."
 	for message, odds := range map[string]float64{
@@ -135,7 +135,7 @@ func TestTheModelDecidesInItsFirstReplyWhetherItNeedsDocuments(t *testing.T) {
 	}
 }
 
-func TestWithoutAVerdictTheModelIsAskedToSearch(t *testing.T) {
+func TestModelWithoutDecisionIsAskedToSearch(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		says("Spring is here."), calls(call("search_documents", `{"query":"spring"}`)), says(goodAnswer),
@@ -146,7 +146,7 @@ func TestWithoutAVerdictTheModelIsAskedToSearch(t *testing.T) {
 	}
 }
 
-func TestWhatRulesTakeForTalkMayStillBeSearchedFor(t *testing.T) {
+func TestRequestClassifiedAsTalkMaySearch(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{"", "react", "strategy"} {
 		model := scripted.New(calls(call("retrieve", `{"query":"paid holiday"}`)), says(goodAnswer))
@@ -165,7 +165,7 @@ func TestWhatRulesTakeForTalkMayStillBeSearchedFor(t *testing.T) {
 	}
 }
 
-func TestAReplyThatNeedsNoDocumentsStandsAfterASearchOfRules(t *testing.T) {
+func TestDocumentFreeReplyIsKeptAfterRuleSearch(t *testing.T) {
 	t.Parallel()
 	const reply = "Rain taps on the roof.\nThe gutters hum a soft song.\nSpring has signed the lease."
 	for _, set := range []string{"react", "strategy"} {

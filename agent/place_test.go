@@ -10,7 +10,7 @@ import (
 )
 
 // A model that writes no footnotes, as small ones do, gets one where a passage supports its sentence.
-func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
+func TestFootnotesAreAddedForModelWithoutFootnotes(t *testing.T) {
 	t.Parallel()
 	read := calls(call("read_document", `{"doc_id":"Staff handbook"}`))
 	for _, tt := range []struct {
@@ -64,7 +64,7 @@ func TestFootnotesArePlacedForAModelThatWritesNone(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsMostlyFromElsewhereIsHeldBackAllTheSame(t *testing.T) {
+func TestMostlyUngroundedAnswerIsWithheld(t *testing.T) {
 	t.Parallel()
 	const mostly = "There are 28 days of paid holiday a year. The canteen closes at noon on Fridays. Ada Brown hid " +
 		"900 gold coins below the kitchen floor."

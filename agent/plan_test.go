@@ -43,7 +43,7 @@ func decomposed(text string) chat.RunRequest {
 	return chat.RunRequest{Message: text, Config: chat.RunConfig{EnableQueryDecomposition: &on}}
 }
 
-func TestAComplexQuestionIsTakenApartAndTicksOff(t *testing.T) {
+func TestComplexQuestionIsSplitIntoPlan(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	got := h.answer(asks("Compare the roof condition and paid holiday"))
@@ -79,7 +79,7 @@ func TestAComplexQuestionIsTakenApartAndTicksOff(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotAskedMakesNoPlan(t *testing.T) {
+func TestSimpleQuestionMakesNoPlan(t *testing.T) {
 	t.Parallel()
 	off := false
 	for _, tt := range []struct {
@@ -109,7 +109,7 @@ func TestWhoIsNotAskedMakesNoPlan(t *testing.T) {
 	}
 }
 
-func TestAModelPlansWhenTheRequestWantsIt(t *testing.T) {
+func TestRequestEnablesModelPlanning(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		says(`{"sub_queries":[{"query":"Who renewed the roof?","reasoning":"names the firm","depends_on":[]},
@@ -163,7 +163,7 @@ func TestAModelPlansWhenTheRequestWantsIt(t *testing.T) {
 	}
 }
 
-func TestAPlanThatCanNotBeUsedIsTheQuestionItself(t *testing.T) {
+func TestInvalidPlanFallsBackToQuestion(t *testing.T) {
 	t.Parallel()
 	const q = "How many days of paid holiday are there?"
 	for _, tt := range []struct {
@@ -191,7 +191,7 @@ func TestAPlanThatCanNotBeUsedIsTheQuestionItself(t *testing.T) {
 	}
 }
 
-func TestAfterAMalformedPlanTheQuestionItselfIsSearchedFor(t *testing.T) {
+func TestMalformedPlanSearchesForQuestion(t *testing.T) {
 	t.Parallel()
 	const simple, complex = "How many days of paid holiday are there?",
 		"Compare the roof condition and paid holiday, and why is it?"
@@ -218,7 +218,7 @@ func TestAfterAMalformedPlanTheQuestionItselfIsSearchedFor(t *testing.T) {
 	}
 }
 
-func TestWithoutBeingAskedAModelGetsThePartsAndNoFurtherCall(t *testing.T) {
+func TestPlanByRulesNeedsNoModelCall(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(search("paid holiday entitlement")), says(goodAnswer))
 	h := newHouse(t, model)
@@ -234,7 +234,7 @@ func TestWithoutBeingAskedAModelGetsThePartsAndNoFurtherCall(t *testing.T) {
 	}
 }
 
-func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
+func TestAnsweredPlanPartsAreComplete(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, searched, answer string
@@ -259,7 +259,7 @@ func TestPartsThatTheAnswerSpeaksOfAreComplete(t *testing.T) {
 	}
 }
 
-func TestAPlanKeepsToTheBudgetOfSearches(t *testing.T) {
+func TestPlanRespectsSearchBudget(t *testing.T) {
 	t.Parallel()
 	one := 1
 	h := newHouse(t, offline.New(nil))
@@ -273,7 +273,7 @@ func TestAPlanKeepsToTheBudgetOfSearches(t *testing.T) {
 	}
 }
 
-func TestAKilledRunGoesOnWithItsPlan(t *testing.T) {
+func TestKilledRunResumesWithPlan(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New(nil))
@@ -332,7 +332,7 @@ func selfEvaluating(text string) chat.RunRequest {
 const fullAnswer = "There are 28 days of paid holiday a year [1]. The roof was last renewed in 1987 by Harper & " +
 	"Sons [3]."
 
-func TestALowJudgementLeadsToAnotherSearch(t *testing.T) {
+func TestLowJudgementTriggersSearch(t *testing.T) {
 	t.Parallel()
 	const half = "It says nothing of the roof."
 	const lacking = goodAnswer
@@ -393,7 +393,7 @@ func TestALowJudgementLeadsToAnotherSearch(t *testing.T) {
 	}
 }
 
-func TestTheModelIsToldWhatItsAnswerLacks(t *testing.T) {
+func TestRetryPromptListsMissingParts(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(search("paid holiday")), says(goodAnswer), judges("The roof is missing.", 0.2),
 		calls(search("roof renewed")), says(fullAnswer), judges("Complete.", 0.9))
@@ -414,7 +414,7 @@ func TestTheModelIsToldWhatItsAnswerLacks(t *testing.T) {
 	}
 }
 
-func TestTheToolsetStrategyPlansAndReflectsWithItsModel(t *testing.T) {
+func TestStrategyToolsetPlansAndReflectsWithModel(t *testing.T) {
 	t.Parallel()
 	off := false
 	plan := says(`{"sub_queries":[{"query":"paid holiday","reasoning":"r"},{"query":"roof renewed","reasoning":"r"}]}`)
@@ -483,7 +483,7 @@ func shownToTheJudge(t *testing.T, model *scripted.Model) string {
 	return messages[len(messages)-1].Text
 }
 
-func TestSentencesThatTheJudgingModelDoubtsAreUnsupported(t *testing.T) {
+func TestJudgeMarksDoubtfulSentencesUnsupported(t *testing.T) {
 	t.Parallel()
 	const (
 		days    = "There are 28 days of paid holiday a year."
@@ -527,7 +527,7 @@ func TestSentencesThatTheJudgingModelDoubtsAreUnsupported(t *testing.T) {
 	}
 }
 
-func TestTheJudgingModelDoubtsWhatAGivenTextDoesNotSay(t *testing.T) {
+func TestJudgeDoubtsClaimsBeyondGivenText(t *testing.T) {
 	t.Parallel()
 	const given = "The survey was made by Ada Brown. The sky over the port is green in March, and the tide is low."
 	for _, tt := range []struct {
@@ -558,7 +558,7 @@ func TestTheJudgingModelDoubtsWhatAGivenTextDoesNotSay(t *testing.T) {
 	}
 }
 
-func TestTheJudgingModelIsNotAskedAboutWhatItDoesNotSee(t *testing.T) {
+func TestJudgeIsNotAskedAboutHiddenEvidence(t *testing.T) {
 	t.Parallel()
 	// the sum is supported by calculate's result, which the judge's prompt lacks
 	model := scripted.New(calls(call("calculate", `{"expression":"391*17"}`)), says("391 × 17 is 6,647."),
@@ -572,7 +572,7 @@ func TestTheJudgingModelIsNotAskedAboutWhatItDoesNotSee(t *testing.T) {
 	}
 }
 
-func TestADoubtGoesWithItsAnswer(t *testing.T) {
+func TestDoubtsApplyToTheirAnswerOnly(t *testing.T) {
 	t.Parallel()
 	low := scripted.Reply{Text: `{"evaluation":"The roof is missing.","confidence":0.3,"unsupported":[1]}`}
 	model := scripted.New(calls(search("paid holiday")), says(goodAnswer), low, calls(search("roof renewed")),

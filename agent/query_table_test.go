@@ -35,7 +35,7 @@ func (h *house) asked(question, args, answer string) transcript {
 	return h.answer(asks(question))
 }
 
-func TestATableIsAskedAndItsRowsAreCited(t *testing.T) {
+func TestTableQueryCitesRows(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.add("Invoices.csv", invoices)
@@ -70,7 +70,7 @@ func TestATableIsAskedAndItsRowsAreCited(t *testing.T) {
 	}
 }
 
-func TestAWrongSumOfATableIsNotSupported(t *testing.T) {
+func TestWrongTableSumIsUnsupported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.add("Invoices.csv", invoices)
@@ -92,7 +92,7 @@ func TestAWrongSumOfATableIsNotSupported(t *testing.T) {
 	}
 }
 
-func TestATableThatCannotBeAskedSaysWhatThereIs(t *testing.T) {
+func TestInvalidTableQueryListsAvailableTables(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.add("Invoices.csv", invoices)
@@ -115,7 +115,7 @@ func TestATableThatCannotBeAskedSaysWhatThereIs(t *testing.T) {
 }
 
 // A run that resumes after its server died cites rows by their old numbers.
-func TestRowsKeepTheirNumbersOverARestart(t *testing.T) {
+func TestRowNumbersSurviveRestart(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.add("Invoices.csv", invoices)
@@ -141,7 +141,7 @@ const mieten = "Wohnung;Mieter;Miete;Bezahlt\nErdgeschoss;Weber;1.234,50 €;ja\
 	"Dach;Weber;1.000,00 €;nein\n"
 
 // Without a model, a question about many rows queries the table, as far as its words name columns and cells.
-func TestOfflineATableIsAsked(t *testing.T) {
+func TestOfflineModelQueriesTable(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.add("Invoices.csv", invoices)
@@ -222,7 +222,7 @@ func hasStep(ps []chat.Payload, name string, status chat.Status) bool {
 }
 
 // The start of a call with side effects is in the log before the call, or the next server would repeat it.
-func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
+func TestCallWithSideEffectsIsLoggedBeforeStart(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, true)
 	store := &watchedStore{}
@@ -249,7 +249,7 @@ func TestACallThatMayActIsInTheLogBeforeItBegins(t *testing.T) {
 }
 
 // A step whose end could not be stored ends with its run.
-func TestAStepWhoseEndIsLostEndsWithItsRun(t *testing.T) {
+func TestStepWithoutStoredEndEndsWithRun(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, true)
 	store := &watchedStore{}
@@ -272,7 +272,7 @@ func TestAStepWhoseEndIsLostEndsWithItsRun(t *testing.T) {
 
 // The writer once parsed text after a lone backtick as code, the check of the answer did not, and the run never
 // ended.
-func TestALoneBacktickLosesNoAnswer(t *testing.T) {
+func TestLoneBacktickKeepsAnswer(t *testing.T) {
 	t.Parallel()
 	for _, says2 := range []string{
 		"There are 28` days of paid holiday a year [1]. Unused days may be carried over until 31 March of the " +
@@ -295,7 +295,7 @@ func TestALoneBacktickLosesNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
+func TestUnstorableRunEndIsReportedImmediately(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("Hello."))
 	h := newHouse(t, model, func(c *Config) {
@@ -310,7 +310,7 @@ func TestAnEndThatNoStoreCanTakeIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-func TestARunWhoseEndWasNotStoredFailsWithItsReasonAtOnce(t *testing.T) {
+func TestRunWithoutStoredEndFailsWithReason(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	h := newHouse(t, offline.New(nil))

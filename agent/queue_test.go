@@ -55,7 +55,7 @@ func (h *house) next(session, text string) transcript {
 	}
 }
 
-func TestWaitingQuestionsAreSentInOrderWhenTheRunEnds(t *testing.T) {
+func TestQueuedQuestionsRunInOrder(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
@@ -131,7 +131,7 @@ func (h *house) left(session string, ok func([]chat.Queued) bool) []chat.Queued 
 	}
 }
 
-func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
+func TestSendNowCancelsRunAndGoesFirst(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
@@ -161,7 +161,7 @@ func TestSendNowEndsTheRunAndGoesFirst(t *testing.T) {
 	}
 }
 
-func TestAQuestionIsSentAtOnceWhenNothingIsUnderWay(t *testing.T) {
+func TestQuestionStartsImmediatelyWithoutActiveRun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	h.answer(chat.RunRequest{SessionID: "s", Message: "How many days of holiday are there?"})
@@ -173,7 +173,7 @@ func TestAQuestionIsSentAtOnceWhenNothingIsUnderWay(t *testing.T) {
 	}
 }
 
-func TestWaitingQuestionsSurviveARestart(t *testing.T) {
+func TestQueuedQuestionsSurviveRestart(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
@@ -197,7 +197,7 @@ func TestWaitingQuestionsSurviveARestart(t *testing.T) {
 	<-done
 }
 
-func TestAQuestionTooManyDoesNotWait(t *testing.T) {
+func TestQuestionQueueIsBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxQuestions = 2 })
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
@@ -218,7 +218,7 @@ func TestAQuestionTooManyDoesNotWait(t *testing.T) {
 	h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Problem == "" })
 }
 
-func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {
+func TestQueuedQuestionWithDeletedDocumentIsDropped(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
@@ -249,7 +249,7 @@ func TestAWaitingQuestionWhoseDocumentWasDeletedIsNotSent(t *testing.T) {
 	}
 }
 
-func TestARepeatOfAWaitingQuestionFindsItWhateverBecameOfItsDocument(t *testing.T) {
+func TestRepeatedQueuedQuestionIgnoresDeletedDocument(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
@@ -307,7 +307,7 @@ func TestARepeatOfAWaitingQuestionFindsItWhateverBecameOfItsDocument(t *testing.
 	refuses("once it is sent")
 }
 
-func TestWorkOfAUserWithoutAKeyEnds(t *testing.T) {
+func TestRevokedKeyEndsWork(t *testing.T) {
 	t.Parallel()
 	var revoked atomic.Bool
 	h := newHouse(t, hanging{text: "So far "}, func(c *Config) {
@@ -344,7 +344,7 @@ func TestWorkOfAUserWithoutAKeyEnds(t *testing.T) {
 }
 
 // Runs of a revoked key end within five seconds: see keys.
-func TestRunsOfUsersWhoLeftEndInTime(t *testing.T) {
+func TestRevokedKeyEndsRunsInTime(t *testing.T) {
 	if most := 2 * time.Second; usersEvery > most {
 		t.Errorf("users are looked at every %v, want every %v at least", usersEvery, most)
 	}
@@ -362,7 +362,7 @@ func (n named) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, 
 	return n.Model.Stream(ctx, req)
 }
 
-func TestARequestMayNameAnAllowedModel(t *testing.T) {
+func TestRequestSelectsAllowedModel(t *testing.T) {
 	t.Parallel()
 	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New()
 	h := newHouse(t, named{large, "large"}, func(c *Config) {
@@ -392,7 +392,7 @@ func TestARequestMayNameAnAllowedModel(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeChosen(t *testing.T) {
+func TestSelectableModels(t *testing.T) {
 	t.Parallel()
 	large := scripted.New()
 	h := newHouse(t, named{large, "large"}, withFallback, func(c *Config) {
@@ -414,7 +414,7 @@ func TestWhatMayBeChosen(t *testing.T) {
 	}
 }
 
-func TestAStepOfAModelThatIsGoneIsRunAgainByTheUsualOne(t *testing.T) {
+func TestStepRepeatReplacesRemovedModel(t *testing.T) {
 	t.Parallel()
 	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New(says(goodAnswer))
 	h := newHouse(t, named{large, "large"}, func(c *Config) { c.Models = []llm.Model{named{small, "small"}} })
@@ -433,7 +433,7 @@ func TestAStepOfAModelThatIsGoneIsRunAgainByTheUsualOne(t *testing.T) {
 	}
 }
 
-func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
+func TestModelBelowMinimumGetsFixedPipeline(t *testing.T) {
 	t.Parallel()
 	small, large := scripted.New(says(goodAnswer)), scripted.New(calls(search("holiday")), says(goodAnswer))
 	h := newHouse(t, named{large, "large"}, func(c *Config) {
@@ -461,7 +461,7 @@ func TestAModelBelowTheLeastOneGetsTheFixedPipeline(t *testing.T) {
 	}
 }
 
-func TestAModelWithoutAPriceCostsNothingKnown(t *testing.T) {
+func TestCostOfModelWithoutPriceIsUnknown(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)))
 	if a := h.answer(asks("How many days of holiday are there?")).answer(); a.Cost != nil {
@@ -469,7 +469,7 @@ func TestAModelWithoutAPriceCostsNothingKnown(t *testing.T) {
 	}
 }
 
-func TestPlansAreMadeByTheCheaperModel(t *testing.T) {
+func TestCheaperModelPlans(t *testing.T) {
 	t.Parallel()
 	cheap := scripted.New(says(`["days of holiday", "the notice period"]`), says("That is enough."))
 	main := scripted.New(says(goodAnswer))
@@ -486,7 +486,7 @@ func TestPlansAreMadeByTheCheaperModel(t *testing.T) {
 	}
 }
 
-func TestACostIsOfAllModelsOrNotGiven(t *testing.T) {
+func TestCostCoversAllModelsOrIsOmitted(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		prices map[string]run.Price
@@ -519,7 +519,7 @@ func cheaper(m llm.Model) func(*Config) {
 	}
 }
 
-func TestACheaperModelChoosesToolsAndTheRunsOwnAnswers(t *testing.T) {
+func TestCheaperModelSelectsToolsAndRunModelAnswers(t *testing.T) {
 	t.Parallel()
 	small := scripted.New(calls(search("holiday")), says("I have seen enough."))
 	large := scripted.New(says(goodAnswer))
@@ -549,7 +549,7 @@ func TestACheaperModelChoosesToolsAndTheRunsOwnAnswers(t *testing.T) {
 	}
 }
 
-func TestARunsOwnModelChoosesWhenTheCheaperOneFails(t *testing.T) {
+func TestToolSelectionFallsBackToRunModel(t *testing.T) {
 	t.Parallel()
 	small := scripted.New(fails(llm.KindServer))
 	large := scripted.New(calls(search("holiday")), says(goodAnswer))
@@ -567,7 +567,7 @@ func TestARunsOwnModelChoosesWhenTheCheaperOneFails(t *testing.T) {
 	}
 }
 
-func TestACheaperModelThatSearchesNothingIsAskedToOnce(t *testing.T) {
+func TestCheaperModelIsAskedOnceToSearch(t *testing.T) {
 	t.Parallel()
 	small := scripted.New(says("No."), calls(search("holiday")), says("Done.")).JudgeBy(no)
 	large := scripted.New(says("There are twenty."), says(goodAnswer))
@@ -585,7 +585,7 @@ func TestACheaperModelThatSearchesNothingIsAskedToOnce(t *testing.T) {
 	}
 }
 
-func TestWithoutAnalysisARunWorks(t *testing.T) {
+func TestRunWorksWithoutAnalysis(t *testing.T) {
 	t.Parallel()
 	for _, selection := range []tools.Selection{tools.SelectModel, tools.SelectRules, tools.SelectAuto} {
 		t.Run(string(selection), func(t *testing.T) {

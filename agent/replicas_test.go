@@ -104,7 +104,7 @@ func (h *house) rests(r *Runs) {
 	}
 }
 
-func TestACommandReachesTheServerThatWorksOnTheRun(t *testing.T) {
+func TestCommandReachesServerOfRun(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	for _, row := range []struct {
@@ -192,7 +192,7 @@ func TestACommandReachesTheServerThatWorksOnTheRun(t *testing.T) {
 	}
 }
 
-func TestAnotherServerRefusesWhatTheOwnOneWould(t *testing.T) {
+func TestOtherServerRejectsInvalidCommand(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(
@@ -240,7 +240,7 @@ func TestAnotherServerRefusesWhatTheOwnOneWould(t *testing.T) {
 }
 
 // A command that reached a run's own server is not lost with that server.
-func TestACommandOutlivesTheServerThatItReached(t *testing.T) {
+func TestCommandSurvivesCrashOfReceivingServer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, thenHangs(), among("one"))
 	two := h.another("two", hanging{}) // answers when it has to
@@ -278,7 +278,7 @@ func waitFor(t *testing.T, ok func() bool) {
 	}
 }
 
-func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {
+func TestShutdownReleasesRuns(t *testing.T) {
 	t.Parallel()
 	var searches atomic.Int64
 	begun, free := make(chan struct{}), make(chan struct{})
@@ -354,7 +354,7 @@ func TestAStoppedServerLeavesItsRunsToTheOthers(t *testing.T) {
 	}
 }
 
-func TestAServerThatStopsLeavesWaitingCallsAndThoseThatDoNotEnd(t *testing.T) {
+func TestShutdownReleasesWaitingAndHangingCalls(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`))),
@@ -378,7 +378,7 @@ func TestAServerThatStopsLeavesWaitingCallsAndThoseThatDoNotEnd(t *testing.T) {
 	}
 }
 
-func TestAStopIsNoCrash(t *testing.T) {
+func TestShutdownIsNotCountedAsCrash(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
 	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"),
@@ -403,7 +403,7 @@ func TestAStopIsNoCrash(t *testing.T) {
 }
 
 // A run of a dead server is taken over within 35 s, once: when its lease has expired, and at the next poll.
-func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
+func TestDeadServerRunIsTakenOverIn35Seconds(t *testing.T) {
 	t.Parallel()
 	for after := range 12 { // seconds from the others' first look to the death
 		synctest.Test(t, func(t *testing.T) {
@@ -451,7 +451,7 @@ func TestARunOfADeadServerIsTakenOverWithin35Seconds(t *testing.T) {
 	}
 }
 
-func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
+func TestUnstartedRunIsNotChanged(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(), among("one"))
 	two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
@@ -478,7 +478,7 @@ func TestARunThatHasNotBegunIsLeftAsItIs(t *testing.T) {
 const quotesOnly = "Without a language model I can't put it in other words, only quote again what the last answer " +
 	"rests on:"
 
-func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
+func TestOfflineFollowUpRepeatsQuotes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	session := readBefore(h)
@@ -509,7 +509,7 @@ func TestWithoutAModelTheLastAnswersQuotesAreSaidAgain(t *testing.T) {
 	}
 }
 
-func TestAModelWorksOnItsLastAnswerWithoutSearching(t *testing.T) {
+func TestModelReusesLastAnswerWithoutSearch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		message string

@@ -49,7 +49,7 @@ func (e *embeddingServer) EmbedQuery(ctx context.Context, query string) ([]float
 	return vectors[0], nil
 }
 
-func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
+func TestSemanticSearchFallsBackToLexicalOnTimeout(t *testing.T) {
 	t.Parallel()
 	server := &embeddingServer{}
 	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true, embeds: server}
@@ -89,7 +89,7 @@ func TestSemanticSearchFallsBackToWordsWhileItDoesNotAnswer(t *testing.T) {
 	}
 }
 
-func TestSimilarityIsTheSameFromEverySearch(t *testing.T) {
+func TestSimilarityIsEqualAcrossSearches(t *testing.T) {
 	t.Parallel()
 	h := newSemanticHouse(t, scripted.New())
 	similar := func(rerank bool, name, args string) map[string]float64 {
@@ -138,7 +138,7 @@ func TestSimilarityIsTheSameFromEverySearch(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreFoundByTheirOwnDateAndProperties(t *testing.T) {
+func TestSearchFiltersByDateAndProperties(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.add(
@@ -254,7 +254,7 @@ func onTheWeb(text string) chat.RunRequest {
 	}
 }
 
-func TestAPageOfTheWebIsCitedLikeADocument(t *testing.T) {
+func TestWebPageIsCitedLikeDocument(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(
@@ -294,7 +294,7 @@ func TestAPageOfTheWebIsCitedLikeADocument(t *testing.T) {
 	}
 }
 
-func TestWithoutAProviderThereIsNoWebSearch(t *testing.T) {
+func TestWebSearchNeedsProvider(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, onTheWeb("x"))
@@ -308,7 +308,7 @@ func TestWithoutAProviderThereIsNoWebSearch(t *testing.T) {
 }
 
 // A model that follows a page's instructions has no effect: there are no such tools, and no route to internal hosts.
-func TestAModelThatObeysAPageHasNoEffect(t *testing.T) {
+func TestPromptInjectionInPageHasNoEffect(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(
@@ -336,7 +336,7 @@ func TestAModelThatObeysAPageHasNoEffect(t *testing.T) {
 	}
 }
 
-func TestARunThatIsCarriedOnKnowsWhichPagesItRead(t *testing.T) {
+func TestResumedRunKeepsPages(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	slow := says("Not heard.")
@@ -382,7 +382,7 @@ func (h *house) waits() (chat.Run, string) {
 
 func webCall() scripted.Reply { return calls(call("web_search", `{"query":"slate roof"}`)) }
 
-func TestACallWaitsUntilItIsApproved(t *testing.T) {
+func TestCallWaitsForApproval(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(true))
@@ -428,7 +428,7 @@ func TestACallWaitsUntilItIsApproved(t *testing.T) {
 	}
 }
 
-func TestAnEditedInputIsWhatRunsAndTheModelIsTold(t *testing.T) {
+func TestEditedInputIsExecutedAndSentToModel(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	model := scripted.New(webCall(), says(slateAnswer))
@@ -451,7 +451,7 @@ func TestAnEditedInputIsWhatRunsAndTheModelIsTold(t *testing.T) {
 	}
 }
 
-func TestADeniedCallIsAnObservation(t *testing.T) {
+func TestDeniedCallIsObservation(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate"}`), search("holiday")), says(goodAnswer)),
@@ -477,7 +477,7 @@ func TestADeniedCallIsAnObservation(t *testing.T) {
 	}
 }
 
-func TestACallThatNobodyDecidesEndsWithItsRun(t *testing.T) {
+func TestUndecidedCallEndsWithRun(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(webCall(), says("I could not look.")), in.withWeb(true))
@@ -505,7 +505,7 @@ func TestACallThatNobodyDecidesEndsWithItsRun(t *testing.T) {
 	}
 }
 
-func TestACallGoesOnWaitingAfterARestart(t *testing.T) {
+func TestWaitingCallSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate roof"}`), search("holiday"))),
@@ -544,7 +544,7 @@ func TestACallGoesOnWaitingAfterARestart(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAPersonsInputThatDoesNotFitNamesTheFieldAndItsRange(t *testing.T) {
+func TestInvalidEditedInputNamesFieldAndRange(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(true))
@@ -571,7 +571,7 @@ func TestAPersonsInputThatDoesNotFitNamesTheFieldAndItsRange(t *testing.T) {
 	}
 }
 
-func TestCapturedPagesGoWithTheirConversation(t *testing.T) {
+func TestCapturedPagesAreDeletedWithConversation(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	h := newHouse(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(false))

@@ -63,7 +63,7 @@ func (h *house) comes(what string, ok func() bool) {
 	}
 }
 
-func TestOneUserLeavesPlacesToOthers(t *testing.T) {
+func TestUserLimitLeavesSlotsToOthers(t *testing.T) {
 	t.Parallel()
 	shared := true
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns, c.Shared = 4, func() bool { return shared } })
@@ -92,7 +92,7 @@ func TestOneUserLeavesPlacesToOthers(t *testing.T) {
 	}
 }
 
-func TestPlacesAreGivenBack(t *testing.T) {
+func TestSlotsAreReleased(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns, c.Shared = 2, func() bool { return true } })
 	for range 3 {
@@ -114,7 +114,7 @@ func TestPlacesAreGivenBack(t *testing.T) {
 	}
 }
 
-func TestOtherWorkGivesWayWhileARunIsAtWork(t *testing.T) {
+func TestBackgroundWorkYieldsToRuns(t *testing.T) {
 	t.Parallel()
 	var held atomic.Int64
 	h := newHouse(t, hanging{}, func(c *Config) {
@@ -138,7 +138,7 @@ func TestOtherWorkGivesWayWhileARunIsAtWork(t *testing.T) {
 	}
 }
 
-func TestARepeatedQuestionIsAnsweredWhenAllPlacesAreTaken(t *testing.T) {
+func TestIdempotentRepeatNeedsNoSlot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
 	req := chat.RunRequest{Message: "How many days of holiday are there?", IdempotencyKey: "key"}
@@ -149,7 +149,7 @@ func TestARepeatedQuestionIsAnsweredWhenAllPlacesAreTaken(t *testing.T) {
 	}
 }
 
-func TestAWaitingQuestionWaitsWhileItsUserHasAllRunsAtOnce(t *testing.T) {
+func TestQueuedQuestionWaitsForConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	h.store.SetLimits(chat.Limits{chat.RunsAtOnce: 1})
@@ -193,7 +193,7 @@ func TestAWaitingQuestionWaitsWhileItsUserHasAllRunsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAWaitingQuestionBeyondTheDaysSaysSo(t *testing.T) {
+func TestQueuedQuestionBeyondDailyLimitIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, hanging{})
 	h.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 1})
@@ -215,7 +215,7 @@ func TestAWaitingQuestionBeyondTheDaysSaysSo(t *testing.T) {
 	})
 }
 
-func TestTheTokensOfAnAnswerCountAgainstItsUser(t *testing.T) {
+func TestAnswerTokensCountTowardsUserQuota(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Text: english.Refusal, Usage: &llm.Usage{In: 60, Out: 50}}
@@ -266,7 +266,7 @@ func (h *house) lend(user, name, body, words string) (id, passage string) {
 }
 
 // A request for another user's document gets the same response as for one that never existed.
-func TestAnotherUsersDocumentIsLikeOneThatNeverWas(t *testing.T) {
+func TestDocumentOfOtherUserIsNotFound(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	id, passage := h.lend("ben", "Quokka.md", "# Quokka ledger\n\nThe quokka account holds 977 marsupial coins.\n",
@@ -369,7 +369,7 @@ func unplanned(req chat.RunRequest) chat.RunRequest {
 	return req
 }
 
-func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
+func TestEveryReactAndStrategyToolShowsResult(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	all := []string{"retrieve", "retrieve_more", "lookup", "summarize", "semantic_search", "hybrid_search", "finish"}
@@ -419,7 +419,7 @@ func TestEveryToolOfReactAndStrategyShowsWhatItDid(t *testing.T) {
 	}
 }
 
-func TestRetrieveMoreGoesOnWhereTheSearchEnded(t *testing.T) {
+func TestRetrieveMoreContinuesSearch(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("retrieve", `{"query":"the roof, holiday and sickness","top_k":1}`)),
@@ -452,7 +452,7 @@ func TestRetrieveMoreGoesOnWhereTheSearchEnded(t *testing.T) {
 	}
 }
 
-func TestFinishEndsTheRunWithItsAnswer(t *testing.T) {
+func TestFinishEndsRunWithAnswer(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("retrieve", `{"query":"paid holiday"}`), call("finish", `{"answer":"Too early."}`)),
@@ -486,7 +486,7 @@ func TestFinishEndsTheRunWithItsAnswer(t *testing.T) {
 	}
 }
 
-func TestFinishIsHeldToTheSameRulesAsText(t *testing.T) {
+func TestFinishAnswerIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
@@ -509,7 +509,7 @@ func TestFinishIsHeldToTheSameRulesAsText(t *testing.T) {
 	}
 }
 
-func TestAThresholdThatNothingReachesSaysHowNearTheBestCame(t *testing.T) {
+func TestUnreachedThresholdReportsBestScore(t *testing.T) {
 	t.Parallel()
 	h := newSemanticHouse(t, scripted.New())
 	req := asks("What about slates?")
@@ -525,7 +525,7 @@ func TestAThresholdThatNothingReachesSaysHowNearTheBestCame(t *testing.T) {
 	}
 }
 
-func TestGenerateAnswerMakesTheNextTurnTheAnswer(t *testing.T) {
+func TestGenerateAnswerForcesAnswerNextTurn(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(call("generate_answer", `{}`)), calls(search("paid holiday")),
 		calls(call("generate_answer", `{}`)), says(goodAnswer))
@@ -549,7 +549,7 @@ func TestGenerateAnswerMakesTheNextTurnTheAnswer(t *testing.T) {
 	}
 }
 
-func TestSummarizeHasTheModelWriteWhereThereIsOne(t *testing.T) {
+func TestSummarizeUsesModel(t *testing.T) {
 	t.Parallel()
 	const written = "You get 28 days off a year [1]."
 	for _, tt := range []struct {
@@ -588,7 +588,7 @@ func TestSummarizeHasTheModelWriteWhereThereIsOne(t *testing.T) {
 	}
 }
 
-func TestTheLimitOfAToolHoldsForTheSummaryOfItsModel(t *testing.T) {
+func TestToolLimitBoundsModelSummary(t *testing.T) {
 	t.Parallel()
 	slow := says("A summary that comes too late.")
 	slow.Delay = 2 * time.Second
@@ -605,7 +605,7 @@ func TestTheLimitOfAToolHoldsForTheSummaryOfItsModel(t *testing.T) {
 	}
 }
 
-func TestASummaryOfTheModelIsNotCalledAllOfTheTexts(t *testing.T) {
+func TestModelSummaryHasNoCompletenessNote(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(
 		calls(call("summarize", `{"texts":["Yes."]}`)), says("An assent."), says(goodAnswer), says(goodAnswer),
@@ -618,7 +618,7 @@ func TestASummaryOfTheModelIsNotCalledAllOfTheTexts(t *testing.T) {
 	}
 }
 
-func TestSummarizePicksSentencesWithoutAModel(t *testing.T) {
+func TestSummarizeSelectsSentencesWithoutModel(t *testing.T) {
 	t.Parallel()
 	for texts, want := range map[string]string{
 		`"The boiler was installed in March 2016 by the owner."`: `"summary":"The boiler was installed`,

@@ -23,7 +23,7 @@ func small(c *Config) {
 }
 
 // A small model gets one short request: no tools, three passages as "[n] title: text", the question again at the end.
-func TestASmallModelAnswersOneShortRequest(t *testing.T) {
+func TestSmallModelGetsOneShortRequest(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer))
 	h := newHouse(t, model, small)
@@ -63,7 +63,7 @@ func TestASmallModelAnswersOneShortRequest(t *testing.T) {
 
 // The first search results and the quotes of the rules are shown alternately, a long passage from the quoted words
 // on.
-func TestASmallModelIsShownWhatTheRulesWouldQuote(t *testing.T) {
+func TestSmallModelGetsQuotesOfRules(t *testing.T) {
 	t.Parallel()
 	const question, words = "What do offices grant?", "The boathouse is closed."
 	quoted := 0
@@ -98,7 +98,7 @@ func TestASmallModelIsShownWhatTheRulesWouldQuote(t *testing.T) {
 }
 
 // The prompt prefix of one question is in the server's prefix cache for the next.
-func TestTheRulesOfASmallModelNeverChange(t *testing.T) {
+func TestSmallModelPromptPrefixIsConstant(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer), says(goodAnswer))
 	h := newHouse(t, model, small)
@@ -111,7 +111,7 @@ func TestTheRulesOfASmallModelNeverChange(t *testing.T) {
 	}
 }
 
-func TestASmallModelPlansAndJudgesOnlyWhenAsked(t *testing.T) {
+func TestSmallModelPlansAndJudgesOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -140,7 +140,7 @@ func TestASmallModelPlansAndJudgesOnlyWhenAsked(t *testing.T) {
 }
 
 // A small model gets passages although the rules classified its question as one about the list of documents.
-func TestASmallModelIsShownPassagesBesideAList(t *testing.T) {
+func TestSmallModelGetsPassagesForListQuestion(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer))
 	h := newHouse(t, model, small)
@@ -153,7 +153,7 @@ func TestASmallModelIsShownPassagesBesideAList(t *testing.T) {
 }
 
 // The program replaces the footnotes of a small model: its sentences are better than its numbers.
-func TestTheNumbersOfASmallModelAreTheProgramsOwn(t *testing.T) {
+func TestSmallModelFootnotesAreReplaced(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		"Every employee is entitled to 28 days of paid holiday a year [2].",
@@ -169,7 +169,7 @@ func TestTheNumbersOfASmallModelAreTheProgramsOwn(t *testing.T) {
 }
 
 // Numbers, or the repeated question, are not an answer.
-func TestAnAnswerOfTheQuestionsWordsIsNone(t *testing.T) {
+func TestRepeatedQuestionIsNotAnswer(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"[1]", "[1] [2]", "How many days of paid holiday does an employee get [1]?"} {
 		model := scripted.New(says(said), says(goodAnswer))
@@ -186,7 +186,7 @@ func TestAnAnswerOfTheQuestionsWordsIsNone(t *testing.T) {
 }
 
 // A withheld answer is replaced by quotes.
-func TestQuotesReplaceAnAnswerThatIsHeldBack(t *testing.T) {
+func TestQuotesReplaceWithheldAnswer(t *testing.T) {
 	t.Parallel()
 	const lie = "The canteen serves lobster to every dragon [1]."
 	h := newHouse(t, scripted.New(calls(search("paid holiday")), says(lie), says(lie)), func(c *Config) {
@@ -201,7 +201,7 @@ func TestQuotesReplaceAnAnswerThatIsHeldBack(t *testing.T) {
 }
 
 // A model that refuses without a search gets the passages that rules find.
-func TestARefusalWithoutASearchIsSearchedForByRules(t *testing.T) {
+func TestRefusalWithoutSearchTriggersRuleSearch(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal), says(goodAnswer))
 	a := newHouse(t, model).answer(asks("How many days of paid holiday does an employee get?")).answer()
@@ -211,7 +211,7 @@ func TestARefusalWithoutASearchIsSearchedForByRules(t *testing.T) {
 }
 
 // A reply that repeats itself is cut off, and the repetition is not shown.
-func TestARepetitionEndsTheReply(t *testing.T) {
+func TestRepetitionTruncatesReply(t *testing.T) {
 	t.Parallel()
 	const again = "Unused days may be carried over until 31 March of the following year [1]."
 	for name, reply := range map[string]string{
@@ -228,7 +228,7 @@ func TestARepetitionEndsTheReply(t *testing.T) {
 }
 
 // The retry of a rules-selected question differs: the model gets the error.
-func TestWhatRulesChoseIsNotAskedTheSameAgain(t *testing.T) {
+func TestRuleSelectionRetryIncludesError(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal), calls(search("paid holiday")), says(goodAnswer))
 	newHouse(t, model).answer(asks("What does Survey.md say about paid holiday?")).answer()
@@ -239,7 +239,7 @@ func TestWhatRulesChoseIsNotAskedTheSameAgain(t *testing.T) {
 }
 
 // A small model overlooks facts in its passages: its refusal is replaced by quotes.
-func TestQuotesReplaceTheRefusalOfASmallModel(t *testing.T) {
+func TestQuotesReplaceRefusalOfSmallModel(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New(says(english.Refusal)), small, withFallback)
 	a := h.answer(asks("How many days of paid holiday does an employee get?")).answer()
@@ -249,7 +249,7 @@ func TestQuotesReplaceTheRefusalOfASmallModel(t *testing.T) {
 }
 
 // AnswerNow ends a reply in the middle, and its text is the answer.
-func TestAnswerNowEndsAReplyThatIsBeingWritten(t *testing.T) {
+func TestAnswerNowInterruptsReply(t *testing.T) {
 	t.Parallel()
 	searching := scripted.New(calls(search("paid holiday")))
 	h := newHouse(t, relay{func(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
@@ -276,7 +276,7 @@ func TestAnswerNowEndsAReplyThatIsBeingWritten(t *testing.T) {
 }
 
 // The prompt prefix of one question serves the next from the cache: all variable parts come after the rules.
-func TestTheRulesStandBeforeWhatChanges(t *testing.T) {
+func TestPromptPrefixIsConstantBeforeVariableParts(t *testing.T) {
 	t.Parallel()
 	looks := calls(search("paid holiday"))
 	model := scripted.New(looks, says(goodAnswer), looks, says(goodAnswer))
@@ -297,7 +297,7 @@ func TestTheRulesStandBeforeWhatChanges(t *testing.T) {
 
 // Rows 39 and 49: a call that the server could not parse is requested again with its error, then the model must
 // answer.
-func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
+func TestUnparsableCallIsRetriedWithError(t *testing.T) {
 	t.Parallel()
 	bad := scripted.Reply{
 		Err: &llm.Error{
@@ -346,7 +346,7 @@ func TestACallThatItsServerCouldNotReadIsMended(t *testing.T) {
 }
 
 // Row 48: a server that silently drops a part of the prompt is detected by its token count.
-func TestADroppedPromptIsNoticed(t *testing.T) {
+func TestDroppedPromptIsDetected(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("The mill stands by the river, and its wheel turns slowly. ", 800)
 	for _, tt := range []struct {
@@ -381,7 +381,7 @@ func TestADroppedPromptIsNoticed(t *testing.T) {
 }
 
 // Row 47: a history that exceeds the context is shortened once, and the run continues.
-func TestAHistoryThatIsTooLongIsShortenedOnce(t *testing.T) {
+func TestLongHistoryIsShortenedOnce(t *testing.T) {
 	t.Parallel()
 	long := scripted.Reply{
 		Err: &llm.Error{Kind: llm.KindTooLong, Message: "The conversation is too long for the model."},

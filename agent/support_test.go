@@ -24,7 +24,7 @@ const (
 // roofPassage matches the number of the passage about the roof in a reading of the survey.
 var roofPassage = regexp.MustCompile(`\[(\d+)\] \(b3|"n":(\d+),"block_id":"b3"`)
 
-func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
+func TestSentenceIsJudgedByItsFootnotes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, says  string
@@ -94,7 +94,7 @@ func TestEachSentenceIsJudgedByItsOwnFootnotes(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatOnlySpeaksOfDocumentsIsHeldBack(t *testing.T) {
+func TestAnswerMentioningOnlyDocumentsIsWithheld(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"The documents say so [1].", "Yes, according to the sources [1].", "Yes [1]."} {
 		model := scripted.New(calls(search("paid holiday entitlement")), says(said), says(said))
@@ -109,7 +109,7 @@ func TestAnAnswerThatOnlySpeaksOfDocumentsIsHeldBack(t *testing.T) {
 
 // Every step has a thought, an action and an observation, also without a language model. Concurrent calls share
 // their thought.
-func TestEachCallOfTheOfflineModelHasAThought(t *testing.T) {
+func TestOfflineCallHasThought(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	for _, asked := range []string{
@@ -138,7 +138,7 @@ func TestEachCallOfTheOfflineModelHasAThought(t *testing.T) {
 	}
 }
 
-func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
+func TestFullSessionOffersNewOne(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil), func(c *Config) { c.MaxQuestions = 2 })
 	ask := func(req chat.RunRequest) (chat.Run, error) {
@@ -184,7 +184,7 @@ func TestASessionAtItsLimitOffersANewOne(t *testing.T) {
 	}
 }
 
-func TestTheLimitOfQuestionsByToolset(t *testing.T) {
+func TestSessionQuestionLimitByToolset(t *testing.T) {
 	t.Parallel()
 	box, err := tools.NewRegistry(tools.Config{})
 	if err != nil {
@@ -225,7 +225,7 @@ func repeats(words, said string) *scripted.Model {
 	})
 }
 
-func TestAnswerThatRepeatsAMailGetsItsFootnote(t *testing.T) {
+func TestAnswerRepeatingMailGetsFootnote(t *testing.T) {
 	t.Parallel()
 	marked := strings.TrimSuffix(sanding, ".") + " [1]."
 	for _, tt := range []struct {
@@ -262,7 +262,7 @@ func TestAnswerThatRepeatsAMailGetsItsFootnote(t *testing.T) {
 	}
 }
 
-func TestAnswerGetsNoFootnoteThatDoesNotHold(t *testing.T) {
+func TestAnswerGetsOnlySupportingFootnotes(t *testing.T) {
 	t.Parallel()
 	for name, said := range map[string]string{
 		"negated":               strings.Replace(sanding, "will be", "will not be", 1),
@@ -291,7 +291,7 @@ func TestAnswerGetsNoFootnoteThatDoesNotHold(t *testing.T) {
 	}
 }
 
-func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
+func TestRunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("search_documents", `{"query":"roof condition"}`)),
@@ -352,7 +352,7 @@ func TestARunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 	}
 }
 
-func TestACitationPrecedesTheDeltaThatHoldsItsBracket(t *testing.T) {
+func TestCitationPrecedesDeltaWithMarker(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("read_document", `{"doc_id":"Survey.md"}`)),
@@ -383,7 +383,7 @@ func TestACitationPrecedesTheDeltaThatHoldsItsBracket(t *testing.T) {
 	}
 }
 
-func TestParallelCallsStandUnderOneStep(t *testing.T) {
+func TestParallelCallsShareStep(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("search_documents", `{"query":"holiday"}`), call("search_documents", `{"query":"roof"}`)),
@@ -409,7 +409,7 @@ func TestParallelCallsStandUnderOneStep(t *testing.T) {
 	}
 }
 
-func TestTextBeforeACallIsAThought(t *testing.T) {
+func TestTextBeforeCallIsThought(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		scripted.Reply{
@@ -429,7 +429,7 @@ func TestTextBeforeACallIsAThought(t *testing.T) {
 	}
 }
 
-func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
+func TestOfflineModelUsesSameTools(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	got := h.answer(asks("How many days of paid holiday does an employee get?"))
@@ -453,7 +453,7 @@ func TestTheOfflineModelAnswersFromTheSameTools(t *testing.T) {
 	}
 }
 
-func TestAFollowUpQuestionKnowsWhatWasSaid(t *testing.T) {
+func TestFollowUpIncludesConversation(t *testing.T) {
 	t.Parallel()
 	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		if r.Turn() == 0 {
@@ -477,7 +477,7 @@ func TestAFollowUpQuestionKnowsWhatWasSaid(t *testing.T) {
 	}
 }
 
-func TestTurnsFromOutsideComeBeforeTheQuestion(t *testing.T) {
+func TestClientHistoryPrecedesQuestion(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("The roof was last renewed in 1987."))
 	h := newHouse(t, model)
@@ -496,7 +496,7 @@ func TestTurnsFromOutsideComeBeforeTheQuestion(t *testing.T) {
 	}
 }
 
-func TestADocumentCanNotGiveOrders(t *testing.T) {
+func TestDocumentCannotGiveInstructions(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(
 		calls(call("read_document", `{"doc_id":"Handbook.md","focus_query":"sickness"}`)),

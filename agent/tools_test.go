@@ -40,7 +40,7 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 	return out
 }
 
-func TestEveryToolShowsWhatItDid(t *testing.T) {
+func TestEveryToolShowsResult(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	read := call("read_document", `{"doc_id":"Survey.md"}`)
@@ -119,7 +119,7 @@ func TestEveryToolShowsWhatItDid(t *testing.T) {
 	}
 }
 
-func TestToolsReachOnlyWhatTheQuestionMay(t *testing.T) {
+func TestToolsRespectQuestionScope(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	docs, _, err := h.library.List(t.Context(), chat.Local, corpus.Filter{Sort: "title"})
@@ -161,7 +161,7 @@ func TestToolsReachOnlyWhatTheQuestionMay(t *testing.T) {
 	)
 }
 
-func TestALongOutputIsCutInTheEventAndKeptBesideIt(t *testing.T) {
+func TestLongOutputIsTruncatedInEventAndStored(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	var long strings.Builder
@@ -216,7 +216,7 @@ func untilStopped(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func TestAToolThatFailsIsAnObservation(t *testing.T) {
+func TestToolErrorIsObservation(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	for _, tt := range []struct {
@@ -250,7 +250,7 @@ func TestAToolThatFailsIsAnObservation(t *testing.T) {
 	}
 }
 
-func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
+func TestSlowCallIsShownAndCancelledWithRun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	isRunning := func(p chat.Payload) bool {
@@ -295,7 +295,7 @@ func TestASlowCallIsShownWhileItRunsAndStopsWithItsRun(t *testing.T) {
 	}
 }
 
-func TestCallsThatWaitForAFreePlaceAreShownMeanwhile(t *testing.T) {
+func TestCallsWaitingForSlotAreShown(t *testing.T) {
 	t.Parallel()
 	const most = 9 // one more than run at the same time
 	h := newHouse(t, scripted.New())
@@ -348,7 +348,7 @@ func TestParallelCallsOverlap(t *testing.T) {
 	}
 }
 
-func TestARunWhoseLeaseWasLostSaysNothingMore(t *testing.T) {
+func TestLostLeaseStopsEvents(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	h.hire(hanging{text: "There"}, func(c *Config) { c.Exclusive, c.Lease = false, 300*time.Millisecond })
@@ -381,7 +381,7 @@ func TestARunWhoseLeaseWasLostSaysNothingMore(t *testing.T) {
 	}
 }
 
-func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
+func TestIdleConversationIsDeletedAfterThirtyDays(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
@@ -420,7 +420,7 @@ func TestAConversationGoesWhenItWasLeftAloneForThirtyDays(t *testing.T) {
 	})
 }
 
-func TestAHundredQuestionsInAnyTwentyFourHours(t *testing.T) {
+func TestDailyLimitOfHundredQuestions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHouse(t, scripted.New())

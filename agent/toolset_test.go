@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-func TestTheTableOfToolsets(t *testing.T) {
+func TestToolsetTable(t *testing.T) {
 	t.Parallel()
 	box, err := tools.NewRegistry(tools.Config{})
 	if err != nil {
@@ -47,7 +47,7 @@ func TestTheTableOfToolsets(t *testing.T) {
 	}
 }
 
-func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
+func TestRequestOptionsReachModel(t *testing.T) {
 	t.Parallel()
 	script := []scripted.Reply{calls(call("retrieve", `{"query":"paid holiday"}`)), says(goodAnswer)}
 	model := scripted.New(script...)
@@ -94,7 +94,7 @@ func TestWhatAModelIsToldBesideTheQuestionIsSet(t *testing.T) {
 	}
 }
 
-func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
+func TestOfflineModelAnswersWithEveryToolset(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	for _, tt := range []struct {
@@ -145,7 +145,7 @@ func TestTheOfflineModelAnswersWithEveryToolset(t *testing.T) {
 	}
 }
 
-func TestToolsThatAreNotThereAreNamed(t *testing.T) {
+func TestMissingToolsAreNamed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, offline.New(nil))
 	for _, tt := range []struct {
@@ -179,7 +179,7 @@ func TestToolsThatAreNotThereAreNamed(t *testing.T) {
 	}
 }
 
-func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
+func TestUnconfiguredToolIsOmittedWithReason(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal))
 	h := newHouse(t, model)
@@ -198,7 +198,7 @@ func TestAToolThatIsNotSetUpIsLeftOutWithItsReason(t *testing.T) {
 	}
 }
 
-func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
+func TestSettingsSelectTools(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal), says(english.Refusal), says(english.Refusal))
 	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
@@ -220,7 +220,7 @@ func TestSettingsDecideWhichToolsThereAre(t *testing.T) {
 	}
 }
 
-func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
+func TestSearchToolsRejectUnsupportedArguments(t *testing.T) {
 	t.Parallel()
 	box, err := tools.NewRegistry(tools.Config{})
 	if err != nil {
@@ -277,7 +277,7 @@ func TestSearchToolsRefuseWhatTheyCanNotDo(t *testing.T) {
 	}
 }
 
-func TestRetrieveDocumentationKeepsItsAgreedForms(t *testing.T) {
+func TestRetrieveDocumentationKeepsAgreedSchema(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, scripted.New())
 	req := chat.RunRequest{Message: "How many days of holiday?", Toolset: "documentation"}

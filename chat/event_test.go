@@ -71,7 +71,7 @@ var exampleCitation = Citation{
 	Score: 0.9, SHA256: "ff",
 }
 
-func TestEveryKindSurvivesARoundTrip(t *testing.T) {
+func TestEventRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestEveryKindSurvivesARoundTrip(t *testing.T) {
 	}
 }
 
-func TestTheJSONStartsWithTypeRunAndNumber(t *testing.T) {
+func TestEventJSONStartsWithTypeRunAndSequence(t *testing.T) {
 	t.Parallel()
 	for _, kind := range Kinds {
 		event, err := NewEvent("run", examples[kind])
@@ -129,7 +129,7 @@ func TestTheJSONStartsWithTypeRunAndNumber(t *testing.T) {
 	}
 }
 
-func TestAnEmptyBodyIsStillAnObject(t *testing.T) {
+func TestEmptyEventBodyIsObject(t *testing.T) {
 	t.Parallel()
 	event := Event{RunID: "r", Seq: 1, Type: KindRunDone, Body: json.RawMessage(`{}`)}
 	if got, want := string(event.AppendJSON(nil)), `{"type":"run_done","run_id":"r","seq":1}`; got != want {
@@ -137,7 +137,7 @@ func TestAnEmptyBodyIsStillAnObject(t *testing.T) {
 	}
 }
 
-func TestTheWholeOutputIsNotInTheEvent(t *testing.T) {
+func TestEventOmitsFullOutput(t *testing.T) {
 	t.Parallel()
 	event, err := NewEvent("run", Step{Full: json.RawMessage(`"canary"`)})
 	if err != nil || strings.Contains(string(event.Body), "canary") {
@@ -145,7 +145,7 @@ func TestTheWholeOutputIsNotInTheEvent(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDecodedIsAnError(t *testing.T) {
+func TestInvalidEventIsError(t *testing.T) {
 	t.Parallel()
 	for _, event := range []Event{
 		{Type: "from_the_future", Body: json.RawMessage(`{}`)},
@@ -158,7 +158,7 @@ func TestWhatCannotBeDecodedIsAnError(t *testing.T) {
 	}
 }
 
-func TestCodesAndMessagesComeFromTheChain(t *testing.T) {
+func TestErrorCodeAndMessageComeFromChain(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("secret")
 	err := fmt.Errorf("outer: %w", &Error{Code: CodeDiskFull, Message: "Full.", Err: cause})
@@ -181,7 +181,7 @@ func woken(wake <-chan struct{}) bool {
 	}
 }
 
-func TestASessionsWatchersHearOfItsRunsAlone(t *testing.T) {
+func TestSessionSubscribersReceiveOnlyItsRuns(t *testing.T) {
 	f := NewFeed(nil)
 	mine, stopMine := f.WatchSession("anna", "s1")
 	other, stopOther := f.WatchSession("ben", "s1")
@@ -206,7 +206,7 @@ func TestASessionsWatchersHearOfItsRunsAlone(t *testing.T) {
 	}
 }
 
-func TestNewIDIsAUUIDv7(t *testing.T) {
+func TestNewIDIsUUIDv7(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	seen := make(map[string]bool)
@@ -219,7 +219,7 @@ func TestNewIDIsAUUIDv7(t *testing.T) {
 	}
 }
 
-func TestNewIDsSortByTheMillisecond(t *testing.T) {
+func TestNewIDsSortByMillisecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.UnixMilli(0x0198_0000_fffe))) // to include a carry
@@ -236,7 +236,7 @@ func TestNewIDsSortByTheMillisecond(t *testing.T) {
 	})
 }
 
-func TestNewIDHoldsTheTime(t *testing.T) {
+func TestNewIDContainsTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.UnixMilli(0x0234_5678_9abc))) // in 2047: times of one process only increase
@@ -277,7 +277,7 @@ func TestCheckSessionID(t *testing.T) {
 	}
 }
 
-func TestEachLimitSaysInASentenceWhatIsReachedAndWhenItGoesOn(t *testing.T) {
+func TestLimitErrorNamesLimitAndReset(t *testing.T) {
 	now := time.Date(2026, 3, 1, 22, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		limit LimitName
@@ -343,7 +343,7 @@ func TestEachLimitSaysInASentenceWhatIsReachedAndWhenItGoesOn(t *testing.T) {
 	}
 }
 
-func TestTheTableOfLimitsIsWhole(t *testing.T) {
+func TestLimitTableIsComplete(t *testing.T) {
 	seen := map[LimitName]bool{}
 	for _, l := range AllLimits() {
 		if seen[l.Name] || l.About == "" || l.Default < 0 || l.code == "" || l.over == "" || l.again == "" ||
@@ -363,7 +363,7 @@ func TestTheTableOfLimitsIsWhole(t *testing.T) {
 	}
 }
 
-func TestLinkNamesWhatIsMarkedAndWhereItOpens(t *testing.T) {
+func TestLinkContainsQuoteAndPosition(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		link Link
@@ -390,7 +390,7 @@ func TestLinkNamesWhatIsMarkedAndWhereItOpens(t *testing.T) {
 	}
 }
 
-func TestRangesAreReadAsTheyAreWritten(t *testing.T) {
+func TestParseRanges(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"": true, "7-9": true, "7-9,9-20": true, "0-1": true, "9-7": false, "7-9,8-12": false, "7": false, "x-9": false,
 		"-1-2": false, "7-99999999999": false, "7-9,": false, strings.Repeat("1-2,", 200) + "3-4": false,
@@ -404,7 +404,7 @@ func TestRangesAreReadAsTheyAreWritten(t *testing.T) {
 
 // testdata/old_steps.json has steps of every tool from a version without results; old_results.json has the expected
 // results.
-func TestOldStepsGetAResult(t *testing.T) {
+func TestOldStepsGetResult(t *testing.T) {
 	t.Parallel()
 	var steps []json.RawMessage
 	readJSON(t, "testdata/old_steps.json", &steps)
@@ -423,7 +423,7 @@ func TestOldStepsGetAResult(t *testing.T) {
 	}
 }
 
-func TestOutputsThatAreNoneOfOursGetAResultToo(t *testing.T) {
+func TestForeignOutputsGetResult(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, output string
@@ -449,7 +449,7 @@ func TestOutputsThatAreNoneOfOursGetAResultToo(t *testing.T) {
 	}
 }
 
-func TestOldStepsGetTheLabelOfTheirCapability(t *testing.T) {
+func TestOldStepsGetCapabilityLabel(t *testing.T) {
 	t.Parallel()
 	own := Label{Doing: "Seeking", Done: "Sought"}
 	for _, tt := range []struct {
@@ -474,7 +474,7 @@ func TestOldStepsGetTheLabelOfTheirCapability(t *testing.T) {
 	}
 }
 
-func TestAResultIsBounded(t *testing.T) {
+func TestResultIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 1000)
 	r := StepResult{Text: strings.Repeat("x", 20_000)}
@@ -532,7 +532,7 @@ func TestTitleOf(t *testing.T) {
 	}
 }
 
-func TestARequestIsHeldToItsLimits(t *testing.T) {
+func TestRequestLimits(t *testing.T) {
 	t.Parallel()
 	names := func(n int) []string { return strings.Fields(strings.Repeat("d ", n)) }
 	for _, tt := range []struct {

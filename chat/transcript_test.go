@@ -34,7 +34,7 @@ func mustFold(t *testing.T, payloads ...Payload) *Transcript {
 	return transcript
 }
 
-func TestAStepKeepsWhatALaterStateLeavesOut(t *testing.T) {
+func TestStepKeepsFieldsMissingInLaterState(t *testing.T) {
 	t.Parallel()
 	got := mustFold(t,
 		Step{
@@ -64,7 +64,7 @@ func TestAStepKeepsWhatALaterStateLeavesOut(t *testing.T) {
 	}
 }
 
-func TestWhatIsSpentTogetherIsSharedWithoutRest(t *testing.T) {
+func TestSharedCostIsSplitWithoutRemainder(t *testing.T) {
 	cost := 0.75
 	whole := Spent{Tokens: Tokens{In: 100, Out: 8}, Cost: &cost}
 	var sum Spent
@@ -83,7 +83,7 @@ func TestWhatIsSpentTogetherIsSharedWithoutRest(t *testing.T) {
 	}
 }
 
-func TestTextThatIsResetBecomesAThought(t *testing.T) {
+func TestResetTextBecomesThought(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
@@ -112,7 +112,7 @@ func TestTextThatIsResetBecomesAThought(t *testing.T) {
 	}
 }
 
-func TestCitationsGoWithTheirText(t *testing.T) {
+func TestCitationsAreRemovedWithText(t *testing.T) {
 	t.Parallel()
 	first, better, second := Citation{Number: 1, Quote: "a"}, Citation{Number: 1, Quote: "b"},
 		Citation{Number: 2, Quote: "c"}
@@ -146,7 +146,7 @@ func TestEventsAreAppliedOnce(t *testing.T) {
 	}
 }
 
-func TestADamagedEventFailsTheFold(t *testing.T) {
+func TestDamagedEventFailsFold(t *testing.T) {
 	t.Parallel()
 	log := logOf(t, AnswerDelta{Text: "Deep."})
 	log[0].Body = json.RawMessage(`{"text":5}`)

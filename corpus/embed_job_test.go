@@ -31,7 +31,7 @@ func (m *measured) Passages(ctx context.Context, s chat.Scope, id string, from, 
 	return list, err
 }
 
-func TestVectorsOfALargeDocumentAreMadeInBatches(t *testing.T) {
+func TestLargeDocumentIsEmbeddedInBatches(t *testing.T) {
 	docs := &measured{}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		docs.Documents = c.Documents
@@ -102,7 +102,7 @@ func (g gated) Embed(ctx context.Context, passages []string) ([][]float32, error
 }
 
 // Documents found by a search are embedded first, then the newest ones.
-func TestVectorsOfWhatIsSoughtComeFirst(t *testing.T) {
+func TestSearchedDocumentsAreEmbeddedFirst(t *testing.T) {
 	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
@@ -146,7 +146,7 @@ func TestVectorsOfWhatIsSoughtComeFirst(t *testing.T) {
 }
 
 // A document found by a search is embedded between the batches of a long one.
-func TestALongDocumentWaitsForWhatIsSought(t *testing.T) {
+func TestLongDocumentYieldsToSearchedOne(t *testing.T) {
 	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
@@ -187,7 +187,7 @@ func (p panicking) Embed(ctx context.Context, passages []string) ([][]float32, e
 }
 
 // A panic of an interleaved document does not fail the long document's job.
-func TestASoughtDocumentThatPanicsKeepsNoOther(t *testing.T) {
+func TestPanicOfSearchedDocumentDoesNotAffectOthers(t *testing.T) {
 	embedder := panicking{gated{begun: make(chan string), goOn: make(chan struct{})}}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
@@ -239,7 +239,7 @@ func (c countingTexts) Embed(ctx context.Context, passages []string) ([][]float3
 }
 
 // A text is embedded once: for a new version of its document, another document and another user.
-func TestTheSameTextIsEmbeddedOnce(t *testing.T) {
+func TestSameTextIsEmbeddedOnce(t *testing.T) {
 	var texts atomic.Int64
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), countingTexts{texts: &texts}
@@ -312,7 +312,7 @@ func (w *watchedPassages) Passages(
 	return w.Documents.Passages(ctx, s, id, from, to)
 }
 
-func TestALongDocumentTakesTurnsWithAnotherUsers(t *testing.T) {
+func TestLongDocumentAlternatesWithOtherUsers(t *testing.T) {
 	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
 	docs := &watchedPassages{user: "bert", read: make(chan struct{})}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
@@ -450,7 +450,7 @@ func checkPassages(t *testing.T, e corpus.Extracted, passages []corpus.Passage) 
 	}
 }
 
-func TestSplitAgainIsTheSame(t *testing.T) {
+func TestSplitIsIdempotent(t *testing.T) {
 	e := document("# A", words(250), words(300), "## Ä", "首都。"+words(20))
 	if d := cmp.Diff(corpus.Split("doc", "sha", e), corpus.Split("doc", "sha", e)); d != "" {
 		t.Error(d)
@@ -495,7 +495,7 @@ func BenchmarkSplitAndAnalyse(b *testing.B) {
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "passages/s")
 }
 
-func TestACapturedPageIsReadAtOnceAndFoundByItsNamespaceOnly(t *testing.T) {
+func TestCapturedPageIsFoundInItsNamespaceOnly(t *testing.T) {
 	t.Parallel()
 	l := openShelf(t, t.TempDir(), nil)
 	page := corpus.Upload{
@@ -539,7 +539,7 @@ func TestACapturedPageIsReadAtOnceAndFoundByItsNamespaceOnly(t *testing.T) {
 }
 
 // Passages from tables of contents and indexes rank after all other text.
-func TestDirectoriesAreFoundLast(t *testing.T) {
+func TestDirectoriesRankLast(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
 	sh.add(t, "contents.md", "Slates on the roof . . . . . . . 3\n\nSlates, how to lay . . . . . . . 4\n\n"+

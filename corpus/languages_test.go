@@ -8,7 +8,7 @@ import (
 )
 
 // Queries are stemmed in the languages of all documents, including those ingested by other replicas.
-func TestTheLanguagesOfOtherReplicasDocumentsAreKnownSoon(t *testing.T) {
+func TestLanguagesOfOtherReplicasAreLoaded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	here, there := openShelf(t, dir, nil), openShelf(t, dir, nil)

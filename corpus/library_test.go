@@ -74,7 +74,7 @@ func (sh *shelf) settled(t testing.TB, id string, state corpus.State) corpus.Doc
 	}
 }
 
-func TestAddReadsAFileIn(t *testing.T) {
+func TestAddIngestsFile(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	d := sh.add(t, "survey.md", "# Roof survey\n\nThe slates are sound.\n")
 	if d.State != corpus.StateQueued || d.MIME != "text/markdown" || d.Filename != "survey.md" {
@@ -102,7 +102,7 @@ func TestAddReadsAFileIn(t *testing.T) {
 	}
 }
 
-func TestAddRefuses(t *testing.T) {
+func TestAddRejectsFiles(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.MaxBytes = 5 << 10 })
 	for _, tt := range []struct {
 		name, file, body string
@@ -132,7 +132,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-func TestAddTellsKindsApartByTheirBytes(t *testing.T) {
+func TestAddDetectsTypeByContent(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	for _, tt := range []struct{ file, body, want string }{
 		{"a.txt", "%PDF-1.7\nnot much of one", "application/pdf"},
@@ -166,7 +166,7 @@ func TestAddTellsKindsApartByTheirBytes(t *testing.T) {
 	}
 }
 
-func TestNamesStayNames(t *testing.T) {
+func TestFileNamesAreSanitized(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	for i, tt := range []struct{ filename, path, wantName, wantPath string }{
 		{"../../etc/passwd", "", "passwd", "passwd"},
@@ -208,7 +208,7 @@ func newSlow() slow {
 	return slow{Extractor: reader, begun: make(chan string, 8), gate: make(chan struct{})}
 }
 
-func TestCancelStopsTheWork(t *testing.T) {
+func TestCancelStopsIngest(t *testing.T) {
 	s := newSlow()
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Workers = s, 1 })
 	sh.start(t)
@@ -229,7 +229,7 @@ func TestCancelStopsTheWork(t *testing.T) {
 	}
 }
 
-func TestWorkCutShortIsTakenUpAgain(t *testing.T) {
+func TestInterruptedIngestResumes(t *testing.T) {
 	dir := t.TempDir()
 	s := newSlow()
 	first := openShelf(t, dir, func(c *corpus.Config, _ *sqlite.DB) { c.Extractor = s })
@@ -252,7 +252,7 @@ func (f failing) Extract(context.Context, corpus.File, func(int, int)) (corpus.E
 	return corpus.Extracted{}, f.err
 }
 
-func TestAFailureKeepsItsReason(t *testing.T) {
+func TestFailureKeepsReason(t *testing.T) {
 	broken := &corpus.Failure{Code: "encrypted", Detail: "This PDF needs a password. Remove it and add the file again."}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor = failing{broken} })
 	sh.start(t)
@@ -267,7 +267,7 @@ func TestAFailureKeepsItsReason(t *testing.T) {
 	}
 }
 
-func TestVectorsAreMade(t *testing.T) {
+func TestDocumentsAreEmbedded(t *testing.T) {
 	sh := openSemantic(t)
 	d := sh.add(t, "a.md", "# Zebras\n\nZebras have stripes.")
 	sh.wait(t)
@@ -311,7 +311,7 @@ func titles(r corpus.Results) []string {
 	return out
 }
 
-func TestOriginalIsTheFile(t *testing.T) {
+func TestOriginalEqualsFile(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	d := sh.add(t, "a.txt", "caf\xe9")
 	_, body, err := sh.Original(t.Context(), chat.Local, d.ID)
@@ -324,7 +324,7 @@ func TestOriginalIsTheFile(t *testing.T) {
 	}
 }
 
-func TestTheKnownVersionIsTheOneThatADatabaseHasOnceItIsTold(t *testing.T) {
+func TestCachedVersionMatchesDatabaseAfterNotification(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), t.TempDir()
 	asked := 0
@@ -458,7 +458,7 @@ func TestPagesOfAPDF(t *testing.T) {
 	}
 }
 
-func TestAPageThatCannotBeDrawnIsNotTriedAgainAndAgain(t *testing.T) {
+func TestFailedPageRenderIsNotRetriedRepeatedly(t *testing.T) {
 	tooComplex := &chat.Error{Code: chat.CodeUndrawable, Message: "This page is too complex."}
 	p := paper{drawn: new(int), draw: func() error { return tooComplex }}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
@@ -482,7 +482,7 @@ func TestAPageThatCannotBeDrawnIsNotTriedAgainAndAgain(t *testing.T) {
 	}
 }
 
-func TestEachUserHasOnePageDrawnAtATime(t *testing.T) {
+func TestOnePageRenderPerUser(t *testing.T) {
 	at, goOn := make(chan struct{}), make(chan struct{})
 	tooComplex := &chat.Error{Code: chat.CodeUndrawable, Message: "This page is too complex."}
 	var drawn atomic.Int32

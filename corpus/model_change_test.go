@@ -79,7 +79,7 @@ func (sh *shelf) allSemantic(t *testing.T, want corpus.Semantic) {
 	}
 }
 
-func TestAnotherModelOfTheSameDimensionEmbedsAllDocumentsAgain(t *testing.T) {
+func TestNewModelReembedsAllDocuments(t *testing.T) {
 	dir := t.TempDir()
 	sh, stop := openModel(t, dir, embedtest.Hashing{}, "hashing")
 	fill(t, sh)
@@ -118,7 +118,7 @@ func TestAnotherModelOfTheSameDimensionEmbedsAllDocumentsAgain(t *testing.T) {
 	stop()
 }
 
-func TestVectorsWithoutANotedModelAreKeptByTheModelThatMadeThem(t *testing.T) {
+func TestVectorsWithoutModelNameAreKept(t *testing.T) {
 	for name, tt := range map[string]struct {
 		e    corpus.Embedder
 		made bool // anew
@@ -198,7 +198,7 @@ func (e english) EmbedQuery(ctx context.Context, query string) ([]float32, error
 
 // Words of equal length look alike to an embedder that does not know their letters, so only identical words must
 // count.
-func TestMeaningCountsOnlyWhereTheEmbedderKnowsTheScript(t *testing.T) {
+func TestSimilarityCountsOnlyForKnownScripts(t *testing.T) {
 	t.Parallel()
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Embedder, c.Vectors = english{}, db.Vectors("hashing")
@@ -260,7 +260,7 @@ func openBent(t *testing.T, e *bent) *shelf {
 	})
 }
 
-func TestScoresMeanTheSameWithEveryEmbedder(t *testing.T) {
+func TestScoresAreComparableAcrossEmbedders(t *testing.T) {
 	query := corpus.Query{Text: "how was the mortar on the north slope made", Mode: corpus.ModeSemantic, Limit: 50}
 	want := map[string]float64{}
 	for _, common := range []float64{0, 0.5, 0.9} {
@@ -287,7 +287,7 @@ func TestScoresMeanTheSameWithEveryEmbedder(t *testing.T) {
 	}
 }
 
-func TestAnEmbedderIsMeasuredOnce(t *testing.T) {
+func TestEmbedderIsCalibratedOnce(t *testing.T) {
 	queries, passages := search.SimilarityPairs()
 	e := &bent{}
 	sh := openBent(t, e)
@@ -319,9 +319,9 @@ func TestAnEmbedderIsMeasuredOnce(t *testing.T) {
 	texts(4 + len(passages) + len(queries))
 }
 
-// TestThePassagesThatAnswerReachTheDefaultScore uses the everyday questions of the evaluation, whose documents are
+// TestAnsweringPassagesReachDefaultScore uses the everyday questions of the evaluation, whose documents are
 // unrelated to the calibration pairs of the scale. -v prints the shares.
-func TestThePassagesThatAnswerReachTheDefaultScore(t *testing.T) {
+func TestAnsweringPassagesReachDefaultScore(t *testing.T) {
 	t.Parallel()
 	const fetched, asked, score = "../.cache/embedding/all-MiniLM-L6-v2", "../e2e/eval/everyday/", 0.7
 	if _, err := os.Stat(fetched); err != nil {
@@ -462,7 +462,7 @@ func TestSearchWhileTyping(t *testing.T) {
 	})
 }
 
-func TestTheMarkOfATypingErrorIsWhatWasMeant(t *testing.T) {
+func TestTypoMarkNamesCorrection(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
 	fill(t, sh)
@@ -497,7 +497,7 @@ func (q counting) Enqueue(ctx context.Context, job corpus.Job) error {
 	return q.byHand.Enqueue(ctx, job)
 }
 
-func TestVectorsThatEndTheServerThreeTimesFailAndTheWordsStay(t *testing.T) {
+func TestEmbeddingCrashingThreeTimesFails(t *testing.T) {
 	q := counting{byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}, new(int)}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		q.Queue = db.Queue()
@@ -549,7 +549,7 @@ func (e dying) Extract(context.Context, corpus.File, func(int, int)) (corpus.Ext
 	return corpus.Extracted{}, corpus.ErrReaderDied
 }
 
-func TestAFileThatEndsItsProcessThreeTimesFails(t *testing.T) {
+func TestFileCrashingThreeTimesFails(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		jobs []corpus.Job
@@ -602,7 +602,7 @@ func (absent) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extr
 	return corpus.Extracted{}, &chat.Error{Code: chat.CodeUnavailable, Message: "The process does not start."}
 }
 
-func TestReadersThatDoNotStartFailNoDocument(t *testing.T) {
+func TestReaderStartFailureFailsNoDocument(t *testing.T) {
 	q := byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		q.Queue = db.Queue()

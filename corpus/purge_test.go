@@ -63,7 +63,7 @@ func (v *vectorsFailing) DeleteVectors(ctx context.Context, id string, keep []st
 
 // A failed removal blocks nothing else, and is retried later by any process: for a deleted document, a replaced
 // version and a rejected file.
-func TestWhatCannotBeRemovedIsRemovedLater(t *testing.T) {
+func TestFailedRemovalIsRetried(t *testing.T) {
 	errAway := errors.New("away")
 	for what, originals := range map[string]int{"vectors": 1, "blobs": 1} {
 		t.Run(what, func(t *testing.T) {
@@ -129,7 +129,7 @@ func (sh *shelf) originals(t *testing.T, docs []corpus.Document) (n int) {
 	return n
 }
 
-func TestAnOriginalThatCannotBeRemovedIsRemovedLater(t *testing.T) {
+func TestFailedRemovalOfOriginalIsRetried(t *testing.T) {
 	for what, leave := range map[string]func(*shelf, func()) (sha256 string){
 		"of a replaced version": func(sh *shelf, fail func()) string {
 			sh.start(t)
@@ -171,7 +171,7 @@ func TestAnOriginalThatCannotBeRemovedIsRemovedLater(t *testing.T) {
 }
 
 // A file that is deleted and added again under another name is ingested as its new type.
-func TestADeletedFileComesBackUnderItsNewName(t *testing.T) {
+func TestDeletedFileReturnsUnderNewName(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
 	const body = "# Roof\n\nThe slates are *sound*.\n"
@@ -190,7 +190,7 @@ func TestADeletedFileComesBackUnderItsNewName(t *testing.T) {
 	}
 }
 
-func TestADeletedDocumentGoesForGood(t *testing.T) {
+func TestDeletedDocumentIsPurged(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
 	d := sh.add(t, "a.txt", "The quick zebra jumps.")
@@ -232,7 +232,7 @@ func TestADeletedDocumentGoesForGood(t *testing.T) {
 	}
 }
 
-func TestTheOriginalOfAReplacedVersionGoes(t *testing.T) {
+func TestOriginalOfReplacedVersionIsPurged(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
 	has := func(d corpus.Document) bool {
@@ -263,7 +263,7 @@ func TestTheOriginalOfAReplacedVersionGoes(t *testing.T) {
 	}
 }
 
-func TestAnUploadNeverLosesItsOriginalToAPurge(t *testing.T) {
+func TestPurgeKeepsOriginalOfConcurrentUpload(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	stop := make(chan struct{})
 	purged := make(chan error, 1)
@@ -329,7 +329,7 @@ func (g *gate) TextPart(ctx context.Context, s chat.Scope, id string, at int) (c
 }
 
 // Concurrent readers of texts leave database connections for others.
-func TestFewPartsOfTextsAreReadAtOnce(t *testing.T) {
+func TestTextReadsAreLimited(t *testing.T) {
 	const readers = 50
 	g := &gate{entered: make(chan struct{}, readers), open: make(chan struct{})}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
@@ -387,7 +387,7 @@ func (sh *shelf) paths(t testing.TB) (paths []string) {
 	return paths
 }
 
-func TestTheFilesOfAnArchiveAreDocuments(t *testing.T) {
+func TestArchiveFilesBecomeDocuments(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	inner := zipOf(t, "deep.txt", "too deep")
 	d := sh.add(t, "case.zip", zipOf(t, "letters/roof.md", "# The roof\n\nIt is dry.\n", "notes.txt", "Nothing else.\n",
@@ -434,7 +434,7 @@ func TestTheFilesOfAnArchiveAreDocuments(t *testing.T) {
 	}
 }
 
-func TestAnArchiveThatUnpacksToTooMuchIsBounded(t *testing.T) {
+func TestArchiveExpansionIsBounded(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	d := sh.add(t, "bomb.zip", zipOf(t, "big.txt", strings.Repeat("0", 80<<20), "small.txt", "It is small.\n"))
 	sh.start(t)
@@ -477,7 +477,7 @@ func openPictures(t *testing.T) *shelf {
 }
 
 // A picture that a mail displays in its text, such as a logo, becomes a document only if it contains text.
-func TestAPictureInAMailsTextIsNoDocumentWithoutWords(t *testing.T) {
+func TestInlineMailPictureWithoutTextIsSkipped(t *testing.T) {
 	sh := openPictures(t)
 	d := sh.add(t, "roof.eml", mailOf(`<p>It is dry.</p><img src="cid:logo%401"><img src="cid:line10">`,
 		[2]string{"; name=logo.png\r\nContent-ID: <logo@1>", pictureOf(t, 40)},
@@ -492,7 +492,7 @@ func TestAPictureInAMailsTextIsNoDocumentWithoutWords(t *testing.T) {
 }
 
 // A file that was added separately is kept, even if a mail displays the same.
-func TestAPictureThatWasAddedStaysWhenAMailShowsIt(t *testing.T) {
+func TestAddedPictureIsKeptWhenMailShowsIt(t *testing.T) {
 	sh := openPictures(t)
 	raw, err := base64.StdEncoding.DecodeString(pictureOf(t, 40))
 	if err != nil {
@@ -511,7 +511,7 @@ func TestAPictureThatWasAddedStaysWhenAMailShowsIt(t *testing.T) {
 }
 
 // A file that was added separately keeps its metadata when a mail contains it, and stays when the mail is deleted.
-func TestAFileThatWasAddedStaysWhenItsMailGoes(t *testing.T) {
+func TestAddedFileIsKeptWhenMailIsDeleted(t *testing.T) {
 	sh := openPictures(t)
 	sh.start(t)
 	own, _, err := sh.Add(t.Context(), corpus.Upload{

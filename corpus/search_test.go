@@ -58,7 +58,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-func TestSearchFindsTheRightDocumentFirst(t *testing.T) {
+func TestSearchRanksRightDocumentFirst(t *testing.T) {
 	plain, semantic := openShelf(t, t.TempDir(), nil), openSemantic(t)
 	plain.start(t)
 	fill(t, plain)
@@ -215,7 +215,7 @@ func TestSearchDetails(t *testing.T) {
 	})
 }
 
-func TestAWordWithAnotherFirstLetterIsNoTypingError(t *testing.T) {
+func TestTyposKeepFirstLetter(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
 	sh.add(t, "tenants.md", "# Tenants\n\nTenants have rights and duties. That is the law of the house.")
@@ -231,7 +231,7 @@ func TestAWordWithAnotherFirstLetterIsNoTypingError(t *testing.T) {
 	}
 }
 
-func TestACorrectionThatIsNotSureNeedsAnotherWordBesideIt(t *testing.T) {
+func TestUncertainCorrectionNeedsAnotherMatch(t *testing.T) {
 	for mode, sh := range map[string]*shelf{"lexical": openShelf(t, t.TempDir(), nil), "hybrid": openSemantic(t)} {
 		if mode == "lexical" {
 			sh.start(t)
@@ -327,7 +327,7 @@ func (e *embeddingServer) EmbedQuery(ctx context.Context, query string) ([]float
 	return vectors[0], nil
 }
 
-func TestSearchWhileTheEmbeddingServerIsDown(t *testing.T) {
+func TestSearchWithoutEmbeddingServer(t *testing.T) {
 	server := &embeddingServer{}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Embedder, c.Vectors = server, db.Vectors("hashing")
@@ -485,7 +485,7 @@ func TestGrep(t *testing.T) {
 	}
 }
 
-func TestRerankLooksASecondTime(t *testing.T) {
+func TestRerankSearchesAgain(t *testing.T) {
 	sh := openShelf(t, t.TempDir(), nil)
 	sh.start(t)
 	sh.add(
@@ -515,7 +515,7 @@ func TestRerankLooksASecondTime(t *testing.T) {
 	}
 }
 
-func TestSimilaritiesAreThoseOfASearchByMeaning(t *testing.T) {
+func TestSimilaritiesMatchSemanticSearch(t *testing.T) {
 	sh := openSemantic(t)
 	fill(t, sh)
 	const query = "slates, rent and elephants"
@@ -573,7 +573,7 @@ func (r byWord) Scores(ctx context.Context, _ string, passages []string) ([]floa
 	return out, r.err
 }
 
-func TestARerankerOrdersTheBestAndItsFailureLosesNothing(t *testing.T) {
+func TestRerankerFailureKeepsResults(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string

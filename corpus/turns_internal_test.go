@@ -15,8 +15,8 @@ import (
 	"github.com/footnote/footnote/corpus/embed/embedtest"
 )
 
-// TestDrawingsTakeTurnsByUser queues 20 drawings of one user before one of another.
-func TestDrawingsTakeTurnsByUser(t *testing.T) {
+// TestRendersAlternateBetweenUsers queues 20 drawings of one user before one of another.
+func TestRendersAlternateBetweenUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrawings()
 		var order []string
@@ -46,8 +46,8 @@ func TestDrawingsTakeTurnsByUser(t *testing.T) {
 	})
 }
 
-// TestDrawingsAreSharedAndKeptWithinBounds tests deduplication of concurrent drawings and LRU eviction.
-func TestDrawingsAreSharedAndKeptWithinBounds(t *testing.T) {
+// TestRendersAreCachedAndBounded tests deduplication of concurrent drawings and LRU eviction.
+func TestRendersAreCachedAndBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrawings()
 		calls := 0
@@ -90,7 +90,7 @@ func TestDrawingsAreSharedAndKeptWithinBounds(t *testing.T) {
 	})
 }
 
-func TestPlacesInSheetsAndFilesHaveNames(t *testing.T) {
+func TestSheetAndFilePositionsAreNamed(t *testing.T) {
 	text := "Number | Amount\n7 | 20.00\n9 | 30.00\n\nfirst: 1\nsecond: 2\nthird: 3"
 	table := Block{
 		Kind: BlockTable, Headings: []string{"Book", "Invoices"}, Start: 0, End: 35,
@@ -122,7 +122,7 @@ func TestPlacesInSheetsAndFilesHaveNames(t *testing.T) {
 	}
 }
 
-func TestImagesForgetTheOneNotUsedLongest(t *testing.T) {
+func TestImageCacheEvictsLeastRecentlyUsed(t *testing.T) {
 	c := newImages()
 	image := func(page int) imageKey { return imageKey{pageKey{"sha", page, 0}, 100} }
 	has := func(page int) bool {
@@ -148,7 +148,7 @@ func TestImagesForgetTheOneNotUsedLongest(t *testing.T) {
 	}
 }
 
-func TestAPageThatWasNotDrawnIsTriedAgainAfterAWhile(t *testing.T) {
+func TestFailedPageRenderIsRetriedLater(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		err  error
@@ -175,7 +175,7 @@ func TestAPageThatWasNotDrawnIsTriedAgainAfterAWhile(t *testing.T) {
 	}
 }
 
-func TestLinesJoinTheWordsOfALine(t *testing.T) {
+func TestLinesJoinWords(t *testing.T) {
 	word := func(turn int, page, x0, y0, x1, y1 float64) WordBox {
 		return WordBox{Box: chat.Box{page, x0, y0, x1, y1}, Turn: turn}
 	}
@@ -205,7 +205,7 @@ func TestLinesJoinTheWordsOfALine(t *testing.T) {
 	}
 }
 
-func TestDatesNarrowAFilter(t *testing.T) {
+func TestDatesRestrictFilter(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		parts          [][2]string // from, to
@@ -314,7 +314,7 @@ func (w waiting) EmbedNow(ctx context.Context, passages []string) ([][]float32, 
 }
 
 // A run that passages wait for must not wait for the scale of its own embedder.
-func TestTheScaleIsMeasuredForSomebodyWhoWaits(t *testing.T) {
+func TestCalibrationDoesNotDelayRuns(t *testing.T) {
 	if _, err := newSimilarities().scaleOf(t.Context(), waiting{}); err != nil {
 		t.Errorf("the scale can't be measured: %v", err)
 	}

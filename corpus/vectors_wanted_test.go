@@ -26,7 +26,7 @@ func (q *brokenQueue) Ensure(ctx context.Context, job corpus.Job) error {
 }
 
 // A document that became ready just before the database failed still gets its vectors.
-func TestVectorsThatCouldNotBeQueuedAreQueuedAgain(t *testing.T) {
+func TestFailedEmbeddingJobIsQueuedAgain(t *testing.T) {
 	queue := &brokenQueue{}
 	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		queue.Queue = c.Queue

@@ -22,7 +22,7 @@ func (n *numbered) Version(context.Context, chat.Scope) (int64, error) {
 	return number, <-n.end
 }
 
-func TestWhoAsksForTheVersionAtOnceSharesAReadingThatBeganLater(t *testing.T) {
+func TestConcurrentVersionRequestsShareRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		documents := &numbered{end: make(chan error)}

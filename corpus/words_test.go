@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestWordBoxesSurviveTheirPacking(t *testing.T) {
+func TestWordBoxesRoundTrip(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	var words []WordBox
@@ -29,7 +29,7 @@ func TestWordBoxesSurviveTheirPacking(t *testing.T) {
 	}
 }
 
-func TestWordPiecesHoldEveryWordOnce(t *testing.T) {
+func TestWordPiecesContainEachWordOnce(t *testing.T) {
 	t.Parallel()
 	var want []WordBox
 	var blocks []Block

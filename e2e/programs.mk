@@ -3,13 +3,13 @@
 
 # A watched folder of 10,000 files, 1,000 changes, and kills in between.
 test-watch:
-	FOOTNOTE_WATCH_FILES=10000 $(GO) test ./cmd/footnote -run AKilledWatchLosesNothing -count 1 -timeout 60m -v
+	FOOTNOTE_WATCH_FILES=10000 $(GO) test ./cmd/footnote -run KilledWatchLosesNothing -count 1 -timeout 60m -v
 
 # A place of 10,000 files on a real WebDAV server, 1,000 changes, kills in between, and a server that lies and fails in all ways. Prints how
 # long each step takes and what it asks for; TRIAL is another number of files.
 TRIAL ?= 10000
 trial-places: webdav
-	ulimit -v 16000000; FOOTNOTE_TRIAL_FILES=$(TRIAL) $(GO) test ./cmd/footnote -run APlaceOutlivesKillsAndLies -count 1 -timeout 60m -v
+	ulimit -v 16000000; FOOTNOTE_TRIAL_FILES=$(TRIAL) $(GO) test ./cmd/footnote -run SourceSurvivesCrashesAndFaults -count 1 -timeout 60m -v
 
 # The handbook's programs in Python with the real clients (OpenAI, LangChain, LlamaIndex, LiteLLM and its proxy: 800 MB), exported answers read by
 # python-docx, bibtexparser and rispy, and Open WebUI
@@ -35,7 +35,7 @@ test-arm64: embedding
 	  else echo "the tests on arm64 need qemu-aarch64: install qemu-user"; exit 1; fi; fi
 	@set -e; for processor in 'max:NEON dot product' 'cortex-a53:plain Go'; do \
 	  echo "arm64, $$processor"; GOARCH=arm64 FOOTNOTE_TEST_KERNEL="$${processor#*:}" $(GO) test -exec "qemu-aarch64 -cpu $${processor%%:*}" \
-	    -skip WeightsThatAreCut -count 1 -timeout 30m ./corpus/embed/bert/...; done
+	    -skip TruncatedWeights -count 1 -timeout 30m ./corpus/embed/bert/...; done
 
 # How much longer a question takes while a server makes vectors on all processors: docs/performance.md.
 bench-embed: build embedding
@@ -47,7 +47,7 @@ bench-milvus: milvus
 # The tests behind Caddy again, with the newest one built from its source (some minutes).
 test-caddy:
 	GOBIN=$(CURDIR)/.cache/caddy $(GO) install github.com/caddyserver/caddy/v2/cmd/caddy@v2.11.9
-	FOOTNOTE_TEST_CADDY=$(CURDIR)/.cache/caddy/caddy $(GO) test ./cmd/footnote -run Unbuffered/Caddy -count 1 -v
+	FOOTNOTE_TEST_CADDY=$(CURDIR)/.cache/caddy/caddy $(GO) test ./cmd/footnote -run StreamPassesProxy/Caddy -count 1 -v
 
 # Builds the last version that knows a step of the schema less, from this repository's history, and runs it beside this one.
 upgrade-test: postgres
@@ -82,7 +82,7 @@ bench-replicas: build postgres
 # What the offline mode quotes is never said to have no source: all requests over all documents here, instead of the part that "make test"
 # asks. The documents of eval-real are among them once it has fetched them.
 quotes: documents
-	FOOTNOTE_TEST_QUOTES=all $(GO) test ./cmd/footnote -run WhatIsQuotedIsNeverSaidToHaveNoSource -count 1 -timeout 60m -v
+	FOOTNOTE_TEST_QUOTES=all $(GO) test ./cmd/footnote -run QuotesAlwaysHaveSource -count 1 -timeout 60m -v
 
 # Three replicas behind nginx, on a real PostgreSQL and a real Milvus, and everything that can fail: docs/reliability.md. Replicas are
 # killed at each of twenty points FAULTS times. At most 45 minutes; as root, with disks that run full. The tests do a sample of it.

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-func TestAgentChatAnswersWithSources(t *testing.T) {
+func TestAgentChatReturnsSources(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	for _, tt := range []struct{ name, style, want string }{
@@ -79,7 +79,7 @@ func TestAgentChatAnswersWithSources(t *testing.T) {
 	}
 }
 
-func TestSourcesOfAgentChatAreItsMarkers(t *testing.T) {
+func TestAgentChatSourcesMatchMarkers(t *testing.T) {
 	cites := func(number int, document string) chat.Citation {
 		return chat.Citation{
 			Number: number, DocumentID: document, Title: "Title of " + document, Filename: document + ".pdf",
@@ -126,7 +126,7 @@ func TestSourcesOfAgentChatAreItsMarkers(t *testing.T) {
 	}
 }
 
-func TestHowARunEndedIsHowAgentChatAnswers(t *testing.T) {
+func TestAgentChatStatusFollowsRunEnd(t *testing.T) {
 	refusal := "I couldn't find relevant information about that in your documents."
 	failed := &chat.StepError{
 		Code: chat.CodeModelFailed, Message: "The model's server refused the key. Check OPENAI_API_KEY.",
@@ -169,7 +169,7 @@ func TestHowARunEndedIsHowAgentChatAnswers(t *testing.T) {
 	}
 }
 
-func TestTheTraceIsTheLogFolded(t *testing.T) {
+func TestTraceIsFoldedLog(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	all := script()
@@ -219,7 +219,7 @@ func TestTheTraceIsTheLogFolded(t *testing.T) {
 	}
 }
 
-func TestRunsCanBeSteered(t *testing.T) {
+func TestRunsCanBeControlled(t *testing.T) {
 	b := newBench(t)
 	for _, how := range []string{"cancel", "answer-now"} {
 		run := b.begin("Is the roof sound?")
@@ -235,7 +235,7 @@ func TestRunsCanBeSteered(t *testing.T) {
 	}
 }
 
-func TestTheWholeOfALongThoughtIsOneClickAway(t *testing.T) {
+func TestLongThoughtIsShownOnRequest(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	thought := strings.Repeat("Slate or tile? ", 1000) + "<b>Slate.</b>"
@@ -263,7 +263,7 @@ func TestTheWholeOfALongThoughtIsOneClickAway(t *testing.T) {
 	}
 }
 
-func TestACallIsApprovedAndDeniedByJSONAndByForm(t *testing.T) {
+func TestCallIsApprovedOrDenied(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.stage.play = []chat.Payload{chat.Step{
@@ -324,7 +324,7 @@ func TestACallIsApprovedAndDeniedByJSONAndByForm(t *testing.T) {
 	}
 }
 
-func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
+func TestAnswerFollowsAcceptHeader(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 
@@ -357,7 +357,7 @@ func TestAQuestionIsAnsweredInTheFormTheClientAsksFor(t *testing.T) {
 	}
 }
 
-func TestBadQuestionsGetOneSentence(t *testing.T) {
+func TestInvalidQuestionsGetOneSentence(t *testing.T) {
 	b := newBench(t)
 	long := strings.Repeat("é", 32_001)
 	for _, tt := range []struct {
@@ -414,7 +414,7 @@ func TestBadQuestionsGetOneSentence(t *testing.T) {
 	}
 }
 
-func TestTheLongestQuestionIsTaken(t *testing.T) {
+func TestLongestQuestionIsAccepted(t *testing.T) {
 	b := newBench(t)
 	if got := b.send(
 		"POST", "/chat", `{"message":"`+strings.Repeat("é", 32_000)+`"}`,
@@ -423,7 +423,7 @@ func TestTheLongestQuestionIsTaken(t *testing.T) {
 	}
 }
 
-func TestOneKeyIsOneRun(t *testing.T) {
+func TestIdempotencyKeyIsOneRun(t *testing.T) {
 	b := newBench(t)
 	ids := make([]string, 100)
 	var wg sync.WaitGroup
@@ -456,7 +456,7 @@ func TestOneKeyIsOneRun(t *testing.T) {
 	}
 }
 
-func TestAskingAgainLooksInTheSameDocuments(t *testing.T) {
+func TestAskAgainKeepsDocuments(t *testing.T) {
 	b := newBench(t)
 	form := func(fields url.Values) {
 		t.Helper()

@@ -14,7 +14,7 @@ import (
 // pageWords is a phrase about actions on a page, which responses to programs must not contain.
 const pageWords = "first page"
 
-func TestWhatIsNotThereUnderV1IsToldInOpenAIsForm(t *testing.T) {
+func TestUnknownV1RouteUsesOpenAIError(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range []struct {
 		method, path string
@@ -67,7 +67,7 @@ func (b *bench) routesBelow(path string) []string {
 	return list
 }
 
-func TestWhatIsNotThereIsToldAsAProblem(t *testing.T) {
+func TestUnknownRouteIsProblem(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range []struct {
 		method, path, accept string
@@ -131,7 +131,7 @@ func TestWhatIsNotThereIsToldAsAProblem(t *testing.T) {
 	}
 }
 
-func TestPeopleWithAPageGetAPage(t *testing.T) {
+func TestBrowserGetsErrorPage(t *testing.T) {
 	b := newBench(t)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	for _, tt := range []struct {
@@ -154,7 +154,7 @@ func TestPeopleWithAPageGetAPage(t *testing.T) {
 	}
 }
 
-func TestTheRoutesThatAreToldAreThoseOfTheRouter(t *testing.T) {
+func TestListedRoutesMatchRouter(t *testing.T) {
 	b := newBench(t)
 	for _, route := range b.directory.programs {
 		method, path, _ := strings.Cut(route, " ")
@@ -172,7 +172,7 @@ func TestTheRoutesThatAreToldAreThoseOfTheRouter(t *testing.T) {
 }
 
 // A client that sends its whole body before it reads gets the response, not a broken connection.
-func TestALargeBodyForNoRouteIsAnswered(t *testing.T) {
+func TestUnknownRouteWithLargeBodyIsAnswered(t *testing.T) {
 	b := newBench(t)
 	for method, path := range map[string]string{"POST": "/v1/embeddings", "PUT": "/agent/chat"} {
 		body := struct{ *bytes.Reader }{bytes.NewReader(make([]byte, 5<<20))} // without a Content-Length

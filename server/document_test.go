@@ -77,7 +77,7 @@ func (b *bench) settled(id string) api.DocumentInfo {
 
 const survey = "# Roof survey\n\nThe roof is sound. The gutters leak at the north side.\n"
 
-func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
+func TestUploadedFilesAreListedReadAndFound(t *testing.T) {
 	b := newBench(t)
 	got, res := b.uploadFiles("namespace=house", `meta={"author":"Ann"}`, "@reports/survey.md="+survey,
 		"@broken.pdf=%PDF-1.7 but nothing else", "@copy.md="+survey)
@@ -143,7 +143,7 @@ func TestUploadedFilesCanBeListedReadAndFound(t *testing.T) {
 	}
 }
 
-func TestADeletedDocumentIsGoneUntilItIsRestored(t *testing.T) {
+func TestDeletedDocumentIsHiddenUntilRestored(t *testing.T) {
 	b := newBench(t)
 	_, res := b.uploadFiles("@survey.md=" + survey)
 	id := res.Documents[0].ID
@@ -169,7 +169,7 @@ func TestADeletedDocumentIsGoneUntilItIsRestored(t *testing.T) {
 	}
 }
 
-func TestUploadsThatCantBeTaken(t *testing.T) {
+func TestInvalidUploadsAreRejected(t *testing.T) {
 	b := newBench(t, func(c *Config) {
 		c.Limits.UploadFile, c.Limits.UploadRequest, c.Limits.UploadFiles = 1000, 10_000, 3
 	})
@@ -213,7 +213,7 @@ func TestUploadsThatCantBeTaken(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableNameKeepsTheFilesBeforeIt(t *testing.T) {
+func TestUnreadableNameKeepsEarlierFiles(t *testing.T) {
 	b := newBench(t)
 	var body strings.Builder
 	for _, name := range []string{"before.md", "ro\x01of.md", "after.md"} {
@@ -234,7 +234,7 @@ func TestAnUnreadableNameKeepsTheFilesBeforeIt(t *testing.T) {
 	}
 }
 
-func TestHostileNamesStayNames(t *testing.T) {
+func TestHostileNamesAreSanitized(t *testing.T) {
 	b := newBench(t)
 	for i, name := range []string{
 		"../../etc/passwd.md", `C:\Users\x\..\a.md`, "/abs/olute.md", "a/./b//c.md", "x\u202egpj.md", "CON.md",
@@ -284,7 +284,7 @@ func onePage() string {
 	return b.String()
 }
 
-func TestAPageOfAPDFIsAPictureOfTheWidthAskedFor(t *testing.T) {
+func TestPDFPageIsImageOfRequestedWidth(t *testing.T) {
 	b := newBench(t)
 	_, res := b.uploadFiles("@roof.pdf=" + onePage())
 	info := b.settled(res.Documents[0].ID)
@@ -326,7 +326,7 @@ func TestAPageOfAPDFIsAPictureOfTheWidthAskedFor(t *testing.T) {
 	}
 }
 
-func TestAPageThatCannotBeDrawnSaysSoWhereItIsShown(t *testing.T) {
+func TestPageRenderErrorIsShown(t *testing.T) {
 	b := newBench(t)
 	_, res := b.uploadFiles("@note.pdf=" + string(pdftest.Stamped(12, 10)))
 	info := b.settled(res.Documents[0].ID)
@@ -351,7 +351,7 @@ func TestAPageThatCannotBeDrawnSaysSoWhereItIsShown(t *testing.T) {
 	}
 }
 
-func TestAFileThatCantBeReadSaysWhyOnItsStream(t *testing.T) {
+func TestUnreadableFileReportsReasonOnStream(t *testing.T) {
 	b := newBench(t)
 	_, res := b.uploadFiles("@broken.pdf=%PDF-1.7 but nothing else")
 	info := b.settled(res.Documents[0].ID)
@@ -389,7 +389,7 @@ func TestSearchReranks(t *testing.T) {
 }
 
 // With many slow readers, compressors would take more memory than the parts that are sent.
-func TestATextIsNotCompressed(t *testing.T) {
+func TestTextIsNotCompressed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	_, res := b.uploadFiles("@long.txt=" + strings.Repeat("A line of a text.\n", 500))
@@ -420,7 +420,7 @@ func (b *bench) rows(query string) []string {
 	return out
 }
 
-func TestTheListOfDocumentsIsSearchedFilteredAndSorted(t *testing.T) {
+func TestDocumentListIsSearchedFilteredAndSorted(t *testing.T) {
 	b := newBench(t)
 	b.added("alpha.md", "# Alpha\n\nOne.\n")
 	b.added("beta.txt", "Beta\n\nTwo.\n")
@@ -455,7 +455,7 @@ func TestTheListOfDocumentsIsSearchedFilteredAndSorted(t *testing.T) {
 	}
 }
 
-func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
+func TestListFormsWorkWithoutScript(t *testing.T) {
 	b := newBench(t)
 	d := b.added("alpha.md", "# Alpha\n\nOne.\n")
 	post := func(what string) reply {
@@ -494,7 +494,7 @@ func TestFormsOfTheListWorkWithoutAScriptAndComeBackToIt(t *testing.T) {
 	}
 }
 
-func TestARunningDocumentShowsHowFarItIs(t *testing.T) {
+func TestProcessingDocumentShowsProgress(t *testing.T) {
 	d := corpus.Document{
 		ID: "d1", Filename: "a.pdf", State: corpus.StateParsing, Namespace: chat.DefaultNamespace,
 		Progress: corpus.Progress{Stage: "parsing", Done: 12, Total: 80},
@@ -513,7 +513,7 @@ func TestARunningDocumentShowsHowFarItIs(t *testing.T) {
 	}
 }
 
-func TestThePageSaysHowLongVectorsTake(t *testing.T) {
+func TestPageShowsEmbeddingTime(t *testing.T) {
 	d := corpus.Document{
 		ID: "d1", Filename: "a.pdf", State: corpus.StateReady, Semantic: corpus.SemanticPending,
 		Progress: corpus.Progress{Stage: "embedding", Done: 192, Total: 640},
@@ -541,7 +541,7 @@ func TestThePageSaysHowLongVectorsTake(t *testing.T) {
 }
 
 // The page is in the reader's language: the chosen one, else the browser's. Responses to programs are in English.
-func TestThePageIsInTheReadersLanguage(t *testing.T) {
+func TestPageUsesReaderLanguage(t *testing.T) {
 	b := newBench(t)
 	const pseudo = "footnote_language=en-XA"
 	for _, tt := range []struct {
@@ -576,7 +576,7 @@ func TestThePageIsInTheReadersLanguage(t *testing.T) {
 	}
 }
 
-func TestALanguageIsChosenWithAForm(t *testing.T) {
+func TestLanguageIsSelectedByForm(t *testing.T) {
 	b := newBench(t)
 	const kind = "application/x-www-form-urlencoded"
 	for _, tt := range []struct {

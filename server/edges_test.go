@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/server/runlog"
 )
 
-func TestAFailedRunCanBeLookedUp(t *testing.T) {
+func TestFailedRunCanBeFetched(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = []chat.Payload{
 		chat.RunDone{
@@ -50,7 +50,7 @@ func TestAFailedRunCanBeLookedUp(t *testing.T) {
 	}
 }
 
-func TestTheAnswerOfAStreamIsInTheStyleAskedFor(t *testing.T) {
+func TestStreamedAnswerUsesRequestedStyle(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	for style, want := range map[string]string{
@@ -114,7 +114,7 @@ func TestStoppedAnswerStaysInConversation(t *testing.T) {
 	}
 }
 
-func TestDatesAndTimesOfFilters(t *testing.T) {
+func TestFilterDatesAndTimes(t *testing.T) {
 	b := newBench(t)
 	b.added("Survey.md", survey)
 	for value, want := range map[string]int{
@@ -136,7 +136,7 @@ func TestDatesAndTimesOfFilters(t *testing.T) {
 	}
 }
 
-func TestASearchGoesByTheDocumentsOwnDates(t *testing.T) {
+func TestSearchUsesDocumentDates(t *testing.T) {
 	b := newBench(t)
 	b.added("Old.md", "---\ndate: 2019-06-05\n---\n"+survey)
 	b.added("New.md", "---\ndate: 2024-03-01\n---\n"+strings.ReplaceAll(survey, "gutters", "gutters there"))
@@ -182,7 +182,7 @@ func TestASearchGoesByTheDocumentsOwnDates(t *testing.T) {
 	}
 }
 
-func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
+func TestEveryRouteValidatesNamespaces(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script() // an accepted question gets an answer, so that the test does not wait for one
 	for _, name := range []string{"a/b c", strings.Repeat("n", 5000), ".web.x"} {
@@ -206,7 +206,7 @@ func TestEveryEntranceHoldsNamespacesToTheSameForm(t *testing.T) {
 	}
 }
 
-func TestWhatTheAgentDidIsToldWhenItFoundNothing(t *testing.T) {
+func TestAgentStepsAreReportedWithoutResults(t *testing.T) {
 	steps := []chat.Step{
 		{CallID: "c1", Step: "semantic_search", ToolName: "semantic_search", Status: chat.StatusError,
 			Message: "The search failed", ActionType: chat.ActionSearching},
@@ -233,7 +233,7 @@ func TestWhatTheAgentDidIsToldWhenItFoundNothing(t *testing.T) {
 }
 
 // A client that sends its whole body before it reads, as Python's http.client does.
-func TestABodyOverTheLimitIsReadBeforeItIsRefused(t *testing.T) {
+func TestBodyOverLimitIsDrainedBeforeRejection(t *testing.T) {
 	b := newBench(t)
 	for _, chunked := range []bool{false, true} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
@@ -264,7 +264,7 @@ func TestABodyOverTheLimitIsReadBeforeItIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheRestOfABodyIsWaitedForOnlySoLong(t *testing.T) {
+func TestBodyDrainIsBounded(t *testing.T) {
 	b := newBench(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 	if err != nil {

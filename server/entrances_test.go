@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestEveryEntranceRefusesTextThatNobodyCouldRead(t *testing.T) {
+func TestEveryRouteRejectsUnreadableText(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	id, session := run.ID, run.SessionID

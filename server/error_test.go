@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-func TestEveryCodeHasItsStatus(t *testing.T) {
+func TestCodesHaveStatus(t *testing.T) {
 	b := newBench(t)
 	var next error
 	b.router.GET("/test/fail", func(httpio.Context) error { return next })
@@ -70,7 +70,7 @@ func TestEveryCodeHasItsStatus(t *testing.T) {
 	}
 }
 
-func TestAPanicIsAnErrorAndTheServerGoesOn(t *testing.T) {
+func TestPanicReturnsErrorAndServerContinues(t *testing.T) {
 	b := newBench(t)
 	b.router.GET("/test/panic", func(httpio.Context) error { panic("secret") })
 	got := b.send("GET", "/test/panic", "")
@@ -82,7 +82,7 @@ func TestAPanicIsAnErrorAndTheServerGoesOn(t *testing.T) {
 	}
 }
 
-func TestAPanicInTheMiddleCutsTheAnswerOff(t *testing.T) {
+func TestPanicDuringResponseAbortsIt(t *testing.T) {
 	b := newBench(t)
 	b.router.GET("/test/half", func(c httpio.Context) error {
 		if _, err := c.Response().Write([]byte(strings.Repeat("x", 10<<10))); err != nil {
@@ -104,7 +104,7 @@ func TestAPanicInTheMiddleCutsTheAnswerOff(t *testing.T) {
 	}
 }
 
-func TestErrorsTakeTheFormTheClientReads(t *testing.T) {
+func TestErrorFormatFollowsAcceptHeader(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range []struct {
 		name    string
@@ -131,7 +131,7 @@ func TestErrorsTakeTheFormTheClientReads(t *testing.T) {
 	}
 }
 
-func TestUnknownPathsDoNotFillTheMetrics(t *testing.T) {
+func TestUnknownPathsShareMetricsLabel(t *testing.T) {
 	b := newBench(t)
 	b.send("GET", "/nothing/a", "")
 	b.send("GET", "/nothing/b", "")

@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestAConversationIsExportedAsFiles(t *testing.T) {
+func TestConversationIsExportedAsFiles(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	path := "/agent/session/" + run.SessionID + "/export"

@@ -56,7 +56,7 @@ func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 	}
 }
 
-func TestHostsAndOrigins(t *testing.T) {
+func TestHostAndOriginChecks(t *testing.T) {
 	b := newBench(t, func(c *Config) {
 		c.Hosts = []string{"ask.example.org"}
 		c.Origins = []string{"https://trusted.example.org"}
@@ -92,7 +92,7 @@ func TestHostsAndOrigins(t *testing.T) {
 	}
 }
 
-func TestAServerOnEveryAddressKnowsItsNamesUntilKeysAreNeeded(t *testing.T) {
+func TestOpenServerOnAllAddressesChecksHost(t *testing.T) {
 	b, path, _ := keyed(t)
 	ln, err := net.Listen("tcp", "0.0.0.0:0")
 	if err != nil {
@@ -154,7 +154,7 @@ func TestHeadAndOptions(t *testing.T) {
 	}
 }
 
-func TestAHeaderThatNeverEndsIsCutOff(t *testing.T) {
+func TestEndlessHeaderTimesOut(t *testing.T) {
 	b := newBench(t)
 	if b.http.ReadHeaderTimeout <= 0 || b.http.ReadHeaderTimeout > 30*time.Second {
 		t.Errorf("ReadHeaderTimeout = %v; want more than 0 and at most %v", b.http.ReadHeaderTimeout, 30*time.Second)
@@ -165,7 +165,7 @@ func TestAHeaderThatNeverEndsIsCutOff(t *testing.T) {
 	}
 }
 
-func TestABodyThatDoesNotComeIsNotWaitedFor(t *testing.T) {
+func TestMissingBodyTimesOut(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 20 * time.Millisecond })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 	if err != nil {
@@ -188,7 +188,7 @@ func TestABodyThatDoesNotComeIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAQuietClientWithABodyKeepsItsStream(t *testing.T) {
+func TestIdleClientWithBodyKeepsStream(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 20 * time.Millisecond })
 	req, err := http.NewRequestWithContext(t.Context(), "POST", b.url+"/chat",
 		strings.NewReader(`{"message":"Why?","session_id":"s1"}`))

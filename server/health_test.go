@@ -12,7 +12,7 @@ import (
 	"github.com/footnote/footnote/server/api"
 )
 
-func TestHealthTellsWhatItDependsOn(t *testing.T) {
+func TestHealthReportsDependencies(t *testing.T) {
 	fails := func(err error) func(context.Context) error { return func(context.Context) error { return err } }
 	model := api.Check{
 		Name: "model", Probe: fails(&chat.Error{
@@ -64,7 +64,7 @@ func TestHealthTellsWhatItDependsOn(t *testing.T) {
 }
 
 // The build's version is shown to programs, and to people at the foot of the page's menu, also on error pages.
-func TestTheServerSaysWhatItWasBuiltFrom(t *testing.T) {
+func TestServerReportsBuildVersion(t *testing.T) {
 	const commit = "4462e41bf60a2f03be02a7f5f4b8b4f7a8d5ff01"
 	for _, tt := range []struct{ name, version, commit, date, want string }{
 		{"a release", "v1.2.3", commit, "2026-11-27T05:12:00Z", "v1.2.3 · 4462e41 · 2026-11-27"},
@@ -93,7 +93,7 @@ func TestTheServerSaysWhatItWasBuiltFrom(t *testing.T) {
 	}
 }
 
-func TestSamplesAreAddedOnce(t *testing.T) {
+func TestSampleDocumentsAreAddedOnce(t *testing.T) {
 	if got := newBench(t).send("POST", "/documents/samples", ""); got.status != 404 {
 		t.Errorf("a server without samples: %d, want 404", got.status)
 	}

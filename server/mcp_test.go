@@ -52,7 +52,7 @@ func use[Out any](
 	return res.Content[0].(*sdk.TextContent).Text, out, res.IsError
 }
 
-func TestToolsForOtherModels(t *testing.T) {
+func TestMCPListsTools(t *testing.T) {
 	b := newBench(t)
 	doc := b.added("Survey.md", "# Roof\n\nThe slates were renewed in 2019.\n").ID
 	session := b.connect(nil)
@@ -99,7 +99,7 @@ func TestToolsForOtherModels(t *testing.T) {
 	}
 }
 
-func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
+func TestMCPQuestionIsRun(t *testing.T) {
 	b := newBench(t)
 	cite := chat.Citation{
 		Number: 1, DocumentID: "d1", ChunkID: "p1", Title: "Survey", URL: "/d/d1?c=1", Quote: "The roof is sound.",
@@ -153,7 +153,7 @@ func TestAQuestionOverTheProtocolIsARunLikeAnyOther(t *testing.T) {
 	}
 }
 
-func TestTheProtocolIsGuardedLikeEveryRoute(t *testing.T) {
+func TestMCPRequiresAuthentication(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.JSONBody = 1000; c.Hosts = []string{"ask.example.org"} })
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`
 	headers := []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"}
@@ -178,7 +178,7 @@ func TestTheProtocolIsGuardedLikeEveryRoute(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
+func TestInvalidMCPMessageIsRejected(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.JSONBody = 1000 })
 	kind := []string{"Content-Type", "application/json"}
 	for _, tt := range []struct {
@@ -223,7 +223,7 @@ func TestWhatIsNoMessageIsRefusedAsEverywhere(t *testing.T) {
 	}
 }
 
-func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
+func TestInvalidMCPCallHasOneSentence(t *testing.T) {
 	b := newBench(t)
 	doc := b.added("Survey.md", survey).ID
 	session := b.connect(nil)
@@ -289,7 +289,7 @@ func TestACallThatDoesNotFitIsToldInOneSentence(t *testing.T) {
 }
 
 // Chat programs with a search of their own expect two tools by name and schema, and parse their text as JSON.
-func TestSearchAndFetchHaveTheShapeOfConnectors(t *testing.T) {
+func TestSearchAndFetchMatchConnectorSchema(t *testing.T) {
 	b := newBench(t)
 	var long strings.Builder
 	for n := range 400 {
@@ -346,7 +346,7 @@ func TestSearchAndFetchHaveTheShapeOfConnectors(t *testing.T) {
 }
 
 // Two clients often use the same id for a call: only the run of the one that cancels ends.
-func TestACancelledQuestionEndsItsRun(t *testing.T) {
+func TestCancelledMCPQuestionEndsItsRun(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = []chat.Payload{
 		chat.RunStarted{Question: "Why?", Model: "scripted"},

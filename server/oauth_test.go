@@ -10,7 +10,7 @@ import (
 )
 
 // Without keys the OAuth routes are off.
-func TestNobodyIsAskedForATokenWhereNoKeyIsNeeded(t *testing.T) {
+func TestOAuthIsDisabledWithoutKeys(t *testing.T) {
 	b := newBench(t)
 	for _, at := range []string{
 		"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp",
@@ -25,9 +25,9 @@ func TestNobodyIsAskedForATokenWhereNoKeyIsNeeded(t *testing.T) {
 	}
 }
 
-// TestFaultyRequestsLeadNowhere covers invalid authorization requests: the user gets an error page, and there is no
+// TestInvalidAuthorizationIsNotRedirected covers invalid authorization requests: the user gets an error page, and there is no
 // redirect, neither before nor after a click.
-func TestFaultyRequestsLeadNowhere(t *testing.T) {
+func TestInvalidAuthorizationIsNotRedirected(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	var client struct {
 		ID string `json:"client_id"`
@@ -61,7 +61,7 @@ func TestFaultyRequestsLeadNowhere(t *testing.T) {
 	}
 }
 
-func TestRegistrationsOfAnAddressAreLimited(t *testing.T) {
+func TestRegistrationsPerAddressAreLimited(t *testing.T) {
 	b, _, _ := keyed(t, "anna")
 	register := func() reply {
 		return b.send("POST", "/oauth/register", `{"redirect_uris":["https://c.example/"]}`, "Content-Type",
@@ -82,7 +82,7 @@ func TestRegistrationsOfAnAddressAreLimited(t *testing.T) {
 }
 
 // A program goes through the protocol's authorization flow; its token is valid for /mcp only.
-func TestATokenIsForTheProtocolAlone(t *testing.T) {
+func TestTokenIsValidOnlyForMCP(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	kind := []string{"Content-Type", "application/json"}
 	refused := b.send("POST", "/mcp", `{}`, kind...)

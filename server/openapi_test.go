@@ -87,7 +87,7 @@ func (d described) check(t *testing.T, schema json.RawMessage, value string, clo
 	return resolved.Validate(v)
 }
 
-func TestEveryRouteForProgramsIsDescribed(t *testing.T) {
+func TestEveryAPIRouteIsDocumented(t *testing.T) {
 	b := newBench(t)
 	d := b.description()
 	if d.OpenAPI != "3.1.0" {
@@ -143,7 +143,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return raw
 }
 
-func TestEveryFieldIsDescribed(t *testing.T) {
+func TestEveryFieldIsDocumented(t *testing.T) {
 	b := newBench(t)
 	d := b.description()
 	used := map[string]bool{}
@@ -178,7 +178,7 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	}
 }
 
-func TestExamplesAreTrue(t *testing.T) {
+func TestExamplesMatchResponses(t *testing.T) {
 	b := newBench(t, withDesk(), func(c *Config) { c.Pages.HTTP = &http.Client{Transport: pageEverywhere{}} })
 	b.added("Lease.md", "# Lease\n\nThe rent is 900 euros a month.\n")
 	b.stage.play = script()
@@ -207,8 +207,8 @@ func TestExamplesAreTrue(t *testing.T) {
 	}
 }
 
-// TestRangesHold sends each number of a request just outside and just inside its described range.
-func TestRangesHold(t *testing.T) {
+// TestDocumentedRangesAreEnforced sends each number of a request just outside and just inside its described range.
+func TestDocumentedRangesAreEnforced(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	d := b.description()
@@ -240,7 +240,7 @@ func TestRangesHold(t *testing.T) {
 	}
 }
 
-func TestRealAnswersFitTheirDescription(t *testing.T) {
+func TestResponsesMatchSchema(t *testing.T) {
 	b := newBench(t)
 	d := b.description()
 	_, up := b.uploadFiles("@survey.md=" + survey)
@@ -344,7 +344,7 @@ func TestRealAnswersFitTheirDescription(t *testing.T) {
 	})
 }
 
-func TestAFieldThatIsLeftOutOfADescriptionIsNoticed(t *testing.T) {
+func TestUndocumentedFieldIsDetected(t *testing.T) {
 	b := newBench(t)
 	d := b.description()
 	schema := json.RawMessage(`{"$ref":"#/components/schemas/Readiness"}`)
@@ -358,7 +358,7 @@ func TestAFieldThatIsLeftOutOfADescriptionIsNoticed(t *testing.T) {
 	}
 }
 
-func TestFilesAreCheckedBeforeTheyAreSent(t *testing.T) {
+func TestFilesAreCheckedBeforeUpload(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.UploadFile = 10_000 })
 	check := func(parts ...string) reply {
 		body, kind := form(t, parts...)

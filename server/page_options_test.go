@@ -115,7 +115,7 @@ func (b *bench) lastRun(session string) chat.Run {
 	return runs[len(runs)-1]
 }
 
-func TestTheQuestionBoxOffersWhatThereIsToChoose(t *testing.T) {
+func TestQuestionFormListsOptions(t *testing.T) {
 	b := newBench(t, withChoices)
 	b.inNamespaces("leases", "default")
 	want := chosen{
@@ -137,7 +137,7 @@ func TestTheQuestionBoxOffersWhatThereIsToChoose(t *testing.T) {
 	}
 }
 
-func TestAConversationKeepsWhatWasChosen(t *testing.T) {
+func TestConversationKeepsOptions(t *testing.T) {
 	b := newBench(t, withChoices)
 	b.inNamespaces("leases", "default")
 	ask := func(fields url.Values) chat.RunRequest {
@@ -173,7 +173,7 @@ func TestAConversationKeepsWhatWasChosen(t *testing.T) {
 	}
 }
 
-func TestAConversationKeepsItsDocuments(t *testing.T) {
+func TestConversationKeepsDocuments(t *testing.T) {
 	b := newBench(t, withChoices)
 	one, two := b.added("One.md", survey).ID, b.added("Two.md", survey+"More.").ID
 	ask := func(fields url.Values) []string {
@@ -206,7 +206,7 @@ func TestAConversationKeepsItsDocuments(t *testing.T) {
 	}
 }
 
-func TestAModelThatIsNoLongerOfferedIsReplacedByTheUsualOne(t *testing.T) {
+func TestRemovedModelIsReplacedByDefault(t *testing.T) {
 	b := newBench(t, withChoices)
 	b.inNamespaces("default")
 	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
@@ -243,7 +243,7 @@ func TestAModelThatIsNoLongerOfferedIsReplacedByTheUsualOne(t *testing.T) {
 	}
 }
 
-func TestAskingAgainIsAskingInTheSameWay(t *testing.T) {
+func TestAskAgainKeepsOptions(t *testing.T) {
 	b := newBench(t, withChoices)
 	temperature := 0.5
 	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
@@ -273,7 +273,7 @@ func TestAskingAgainIsAskingInTheSameWay(t *testing.T) {
 	}
 }
 
-func TestARefusedFormKeepsItsWords(t *testing.T) {
+func TestRejectedFormKeepsText(t *testing.T) {
 	b := newBench(t, withChoices)
 	long := strings.Repeat("long ", 7000)
 	fields := url.Values{"message": {long}, "model": {"small"}, "toolset": {"react"}}
@@ -310,7 +310,7 @@ func TestARefusedFormKeepsItsWords(t *testing.T) {
 	}
 }
 
-func TestAnAnswerNamesTheModelThatIsNotTheUsual(t *testing.T) {
+func TestAnswerNamesNonDefaultModel(t *testing.T) {
 	for _, tt := range []struct {
 		model, want string
 	}{{"large", ""}, {"small", "Answered by small"}, {"offline", "Answered by Offline mode"}} {
@@ -337,7 +337,7 @@ var imports = regexp.MustCompile(
 
 // The page lists every script that its scripts import, so that a browser can fetch them in parallel; it lists no
 // others, and all are immutable. The first page with its resources is small.
-func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
+func TestPagePreloadsAllScripts(t *testing.T) {
 	b := newBench(t)
 	b.Server.page.Assets.Script = true
 	page := b.send("GET", "/", "", "Accept", "text/html")
@@ -397,7 +397,7 @@ func TestThePagesScriptsAreFetchedInOneWave(t *testing.T) {
 }
 
 // A page rendered before its run started gets the run's budget from the stream.
-func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
+func TestStreamSendsRunBudget(t *testing.T) {
 	b := newBench(t)
 	b.Server.page.Assets.Script = true
 	run := b.begin("How is the roof?")
@@ -422,7 +422,7 @@ func TestTheStreamBringsWhatARunMayUse(t *testing.T) {
 }
 
 // The server may be a binary, a container or a build from source: the hint for connecting a model fits all of them.
-func TestTheHintForAModelFitsWhateverRunsTheServer(t *testing.T) {
+func TestModelHintFitsDeployment(t *testing.T) {
 	b := newBench(t, func(*Config) {})
 	b.stage.play = script()
 	run := b.begin("Is the roof sound?")
@@ -450,7 +450,7 @@ func pageSite(t *testing.T) (b *bench, site string) {
 	return newBench(t, func(c *Config) { c.Pages = way }), site
 }
 
-func TestProgramsAddAPage(t *testing.T) {
+func TestAddPageByAPI(t *testing.T) {
 	b, site := pageSite(t)
 	var res api.Uploaded
 	got := b.send("POST", "/documents", `{"url":"`+site+`/lease","namespace":"home","meta":{"author":"Zed"}}`)
@@ -492,7 +492,7 @@ func TestProgramsAddAPage(t *testing.T) {
 	}
 }
 
-func TestTheFormAddsAPage(t *testing.T) {
+func TestAddPageByForm(t *testing.T) {
 	b, site := pageSite(t)
 	html := []string{"Accept", "text/html", "Content-Type", formKind}
 	got := b.send("GET", "/add?title=%3Cb%3E&url="+url.QueryEscape(site+"/lease?a=1&b=<script>"), "", html...)
@@ -532,7 +532,7 @@ func TestTheFormAddsAPage(t *testing.T) {
 	}
 }
 
-func TestTheBookmarkIsOfTheServersOwnOrigin(t *testing.T) {
+func TestBookmarkletUsesServerOrigin(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Hosts = []string{"ask.example.org"} })
 	for _, path := range []string{"/add", "/places"} {
 		got := b.send("GET", path, "", "Accept", "text/html", "Host", "ask.example.org:8443", "X-Forwarded-Proto",
@@ -543,7 +543,7 @@ func TestTheBookmarkIsOfTheServersOwnOrigin(t *testing.T) {
 	}
 }
 
-func TestASharedLinkLeadsToThePageThatAddsIt(t *testing.T) {
+func TestSharedURLOpensAddPage(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range []struct {
 		fields []string
@@ -582,7 +582,7 @@ func (pageEverywhere) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-func TestTheAPICanBeReadAsAPage(t *testing.T) {
+func TestAPIReferencePage(t *testing.T) {
 	b := newBench(t)
 	got := b.send("GET", "/docs", "", "Accept", "text/html")
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {

@@ -134,9 +134,9 @@ func shownIn(v any) (out []string) {
 	return out
 }
 
-// TestARunInEveryProtocol compares runs with testdata/protocols.txt: for each protocol the messages of the stream, with
+// TestRunInEveryProtocol compares runs with testdata/protocols.txt: for each protocol the messages of the stream, with
 // their ids, and the answer without a stream. FOOTNOTE_WRITE_PROTOCOLS=1 writes the file.
-func TestARunInEveryProtocol(t *testing.T) {
+func TestRunInEveryProtocol(t *testing.T) {
 	const file = "testdata/protocols.txt"
 	b := newBench(t)
 	run := ""
@@ -205,7 +205,7 @@ func TestARunInEveryProtocol(t *testing.T) {
 	}
 }
 
-func TestTheAISDKsChatIsASession(t *testing.T) {
+func TestAISDKChatIsSession(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So."}, chat.RunDone{Status: chat.RunCompleted}}
 	send := func(body string, want [][2]string) chat.Run {
@@ -241,7 +241,7 @@ func TestTheAISDKsChatIsASession(t *testing.T) {
 	}
 }
 
-func TestTheAISDKResumesOnlyWhatIsUnderWay(t *testing.T) {
+func TestAISDKResumesOnlyActiveRuns(t *testing.T) {
 	b := newBench(t)
 	for path, want := range map[string]int{"/ui/chat/none/stream": 204, "/ui/chat/a%20b/stream": 400} {
 		if got := b.send("GET", path, ""); got.status != want {
@@ -280,7 +280,7 @@ func TestTheAISDKResumesOnlyWhatIsUnderWay(t *testing.T) {
 }
 
 // A reconnecting reader gets the same bytes after its number as the first reader.
-func TestAnotherProtocolsStreamIsResumedByNumber(t *testing.T) {
+func TestProtocolStreamResumesByNumber(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Why?")
 	b.append(run.ID, chat.RunStarted{}, chat.AnswerDelta{Text: "So"}, chat.Citation{Number: 1},
@@ -317,7 +317,7 @@ func TestAnotherProtocolsStreamIsResumedByNumber(t *testing.T) {
 	}
 }
 
-func TestAnAGUIRunIsNamedByItsClient(t *testing.T) {
+func TestAGUIRunIDComesFromClient(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So."}, chat.RunDone{Status: chat.RunCompleted}}
 	before := `"messages":[{"id":"x","role":"user","content":"Hello?"},{"id":"y","role":"assistant",` +
@@ -363,7 +363,7 @@ func TestAnAGUIRunIsNamedByItsClient(t *testing.T) {
 	}
 }
 
-func TestStreamsOfOtherProtocolsFitTheirDescription(t *testing.T) {
+func TestProtocolStreamsMatchSchema(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	d := b.description()

@@ -114,7 +114,7 @@ func address(route string) string {
 	return strings.Replace(path, ":id", id, 1)
 }
 
-func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
+func TestUserDataIsIsolated(t *testing.T) {
 	b, path, given := keyed(t, "anna", "bert", "carl")
 	if _, err := keys.Revoke(path, "carl"); err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestNobodyReadsOrChangesWhatIsAnothers(t *testing.T) {
 
 // A conversation's id is unique per user: a question with another user's id starts a conversation, as with any
 // unknown id.
-func TestAnotherUsersSessionIDIsFree(t *testing.T) {
+func TestSessionIDsAreUniquePerUser(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	fill := b.owned("anna", given["anna"])
 	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So it is."}, chat.RunDone{Status: chat.RunCompleted}}
@@ -424,7 +424,7 @@ var rights = map[string]right{
 	"GET /favicon.ico":                              {want: 303, public: true},
 }
 
-func TestAWebhookIsSetByAFormAndByAProgram(t *testing.T) {
+func TestWebhookIsSetByFormAndAPI(t *testing.T) {
 	b := newBench(t)
 	got := b.send("POST", "/standing/webhook?_method=PUT", "url=https%3A%2F%2Fhook.example%2Fin",
 		"Content-Type", formKind, "Accept", "text/html")
@@ -479,7 +479,7 @@ func (b *bench) forgetAll(user string) {
 	}
 }
 
-func TestALinkShowsOneAnswerAndNothingElse(t *testing.T) {
+func TestShareLinkShowsOnlyItsAnswer(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	fill := b.owned("anna", given["anna"])
 	made := func(body string) reply {
@@ -544,7 +544,7 @@ func TestALinkShowsOneAnswerAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestALinkNeedsAnAnswerAndGoesWithItsConversation(t *testing.T) {
+func TestShareLinkIsDeletedWithConversation(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	share := func() reply {
@@ -569,7 +569,7 @@ func TestALinkNeedsAnAnswerAndGoesWithItsConversation(t *testing.T) {
 	}
 }
 
-func TestAPersonMakesAndEndsLinks(t *testing.T) {
+func TestShareLinkIsCreatedAndRevokedOnPage(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()...)
@@ -590,7 +590,7 @@ func TestAPersonMakesAndEndsLinks(t *testing.T) {
 	}
 }
 
-func TestWhatIsOpenToOthersClosesWithItsUsersKeys(t *testing.T) {
+func TestShareLinksEndWithKeys(t *testing.T) {
 	b, path, given := keyed(t, "anna")
 	fill := b.owned("anna", given["anna"])
 	var link shares.SharedLink

@@ -253,7 +253,7 @@ func (b *bench) dial(request string) net.Conn {
 	return conn
 }
 
-func TestABodyThatDripsIsCutOff(t *testing.T) {
+func TestSlowBodyTimesOut(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 100 * time.Millisecond })
 	for name, head := range map[string]string{
 		"with a length": "Content-Length: 1000000\r\n\r\n{",
@@ -310,7 +310,7 @@ func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 	return library.Library
 }
 
-func TestAStreamTellsOfDocumentsThatComeAndGo(t *testing.T) {
+func TestStreamReportsAddedAndRemovedDocuments(t *testing.T) {
 	b := newBench(t)
 	type news struct{ Seen, Documents string }
 	next := func(reader *ssetest.Reader) (n news) {
@@ -362,7 +362,7 @@ func TestAStreamTellsOfDocumentsThatComeAndGo(t *testing.T) {
 	}
 }
 
-func TestWholeNumbersOfBodiesMayHaveAPoint(t *testing.T) {
+func TestIntegersInBodiesMayHaveFraction(t *testing.T) {
 	b := newBench(t)
 	for body, want := range map[string]int{
 		`{"query":"roof","top_k":5.0}`: 200, `{"query":"roof","top_k":5.5}`: 400, `{"query":"roof","top_k":51e0}`: 400,
@@ -374,7 +374,7 @@ func TestWholeNumbersOfBodiesMayHaveAPoint(t *testing.T) {
 	}
 }
 
-func TestLeavingNamesTheAddressAndNeverRedirects(t *testing.T) {
+func TestLeavePageNamesAddressWithoutRedirect(t *testing.T) {
 	b := newBench(t)
 	for _, tt := range []struct {
 		name, to, host, link string

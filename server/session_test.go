@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/server/httpio/ssetest"
 )
 
-func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
+func TestHistoryIsLimitedToFiftyMessages(t *testing.T) {
 	b := newBench(t)
 	output, err := json.Marshal(map[string]any{
 		"total_found": 3, "documents": []map[string]any{
@@ -62,7 +62,7 @@ func TestTheHistoryHasAtMostTheLastFiftyMessages(t *testing.T) {
 	}
 }
 
-func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
+func TestHistoryIncludesToolsOnRequest(t *testing.T) {
 	b := newBench(t, func(c *Config) {
 		c.Rules = func(b chat.Budget) string {
 			return fmt.Sprintf("Search before you answer, %d times.", b.RetrievalCalls)
@@ -124,7 +124,7 @@ func TestTheHistoryHasTheToolsWhenTheyAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestAParameterStandsInAnAddressOnce(t *testing.T) {
+func TestDuplicateQueryParametersAreRejected(t *testing.T) {
 	b := newBench(t)
 	for path, want := range map[string]int{
 		"/sessions?limit=&limit=5": 400, "/feedback?rating=up&rating=down": 400, "/documents?q=a&q=b": 400,
@@ -179,7 +179,7 @@ func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 	}
 }
 
-func TestOnlyThePageOverridesTheMethodOfAPOST(t *testing.T) {
+func TestMethodOverrideRequiresPage(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	at := "/sessions/" + run.SessionID
@@ -212,7 +212,7 @@ func TestOnlyThePageOverridesTheMethodOfAPOST(t *testing.T) {
 	}
 }
 
-func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
+func TestSessionStreamReportsOtherRuns(t *testing.T) {
 	b := newBench(t)
 	first := b.begin("Is the roof sound?")
 	res, err := http.Get(b.url + "/c/" + first.SessionID + "/events?head=" + first.ID)
@@ -247,7 +247,7 @@ func TestAStreamOfASessionTellsOfRunsThatBeganElsewhere(t *testing.T) {
 	}
 }
 
-func TestAPageOfAnotherVersionIsGivenTheTurnsThatAreShownNow(t *testing.T) {
+func TestOutdatedPageReloadsTurns(t *testing.T) {
 	b := newBench(t)
 	ask := func(session, sibling string) chat.Run {
 		run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{

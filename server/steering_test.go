@@ -31,7 +31,7 @@ func (b *bench) finished(message string) chat.Run {
 	return run
 }
 
-func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
+func TestFeedbackIsCreatedUpdatedListedAndDeleted(t *testing.T) {
 	b := newBench(t)
 	run := b.finished("=1+1, is the roof sound?")
 	at := "/agent/runs/" + run.ID + "/feedback"
@@ -90,7 +90,7 @@ func TestFeedbackIsGivenChangedListedAndWithdrawn(t *testing.T) {
 	}
 }
 
-func TestSteeringRefusesWhatCannotBe(t *testing.T) {
+func TestInvalidRunControlsAreRejected(t *testing.T) {
 	b := newBench(t)
 	done, busy := b.finished("Is the roof sound?"), b.begin("Still going")
 	long := strings.Repeat("x", chat.MaxComment+1)
@@ -130,7 +130,7 @@ func TestSteeringRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-func TestQuestionsWaitAreChangedAndRemoved(t *testing.T) {
+func TestQueuedQuestionsAreEditedAndRemoved(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	at := "/sessions/" + run.SessionID + "/queue"
@@ -180,7 +180,7 @@ func TestQuestionsWaitAreChangedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestARunFromAStepIsASibling(t *testing.T) {
+func TestStepRepeatIsSiblingRun(t *testing.T) {
 	b := newBench(t)
 	run := b.finished("Is the roof sound?")
 	at := "/agent/runs/" + run.ID + "/steps/c1/rerun"

@@ -121,7 +121,7 @@ func (b *bench) logged(runID string) []ssetest.Event {
 	return list
 }
 
-func TestEveryPositionGetsExactlyWhatFollows(t *testing.T) {
+func TestStreamResumesAtEveryPosition(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"
@@ -152,7 +152,7 @@ func TestEveryPositionGetsExactlyWhatFollows(t *testing.T) {
 	}
 }
 
-func TestThePositionBeyondTheEndStartsOver(t *testing.T) {
+func TestStreamPositionBeyondEndRestarts(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()...)
@@ -175,7 +175,7 @@ func TestThePositionBeyondTheEndStartsOver(t *testing.T) {
 	}
 }
 
-func TestPositionsThatAreNone(t *testing.T) {
+func TestInvalidStreamPositions(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	for _, tt := range []struct {
@@ -200,7 +200,7 @@ func TestPositionsThatAreNone(t *testing.T) {
 	}
 }
 
-func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
+func TestFirstByteIsSentBeforeEvents(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	res, r := b.open("/agent/runs/"+run.ID+"/events", "Accept-Encoding", "gzip")
@@ -223,7 +223,7 @@ func TestTheFirstByteComesBeforeAnyEvent(t *testing.T) {
 	}
 }
 
-func TestManyReadersGetTheSameAndAStalledOneHoldsNobodyUp(t *testing.T) {
+func TestStalledReaderDoesNotBlockOthers(t *testing.T) {
 	// no reader is too slow except the one that never reads
 	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 5 * time.Minute })
 	run := b.begin("Is the roof sound?")
@@ -265,7 +265,7 @@ func TestManyReadersGetTheSameAndAStalledOneHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-func TestAReaderThatStallsIsLetGo(t *testing.T) {
+func TestStalledReaderIsDisconnected(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 50 * time.Millisecond })
 	run := b.begin("Is the roof sound?")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
@@ -285,7 +285,7 @@ func TestAReaderThatStallsIsLetGo(t *testing.T) {
 	}
 }
 
-func TestAQuietStreamSaysThatItLives(t *testing.T) {
+func TestIdleStreamSendsKeepalives(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.Heartbeat = time.Millisecond })
 	run := b.begin("Is the roof sound?")
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
@@ -304,7 +304,7 @@ func TestAQuietStreamSaysThatItLives(t *testing.T) {
 	}
 }
 
-func TestStreamsAreCapped(t *testing.T) {
+func TestStreamLimit(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.Streams = 1 })
 	run := b.begin("Is the roof sound?")
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
@@ -325,7 +325,7 @@ func TestStreamsAreCapped(t *testing.T) {
 	}
 }
 
-func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
+func TestKeepaliveConnectionIsReusedAfterStream(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 30 * time.Millisecond })
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()...)
@@ -352,7 +352,7 @@ func TestAKeptConnectionSurvivesTheStreamBeforeIt(t *testing.T) {
 }
 
 // One event to 1,000 readers is encoded once: the allocation per event and reader is far less than the event.
-func BenchmarkOneRunWithAThousandReaders(b *testing.B) {
+func BenchmarkRunWithThousandReaders(b *testing.B) {
 	const readers = 1000
 	bench := newBench(b)
 	run := bench.begin("Is the roof sound?")
@@ -448,7 +448,7 @@ func (b *bench) subscribe(runID string) (io.ReadCloser, error) {
 	return res.Body, nil
 }
 
-func TestWhileItDrainsNothingNewBeginsAndStreamsEndWithAHint(t *testing.T) {
+func TestDrainingServerEndsStreamsWithRetry(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()[:3]...)
@@ -471,7 +471,7 @@ func TestWhileItDrainsNothingNewBeginsAndStreamsEndWithAHint(t *testing.T) {
 	}
 }
 
-func TestARequestThatWaitsForAnAnswerIsToldOfTheRestart(t *testing.T) {
+func TestWaitingRequestIsNotifiedOfRestart(t *testing.T) {
 	b := newBench(t)
 	answered := make(chan reply)
 	go func() {
@@ -490,7 +490,7 @@ func TestARequestThatWaitsForAnAnswerIsToldOfTheRestart(t *testing.T) {
 }
 
 // A reader that had k events when the server stopped gets the others from the next server on the same file.
-func TestAStreamGoesOnAfterARestart(t *testing.T) {
+func TestStreamResumesAfterRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	all := script()
 	begin := func() (*bench, func()) {
@@ -564,7 +564,7 @@ func (b *bench) loseAfter(seq int64) {
 }
 
 // A reader whose stream stays open while the database loses events that it has seen gets a reset and the new events.
-func TestAReaderIsToldWhenTheLogLosesItsEnd(t *testing.T) {
+func TestReaderGetsResetAfterLogTruncation(t *testing.T) {
 	b := newBench(t)
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"

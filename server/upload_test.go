@@ -11,7 +11,7 @@ import (
 	"github.com/footnote/footnote/server/api"
 )
 
-func TestARefusedUploadLeavesNothingOfItBehind(t *testing.T) {
+func TestRejectedUploadLeavesNothing(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.UploadFiles = 2 })
 	_, res := b.uploadFiles("@kept.md=" + survey)
 	kept := res.Documents[0].ID
@@ -50,7 +50,7 @@ func TestARefusedUploadLeavesNothingOfItBehind(t *testing.T) {
 	}
 }
 
-func TestANewVersionOfARefusedUploadStaysAndIsNamed(t *testing.T) {
+func TestRejectedUploadKeepsAndNamesNewVersion(t *testing.T) {
 	b := newBench(t)
 	_, res := b.uploadFiles("@a.md=" + survey)
 	b.settled(res.Documents[0].ID)
@@ -60,7 +60,7 @@ func TestANewVersionOfARefusedUploadStaysAndIsNamed(t *testing.T) {
 	}
 }
 
-func TestTheSameFileWithOtherMetaGetsThatMeta(t *testing.T) {
+func TestSameFileWithNewMetadataIsUpdated(t *testing.T) {
 	b := newBench(t)
 	_, res := b.uploadFiles("@a.md=" + survey)
 	id := res.Documents[0].ID
@@ -81,7 +81,7 @@ func TestTheSameFileWithOtherMetaGetsThatMeta(t *testing.T) {
 	}
 }
 
-func TestAnUploadOfWhichNothingIsTakenHasTheStatusOfItsReason(t *testing.T) {
+func TestUploadStatusFollowsRejectionReason(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Limits.UploadFile = 100 })
 	large, unsupported, fine := "@large.md="+strings.Repeat("large ", 100), "@a.exe=MZ\x90\x00\x03\x00\x00\x00",
 		"@fine.md=Fine words."

@@ -47,7 +47,7 @@ func keyedWith(t testing.TB, users []string, adjust ...func(*Config)) (b *bench,
 	return newBench(t, append(adjust, func(c *Config) { c.Keys = file })...), path, given
 }
 
-func TestAKeyIsTakenFromEveryPlaceItCanBeIn(t *testing.T) {
+func TestKeyIsAcceptedFromEverySource(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	anna := given["anna"]
 	for _, tt := range []struct {
@@ -78,7 +78,7 @@ func TestAKeyIsTakenFromEveryPlaceItCanBeIn(t *testing.T) {
 	}
 }
 
-func TestWithoutAKeyEverybodyIsTheLocalUserUntilTheFirstIsMade(t *testing.T) {
+func TestRequestsAreLocalUntilFirstKey(t *testing.T) {
 	b, path, _ := keyed(t)
 	b.begin("Is the roof sound?")
 	if got := b.send("GET", "/sessions", ""); got.status != 200 || !strings.Contains(got.body, "roof") {
@@ -97,7 +97,7 @@ func TestWithoutAKeyEverybodyIsTheLocalUserUntilTheFirstIsMade(t *testing.T) {
 	}
 }
 
-func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
+func TestRevokedKeyClosesStreams(t *testing.T) {
 	b, path, given := keyed(t, "anna")
 	run, _, err := b.stage.Start(t.Context(), "anna", chat.RunRequest{Message: "Is the roof sound?"})
 	if err != nil {
@@ -128,7 +128,7 @@ func TestARevokedKeyEndsWhatIsOpen(t *testing.T) {
 	}
 }
 
-func TestABrowserSignsIn(t *testing.T) {
+func TestBrowserSignIn(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	page := b.send("GET", "/documents?q=a", "", "Accept", "text/html")
 	if page.status != 401 || !strings.Contains(page.body, `type="password"`) ||
@@ -179,7 +179,7 @@ func TestABrowserSignsIn(t *testing.T) {
 	}
 }
 
-func TestADayOfQuestions(t *testing.T) {
+func TestDailyQuestionLimit(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	b.stage.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 2})
 	ask := func(user string) reply {
@@ -228,7 +228,7 @@ func withDesk(operators ...string) func(*Config) {
 	}
 }
 
-func TestTheLocalUserChoosesTheModel(t *testing.T) {
+func TestLocalUserSelectsModel(t *testing.T) {
 	b := newBench(t, withDesk())
 	if got := b.send("GET", "/model", ""); got.status != http.StatusOK ||
 		!strings.Contains(got.body, `"name":"qwen3:8b"`) || !strings.Contains(got.body, `"locked":""`) {
@@ -260,7 +260,7 @@ func TestTheLocalUserChoosesTheModel(t *testing.T) {
 }
 
 // A user who may not choose sees the reason, and learns nothing of the models on the machine.
-func TestWhoMayNotChooseTheModelIsToldWhy(t *testing.T) {
+func TestModelSelectionIsDeniedWithReason(t *testing.T) {
 	asked := func(c *Config) {
 		find := c.Desk.Find
 		c.Desk.Find = func(ctx context.Context) modelchoice.Found { t.Error("somebody looked"); return find(ctx) }
@@ -293,7 +293,7 @@ func TestWhoMayNotChooseTheModelIsToldWhy(t *testing.T) {
 
 // Settings and paths are for the log and the terminal: no response contains them in any form. The local user, who is
 // the operator, gets a reference to them.
-func TestNoAnswerHoldsAHint(t *testing.T) {
+func TestResponsesOmitHints(t *testing.T) {
 	down := &chat.Error{
 		Code: chat.CodeUnavailable, Message: "The database is not there.", Hint: "Look at DATABASE_URL and /srv/data.",
 		Err: errors.New("secret cause"),
@@ -348,8 +348,8 @@ func TestNoAnswerHoldsAHint(t *testing.T) {
 // front is the allowed origin in the tests of cross-origin requests.
 const front = "https://app.example.org"
 
-// TestAllowedOriginsMayCallTheAPI covers cross-origin resource sharing (CORS), as the Fetch standard defines it.
-func TestAllowedOriginsMayCallTheAPI(t *testing.T) {
+// TestAllowedOriginsCanCallAPI covers cross-origin resource sharing (CORS), as the Fetch standard defines it.
+func TestAllowedOriginsCanCallAPI(t *testing.T) {
 	b := newBench(t, func(c *Config) { c.Origins = []string{front} })
 	run := b.begin("Is the roof sound?")
 	for _, tt := range []struct {
@@ -450,7 +450,7 @@ func TestPreflightRequestsNeedNoKey(t *testing.T) {
 	}
 }
 
-func TestWithoutAllowedOriginsNothingIsShared(t *testing.T) {
+func TestCORSIsDisabledWithoutAllowedOrigins(t *testing.T) {
 	b := newBench(t)
 	got := b.send("OPTIONS", "/agent/chat", "", "Origin", front, "Access-Control-Request-Method", "POST")
 	for name := range got.header {
@@ -498,7 +498,7 @@ func fieldsOf(t *testing.T, page, action string) url.Values {
 	return fields
 }
 
-func TestAQuestionAskedWhileSignedOutIsInTheBoxAfterSigningIn(t *testing.T) {
+func TestQuestionSurvivesSignIn(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	body, kind := form(t, "@survey.md="+survey)
 	b.send("POST", "/documents", body, "Content-Type", kind, "X-API-Key", given["anna"])
@@ -549,7 +549,7 @@ func TestAQuestionAskedWhileSignedOutIsInTheBoxAfterSigningIn(t *testing.T) {
 	}
 }
 
-func TestAQuestionAskedWithoutDocumentsIsKeptUntilThereAreSome(t *testing.T) {
+func TestQuestionWithoutDocumentsIsKept(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	sent := url.Values{"message": {"Is the roof sound?"}, "key": {given["anna"]}}
 	got := b.send("POST", "/signin", sent.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept",
@@ -568,7 +568,7 @@ func TestAQuestionAskedWithoutDocumentsIsKeptUntilThereAreSome(t *testing.T) {
 	}
 }
 
-func TestAScriptThatIsSignedOutIsToldWhereToSignIn(t *testing.T) {
+func TestSignedOutScriptGetsSignInURL(t *testing.T) {
 	b, _, _ := keyed(t, "anna")
 	got := b.send("POST", "/chat", "message=Why", "Content-Type", "application/x-www-form-urlencoded", "HX-Request",
 		"true", "Referer", b.url+"/c/abc?x=1")

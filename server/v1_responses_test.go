@@ -104,7 +104,7 @@ func checkResponse(t *testing.T, b *bench, got *responses.Response) {
 	}
 }
 
-func TestTheOfficialClientGetsAResponse(t *testing.T) {
+func TestOpenAIClientCreatesResponse(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = searched()
 	client := b.sdk()
@@ -124,7 +124,7 @@ func TestTheOfficialClientGetsAResponse(t *testing.T) {
 	}
 }
 
-func TestTheOfficialClientStreamsAResponse(t *testing.T) {
+func TestOpenAIClientStreamsResponse(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = searched()
 	client := b.sdk()
@@ -180,7 +180,7 @@ func TestTheOfficialClientStreamsAResponse(t *testing.T) {
 	}
 }
 
-func TestAResponseFollowsAnyOther(t *testing.T) {
+func TestResponseContinuesPreviousResponse(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = searched()
 	client := b.sdk()
@@ -211,7 +211,7 @@ func TestAResponseFollowsAnyOther(t *testing.T) {
 	}
 }
 
-func TestAResponseInTheBackgroundIsStopped(t *testing.T) {
+func TestBackgroundResponseIsCancelled(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = []chat.Payload{chat.AnswerDelta{Text: "So far"}, searched()[1]}
 	client := b.sdk()
@@ -234,7 +234,7 @@ func TestAResponseInTheBackgroundIsStopped(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAskedOfResponses(t *testing.T) {
+func TestUnsupportedResponsesOptionsAreRejected(t *testing.T) {
 	b := newBench(t)
 	const why = `{"model":"footnote","input":"Why?",`
 	for body, named := range map[string]string{
@@ -301,7 +301,7 @@ func TestWhatCannotBeAskedOfResponses(t *testing.T) {
 	}
 }
 
-func TestEveryFieldOfAResponsesRequestIsDescribed(t *testing.T) {
+func TestEveryResponsesFieldIsDocumented(t *testing.T) {
 	var described jsonschema.Schema
 	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1ResponseQuestion"],
 		&described); err != nil {
@@ -344,7 +344,7 @@ func tool(name, arguments string) string {
 		arguments + `}}`
 }
 
-func TestQuestionsCountAtEveryEntrance(t *testing.T) {
+func TestQuestionsCountOnEveryRoute(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	b.stage.play = script()
 	b.stage.store.SetLimits(chat.Limits{chat.QuestionsPerMinute: 1})
@@ -411,7 +411,7 @@ func TestQuestionsCountAtEveryEntrance(t *testing.T) {
 	}
 }
 
-func TestParallelQuestionsStartAsManyRunsAsTheLimitAllows(t *testing.T) {
+func TestParallelQuestionsRespectRunLimit(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	b.stage.store.SetLimits(chat.Limits{chat.RunsAtOnce: 4})
 	var taken atomic.Int64
@@ -435,7 +435,7 @@ func TestParallelQuestionsStartAsManyRunsAsTheLimitAllows(t *testing.T) {
 	}
 }
 
-func TestSearchesCountAtEveryEntrance(t *testing.T) {
+func TestSearchesCountOnEveryRoute(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	b.stage.store.SetLimits(chat.Limits{chat.SearchesPerMinute: 3})
 	ask := func(user, path, body string) reply { return b.send("POST", path, body, "X-API-Key", given[user]) }
@@ -458,7 +458,7 @@ func TestSearchesCountAtEveryEntrance(t *testing.T) {
 	}
 }
 
-func TestAUserHasSoManyStreams(t *testing.T) {
+func TestStreamsPerUserLimit(t *testing.T) {
 	b, _, given := keyedWith(t, []string{"anna", "bert"}, func(c *Config) {
 		c.UserLimits = chat.Limits{chat.StreamsAtOnce: 2}
 	})
@@ -521,7 +521,7 @@ func (b *bench) upload(key string, sizes ...int) reply {
 	return b.send("POST", "/documents", body.String(), "X-API-Key", key, "Content-Type", form.FormDataContentType())
 }
 
-func TestUploadsCount(t *testing.T) {
+func TestUploadLimit(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert", "carl")
 	b.stage.store.SetLimits(chat.Limits{chat.FilesPerDay: 2, chat.UploadMiBPerDay: 3, chat.DiskMiB: 2})
 	var some api.Uploaded

@@ -32,7 +32,7 @@ func completion(question string) openai.ChatCompletionNewParams {
 	}}
 }
 
-func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
+func TestOpenAIClientCreatesCompletion(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	for i, p := range b.stage.play {
@@ -76,7 +76,7 @@ func TestTheOfficialClientGetsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestTheOfficialClientStreamsAnAnswer(t *testing.T) {
+func TestOpenAIClientStreamsCompletion(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	params := completion("Is the roof sound?")
@@ -108,7 +108,7 @@ func TestTheOfficialClientStreamsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestTheOfficialClientReadsErrorsAndModels(t *testing.T) {
+func TestOpenAIClientReadsErrorsAndModels(t *testing.T) {
 	b := newBench(t)
 	client := b.sdk()
 	list, err := client.Models.List(t.Context())
@@ -161,7 +161,7 @@ func pieces(t *testing.T, body string) (
 	return content, cites, failed, end
 }
 
-func TestChunksArriveWhileTheRunIsUnderWay(t *testing.T) {
+func TestChunksArriveDuringRun(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -177,7 +177,7 @@ func TestChunksArriveWhileTheRunIsUnderWay(t *testing.T) {
 	t.Fatalf("the stream ended: %v", stream.Err())
 }
 
-func TestWhatCannotBeAskedOnV1(t *testing.T) {
+func TestUnsupportedV1OptionsAreRejected(t *testing.T) {
 	failed := []chat.Payload{
 		chat.RunDone{
 			Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "The model is gone."},
@@ -285,7 +285,7 @@ func TestWhatCannotBeAskedOnV1(t *testing.T) {
 	}
 }
 
-func TestASessionOfTheClientGoesOn(t *testing.T) {
+func TestClientSessionContinues(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	for range 2 {
@@ -304,7 +304,7 @@ func TestASessionOfTheClientGoesOn(t *testing.T) {
 
 // The bodies in testdata/clients have the forms of real clients: Open WebUI 0.12 after its middleware, LibreChat's
 // agents 3.2 through LangChain, and every field of OpenAI's API with a neutral value.
-func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
+func TestRealClientBodiesAreAnswered(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.json")
 	if err != nil || len(files) < 15 {
 		t.Fatalf("%d bodies, %v; want 15 or more", len(files), err)
@@ -376,7 +376,7 @@ func TestBodiesOfRealClientsAreAnswered(t *testing.T) {
 }
 
 // If ignoring a field would change the meaning of the answer, the error names the field.
-func TestWishesThatCannotBeMetAreRefusedByName(t *testing.T) {
+func TestUnsupportedFieldsAreRejectedByName(t *testing.T) {
 	b := newBench(t)
 	b.stage.play = script()
 	part := func(p string) string {
@@ -425,7 +425,7 @@ func TestWishesThatCannotBeMetAreRefusedByName(t *testing.T) {
 }
 
 // The official client's own type lists the fields: each is described, and fields without effect state it.
-func TestEveryFieldOfTheOfficialClientIsDescribed(t *testing.T) {
+func TestEveryOpenAIClientFieldIsDocumented(t *testing.T) {
 	var described jsonschema.Schema
 	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1Question"], &described); err != nil {
 		t.Fatal(err)
@@ -468,7 +468,7 @@ func TestEveryFieldOfTheOfficialClientIsDescribed(t *testing.T) {
 	}
 }
 
-func TestClientsFindTheModel(t *testing.T) {
+func TestClientsFindModel(t *testing.T) {
 	b := newBench(t)
 	for path, headers := range map[string][]string{
 		// Open WebUI, if configured to send its user

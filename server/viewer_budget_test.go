@@ -30,7 +30,7 @@ func gridText(rows, columns int, cell func(row, column int) string) string {
 // cellName returns a unique word for each cell.
 func cellName(row, column int) string { return "r" + strconv.Itoa(row) + "c" + strconv.Itoa(column) }
 
-func TestALargeTableIsDrawnWithinTheBudget(t *testing.T) {
+func TestLargeTableRendersWithinBudget(t *testing.T) {
 	sparse := func(row, column int) string {
 		if row == 20 && column >= 7 && column <= 9 {
 			return cellName(row, column)
@@ -81,7 +81,7 @@ func TestALargeTableIsDrawnWithinTheBudget(t *testing.T) {
 	}
 }
 
-func TestManyTablesAreShownInPartsWithinTheBudget(t *testing.T) {
+func TestManyTablesArePaged(t *testing.T) {
 	b := newBench(t)
 	var long strings.Builder
 	for i := range 60 {
@@ -135,7 +135,7 @@ func scattered(page string, rows, columns int) pdftest.Sheet {
 	return pdftest.Sheet{Content: b.String()}
 }
 
-func TestAPageWithTooManyWordsIsDrawnWithoutThem(t *testing.T) {
+func TestPageWithTooManyWordsOmitsThem(t *testing.T) {
 	b := newBench(t)
 	d := b.added(
 		"words.pdf", string(
@@ -180,7 +180,7 @@ func TestAPageWithTooManyWordsIsDrawnWithoutThem(t *testing.T) {
 	}
 }
 
-func TestPagesWithManyWordsAreShownInPartsWithinTheBudget(t *testing.T) {
+func TestPagesWithManyWordsArePaged(t *testing.T) {
 	b := newBench(t)
 	var sheets []pdftest.Sheet
 	for i := range 12 {
@@ -216,7 +216,7 @@ func TestPagesWithManyWordsAreShownInPartsWithinTheBudget(t *testing.T) {
 	}
 }
 
-func TestLongBlocksAreShownInPartsOfBoundedText(t *testing.T) {
+func TestLongBlocksAreSplitByTextSize(t *testing.T) {
 	b := newBench(t)
 	const long = 60_000 // words, 300,000 bytes
 	var text strings.Builder

@@ -131,7 +131,7 @@ the eaves](https://example.org/"onmouseover="alert(1)) and *open to [rain](javas
 
 ` + "```html\n<script>alert(2)</script>\n```\n"
 
-func TestMarksHoldExactlyTheQuoteWhateverItCrosses(t *testing.T) {
+func TestHighlightsContainExactQuote(t *testing.T) {
 	b := newBench(t)
 	d := b.added("notes.md", hostileNotes)
 	text, err := b.library.Text(t.Context(), chat.Local, d.ID)
@@ -167,7 +167,7 @@ func TestMarksHoldExactlyTheQuoteWhateverItCrosses(t *testing.T) {
 	}
 }
 
-func TestADocumentsContentCanNotAct(t *testing.T) {
+func TestDocumentContentIsInert(t *testing.T) {
 	b := newBench(t)
 	d := b.added(`folder/x"><script>alert(3)</script>.md`, hostileNotes)
 	for _, address := range []string{"/d/" + d.ID, "/documents"} {
@@ -190,7 +190,7 @@ func TestADocumentsContentCanNotAct(t *testing.T) {
 	}
 }
 
-func TestWordsThatAreNotThereAreShownBesideTheDocumentAndNothingIsMarked(t *testing.T) {
+func TestMissingQuoteIsShownBesideDocument(t *testing.T) {
 	b := newBench(t)
 	d := b.added("notes.md", "# Notes\n\nThe gable is wet.\n")
 	for _, tt := range []struct {
@@ -221,7 +221,7 @@ func TestWordsThatAreNotThereAreShownBesideTheDocumentAndNothingIsMarked(t *test
 	}
 }
 
-func TestADocumentThatChangedSinceSaysSo(t *testing.T) {
+func TestChangedDocumentIsReported(t *testing.T) {
 	b := newBench(t)
 	old := b.added("notes.md", "# Notes\n\nThe gable is wet. The roof is new.\n")
 	gone, kept := b.cited(old, "The gable is wet.", nil), b.cited(old, "The roof is new.", nil)
@@ -247,7 +247,7 @@ func TestADocumentThatChangedSinceSaysSo(t *testing.T) {
 	}
 }
 
-func TestAPageOfAPDFHasTheQuoteInItsTextAndInItsMarks(t *testing.T) {
+func TestPDFPageHighlightsQuote(t *testing.T) {
 	b := newBench(t)
 	file, err := os.ReadFile("../corpus/extract/pdf/testdata/manual.pdf")
 	if err != nil {
@@ -285,7 +285,7 @@ func TestAPageOfAPDFHasTheQuoteInItsTextAndInItsMarks(t *testing.T) {
 	}
 }
 
-func TestCitationsThatAreGoneOpenTheDocumentWithoutMarks(t *testing.T) {
+func TestMissingCitationsOpenDocument(t *testing.T) {
 	b := newBench(t)
 	d, other := b.added("notes.md", "# Notes\n\nThe gable is wet.\n"), b.added("other.md", "# Other\n\nIt is dry.\n")
 	c := b.cited(other, "It is dry.", nil)
@@ -306,7 +306,7 @@ func TestCitationsThatAreGoneOpenTheDocumentWithoutMarks(t *testing.T) {
 	}
 }
 
-func TestALongDocumentIsShownInPartsThatLeadToEachOther(t *testing.T) {
+func TestLongDocumentIsPaged(t *testing.T) {
 	b := newBench(t)
 	var long strings.Builder
 	for i := range 3000 {
@@ -334,7 +334,7 @@ func TestALongDocumentIsShownInPartsThatLeadToEachOther(t *testing.T) {
 	}
 }
 
-func TestLinksToWordsAndBlocksOpenALongDocumentThere(t *testing.T) {
+func TestLinksOpenLongDocumentAtPosition(t *testing.T) {
 	b := newBench(t)
 	var long strings.Builder
 	for i := range 3000 {
@@ -377,7 +377,7 @@ func TestLinksToWordsAndBlocksOpenALongDocumentThere(t *testing.T) {
 	}
 }
 
-func TestLinksToWordsOpenAPDFOnTheirPage(t *testing.T) {
+func TestLinksOpenPDFPage(t *testing.T) {
 	b := newBench(t)
 	file, err := os.ReadFile("../corpus/extract/pdf/testdata/manual.pdf")
 	if err != nil {
@@ -406,7 +406,7 @@ func TestLinksToWordsOpenAPDFOnTheirPage(t *testing.T) {
 	}
 }
 
-func TestLinksToSeveralRowsMarkThemAll(t *testing.T) {
+func TestLinksHighlightSeveralRows(t *testing.T) {
 	b := newBench(t)
 	d := b.added("rows.csv", "A,B\na1,b1\na2,b2\na3,b3\n")
 	link := chat.Link{Document: d.ID, Start: 6, End: 13, Also: chat.Ranges{{22, 29}}}.String()
@@ -415,7 +415,7 @@ func TestLinksToSeveralRowsMarkThemAll(t *testing.T) {
 	}
 }
 
-func TestLinksToWhatIsNotThereMarkNothing(t *testing.T) {
+func TestLinksToMissingPositionsHighlightNothing(t *testing.T) {
 	b := newBench(t)
 	d := b.added("notes.md", "# Notes\n\nThe gable is wet.\n")
 	for _, query := range []string{
@@ -436,7 +436,7 @@ func TestLinksToWhatIsNotThereMarkNothing(t *testing.T) {
 	}
 }
 
-func TestAMailIsShownWithItsHeadAndItsFiles(t *testing.T) {
+func TestMailIsShownWithHeaderAndAttachments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	d := b.added("roof.eml", strings.ReplaceAll(`From: Ann <ann@example.org>
@@ -543,7 +543,7 @@ func (b *bench) owns(key, name, body string) string {
 	return res.Documents[0].ID
 }
 
-func TestTheSearchOfThePageFindsWhatItsUserMaySee(t *testing.T) {
+func TestPageSearchFindsOwnData(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	id := b.owns(given["anna"], "lease.md", "# Lease\n\n## Break clause\n\nThe break clause needs six months.")
 	b.owns(given["bert"], "other.md", "# Other\n\nNothing of interest.")
@@ -559,7 +559,7 @@ func TestTheSearchOfThePageFindsWhatItsUserMaySee(t *testing.T) {
 	}
 }
 
-func TestTheSearchOfThePageSaysWhatItCouldNotLookThrough(t *testing.T) {
+func TestPageSearchReportsFailures(t *testing.T) {
 	b := newBench(t)
 	links, text := b.find("roof", "")
 	if !slices.Equal(links, []string{"/documents"}) || !strings.Contains(text, "There is nothing to search yet.") {
@@ -572,7 +572,7 @@ func TestTheSearchOfThePageSaysWhatItCouldNotLookThrough(t *testing.T) {
 	}
 }
 
-func TestTheSearchOfThePageCountsAsOne(t *testing.T) {
+func TestPageSearchCountsAsOneSearch(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	b.owns(given["anna"], "roof.md", "# Roof\n\nThe roof is sound.")
 	b.stage.store.SetLimits(chat.Limits{chat.SearchesPerMinute: 1})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestFormulasAreToldFromMoney(t *testing.T) {
+func TestFormulasDifferFromAmounts(t *testing.T) {
 	for _, c := range []struct {
 		in   string
 		want string // the formulas, joined by " ~ "
@@ -56,7 +56,7 @@ func TestFormulasAreToldFromMoney(t *testing.T) {
 }
 
 // While a text is streamed, no rendered formula disappears: text that is not held back is final.
-func TestAnOpenFormulaIsWaitedFor(t *testing.T) {
+func TestOpenFormulaIsHeldBack(t *testing.T) {
 	for _, c := range []struct {
 		in       string
 		ok, open bool
@@ -108,7 +108,7 @@ func TestSentencesKeepFormulasWhole(t *testing.T) {
 	}
 }
 
-func TestOnlyNumbersAreLeftOfFormulas(t *testing.T) {
+func TestWithoutFormulasKeepsNumbers(t *testing.T) {
 	for s, want := range map[string]string{
 		`a \(x\) b`: "a   b", `a \(5\) b`: "a  5  b", `a $1{,}000\,\%$ b`: "a  1,000% b", `a $x = 5$ b`: "a   b",
 		`$5 and $6`: `$5 and $6`,
@@ -156,7 +156,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-func TestABracketInAnAddressIsNoRunningText(t *testing.T) {
+func TestBracketInURLIsNotProse(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]bool{
 		"The roof leaks ": true, "The roof leaks": true, "The roof leaks.": true, "": true, "Vitamin C": true,

@@ -53,7 +53,7 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-func TestSpansPointAtTheirWords(t *testing.T) {
+func TestSpansMatchWords(t *testing.T) {
 	in := "Über 首都圏 naïve"
 	r := []rune(in)
 	var got []string
@@ -65,7 +65,7 @@ func TestSpansPointAtTheirWords(t *testing.T) {
 	}
 }
 
-func TestQueryFindsWhatWasIndexed(t *testing.T) {
+func TestQueryMatchesIndexedTerms(t *testing.T) {
 	langs := []string{"en", "de", "fr", "ru", "hu", "sv", "es"}
 	for _, tt := range []struct{ name, query, doc, lang string }{
 		{"an inflected English word", "leaking roofs", "The roof leaks", "en"},
@@ -173,7 +173,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-func TestTokensCountsSignsWhole(t *testing.T) {
+func TestTokensCountsLettersWhole(t *testing.T) {
 	for in, want := range map[string]int{"": 0, "word": 1, "words": 2, "首都": 2, "éé": 1} {
 		if got := text.Tokens(in); got != want {
 			t.Errorf("Tokens(%q) = %d, want %d", in, got, want)
@@ -240,7 +240,7 @@ func BenchmarkTermsOfChinese(b *testing.B) {
 	}
 }
 
-func TestALanguageIsCertainIfSmallWordsAndLettersTellTheSame(t *testing.T) {
+func TestLanguageIsCertainIfWordsAndLettersAgree(t *testing.T) {
 	for _, tt := range []struct{ said, want string }{
 		{"A autenticação normal de Unix é disponibilizada pelo módulo, e os seus três ficheiros de configuração são " +
 			"importantes para que o utilizador não perca o acesso à sua conta no sistema.", ""},

@@ -76,7 +76,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-func TestCostlyTextsTakeBoundedMemory(t *testing.T) {
+func TestCostlyTextsUseBoundedMemory(t *testing.T) {
 	m := NewMarkdown()
 	for _, n := range []int{14_000, 200_000} {
 		for name, src := range costly(n) {
@@ -96,7 +96,7 @@ func TestCostlyTextsTakeBoundedMemory(t *testing.T) {
 	}
 }
 
-func TestATextBeyondTheBudgetIsShownAsItWasWritten(t *testing.T) {
+func TestTextBeyondBudgetIsShownUnformatted(t *testing.T) {
 	m := NewMarkdown()
 	plain := func(blocks []Block) bool {
 		return len(blocks) == 1 && strings.Contains(blocks[0].HTML, txtTooLarge.English())
@@ -133,7 +133,7 @@ func TestATextBeyondTheBudgetIsShownAsItWasWritten(t *testing.T) {
 
 // The bytes streamed for a growing answer are proportional to its length. They once included one render of the open
 // block for each delta.
-func TestAGrowingAnswerIsNotDrawnAgainWithEveryDelta(t *testing.T) {
+func TestGrowingAnswerStreamsLinearBytes(t *testing.T) {
 	m := NewMarkdown()
 	for name, src := range map[string]string{
 		"one table":      "| a | b |\n|---|---|\n" + strings.Repeat("| The roof is sound | and dry [1] |\n", 2000),
@@ -166,7 +166,7 @@ func TestAGrowingAnswerIsNotDrawnAgainWithEveryDelta(t *testing.T) {
 	}
 }
 
-func TestADraftThatBecomesTooLargeReplacesItsBlocks(t *testing.T) {
+func TestOversizedDraftReplacesBlocks(t *testing.T) {
 	d := NewDraft(NewMarkdown(), func(int) (chat.Citation, bool) { return chat.Citation{}, false })
 	if changed, all := d.Add("First.\n\nSecond.\n\n"); all || len(changed) != 2 {
 		t.Fatalf("two paragraphs: %d blocks changed, all = %t, want 2", len(changed), all)
@@ -180,7 +180,7 @@ func TestADraftThatBecomesTooLargeReplacesItsBlocks(t *testing.T) {
 	}
 }
 
-func BenchmarkAWholeAnswer(b *testing.B) {
+func BenchmarkWholeAnswer(b *testing.B) {
 	m := NewMarkdown()
 	src := strings.Repeat(
 		"## Roof\n\nThe roof is *sound* and **the wall** is dry [1]. It was [surveyed](https://example.org/a) in "+
@@ -191,7 +191,7 @@ func BenchmarkAWholeAnswer(b *testing.B) {
 	}
 }
 
-func TestAmountsOfAnAskedTableAreSetAtTheRight(t *testing.T) {
+func TestTableResultAmountsAreRightAligned(t *testing.T) {
 	t.Parallel()
 	for cell, want := range map[string]bool{
 		"12": true, "1.234,50 €": true, "-3": true, "(1,200.50)": true, "CHF 5": true, "25 %": true, "1'234.50": true,
@@ -203,7 +203,7 @@ func TestAmountsOfAnAskedTableAreSetAtTheRight(t *testing.T) {
 	}
 }
 
-func TestTheTimesOfASentenceAreInUTCWithoutAScript(t *testing.T) {
+func TestTimesAreUTCWithoutScript(t *testing.T) {
 	for _, tt := range []struct {
 		sentence locale.Message
 		want     string
@@ -222,7 +222,7 @@ func TestTheTimesOfASentenceAreInUTCWithoutAScript(t *testing.T) {
 	}
 }
 
-func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {
+func TestNamesAreTruncatedAndDirectionIsolated(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	for name, got := range map[string]string{
 		"session":  sessionTitle(t.Context(), chat.Session{Title: long}),
@@ -253,7 +253,7 @@ func TestNamesInListsAndHeadingsAreCutAndCanNotTurnTheirLine(t *testing.T) {
 	}
 }
 
-func TestConversationsOfOneNameAreToldApart(t *testing.T) {
+func TestConversationsWithSameNameAreDistinguished(t *testing.T) {
 	now := time.Date(2024, 3, 12, 18, 0, 0, 0, time.UTC)
 	at := func(day, hour, minute, second int) time.Time {
 		return time.Date(2024, 3, day, hour, minute, second, 0, time.UTC)
@@ -282,7 +282,7 @@ func TestConversationsOfOneNameAreToldApart(t *testing.T) {
 	}
 }
 
-func TestAStepShowsWhatItCameTo(t *testing.T) {
+func TestStepShowsResult(t *testing.T) {
 	half, near := 0.5, 0.25
 	for _, tt := range []struct {
 		name   string
@@ -332,7 +332,7 @@ func TestAStepShowsWhatItCameTo(t *testing.T) {
 	}
 }
 
-func TestAPageWithoutScriptsLoadsItselfAgain(t *testing.T) {
+func TestPageWithoutScriptsReloads(t *testing.T) {
 	// Without a session: the documents, while they are parsed and indexed.
 	for session, want := range map[string]string{"s1": `content="2; url=/c/s1"`, "": `content="2"`} {
 		var b strings.Builder
@@ -348,7 +348,7 @@ func TestAPageWithoutScriptsLoadsItselfAgain(t *testing.T) {
 	}
 }
 
-func TestTimesReadAsPeopleSayThem(t *testing.T) {
+func TestRelativeTimes(t *testing.T) {
 	for _, tt := range []struct {
 		took        time.Duration
 		row, header string
@@ -369,7 +369,7 @@ func TestTimesReadAsPeopleSayThem(t *testing.T) {
 	}
 }
 
-func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
+func TestGroupShowsCommonFields(t *testing.T) {
 	call := func(label chat.Label, action chat.Action, status chat.Status, title string) *Step {
 		s := &Step{}
 		s.Step = chat.Step{
@@ -419,7 +419,7 @@ func TestAGroupSaysWhatItsCallsHaveInCommon(t *testing.T) {
 	}
 }
 
-func TestAStepIsDrawnInTheWordsOfItsTool(t *testing.T) {
+func TestStepUsesToolLabel(t *testing.T) {
 	quoted := chat.Label{Doing: "Seeking", Done: "Sought", Argument: "what", Form: chat.LabelQuote}
 	titled := chat.Label{Doing: "Leafing through", Done: "Leafed through", Argument: "id", Form: chat.LabelTitle}
 	bare := chat.Label{Doing: "Tidying up", Done: "Tidied up"}
@@ -464,7 +464,7 @@ func TestAStepIsDrawnInTheWordsOfItsTool(t *testing.T) {
 	}
 }
 
-func TestOnlyAPassageThatWasOpenedOpens(t *testing.T) {
+func TestOnlyOpenedPassageHasLink(t *testing.T) {
 	s := &Step{}
 	opened := func(hits ...chat.Hit) *chat.StepResult { return &chat.StepResult{Hits: hits} }
 	s.Step = chat.Step{
@@ -485,7 +485,7 @@ func TestOnlyAPassageThatWasOpenedOpens(t *testing.T) {
 	}
 }
 
-func TestSourceCountsNameOnlyWhatWasRead(t *testing.T) {
+func TestSourceCountsIncludeOnlyReadSources(t *testing.T) {
 	for opened, want := range map[int]string{0: "1 cited", 1: "1 cited · 1 read", 3: "1 cited · 3 read"} {
 		turn := Turn{Final: &chat.Answer{
 			Sources: []chat.Source{{Number: 1, Cited: true}}, Coverage: chat.Coverage{Searched: 4, Opened: opened},
@@ -496,7 +496,7 @@ func TestSourceCountsNameOnlyWhatWasRead(t *testing.T) {
 	}
 }
 
-func TestCoverageOfAnAnswerWithoutASearch(t *testing.T) {
+func TestCoverageWithoutSearch(t *testing.T) {
 	for _, tt := range []struct {
 		coverage chat.Coverage
 		want     string

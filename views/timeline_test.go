@@ -6,7 +6,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestTheHeaderOfARunSaysWhatItWaitsFor(t *testing.T) {
+func TestRunHeaderShowsWaitReason(t *testing.T) {
 	over := &Step{Step: chat.Step{CallID: "c1", Status: chat.StatusComplete, Message: "Found 2 documents"}}
 	search := &Step{Step: chat.Step{CallID: "c2", Status: chat.StatusRunning, Message: "Searching for: rent"}}
 	for _, tt := range []struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // A formula is rendered as a whole, and marked as a whole if a quote starts or ends in it.
-func TestFormulasOfDocuments(t *testing.T) {
+func TestDocumentFormulas(t *testing.T) {
 	text := []rune(`If \(\frac{a}{b}\) is 1, $x$ <b> $5`)
 	marks := []corpus.Mark{{Kind: "math", Start: 3, End: 18}, {Kind: "math", Start: 25, End: 28},
 		{Kind: "strong", Start: 25, End: 28}, {Kind: "math", Start: 33, End: 35}}
@@ -90,7 +90,7 @@ func drawnViewer(t *testing.T, v *Viewer) string {
 	return b.String()
 }
 
-func TestASheetIsAGridWithItsOwnLettersAndNumbers(t *testing.T) {
+func TestSheetIsGridWithHeadings(t *testing.T) {
 	t.Parallel()
 	text := "Number | Amount\n7 | 20.00"
 	page := drawnViewer(t, &Viewer{
@@ -115,7 +115,7 @@ func TestASheetIsAGridWithItsOwnLettersAndNumbers(t *testing.T) {
 	}
 }
 
-func TestEachSlideIsACard(t *testing.T) {
+func TestSlidesAreCards(t *testing.T) {
 	t.Parallel()
 	text := "One\n\nitem\n\nitem"
 	page := drawnViewer(t, &Viewer{
@@ -134,7 +134,7 @@ func TestEachSlideIsACard(t *testing.T) {
 	}
 }
 
-func TestACitationSaysItsPlaceOnce(t *testing.T) {
+func TestCitationShowsPositionOnce(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		cite       chat.Citation
@@ -161,7 +161,7 @@ func TestACitationSaysItsPlaceOnce(t *testing.T) {
 	}
 }
 
-func TestACapturedPageSaysWhereAndWhenItWasRead(t *testing.T) {
+func TestCapturedPageShowsURLAndTime(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, namespace, url string
@@ -196,7 +196,7 @@ func TestACapturedPageSaysWhereAndWhenItWasRead(t *testing.T) {
 	}
 }
 
-func TestACitationOfThePageNamesItsSite(t *testing.T) {
+func TestWebCitationNamesSite(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	if err := sourceRow(&Turn{}, chat.Citation{Number: 1, Title: "Slate", SourceURL: "https://example.org/slate"},
@@ -208,7 +208,7 @@ func TestACitationOfThePageNamesItsSite(t *testing.T) {
 	}
 }
 
-func TestADocumentIsLinkedToWhereItIsPublished(t *testing.T) {
+func TestDocumentLinksToPublishedURL(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"https://example.org/book": `href="https://example.org/book"`, "javascript:alert(1)": "",
@@ -234,7 +234,7 @@ func TestADocumentIsLinkedToWhereItIsPublished(t *testing.T) {
 }
 
 // The text layer follows the rotation of the page's text: it starts at the matching corner of the box.
-func TestTurnedLinesRunAlongTheirBoxes(t *testing.T) {
+func TestRotatedLinesFollowBoxes(t *testing.T) {
 	v := &Viewer{Text: []rune("roof")}
 	flat, tall := chat.Box{1, 0.25, 0.5, 0.75, 0.55}, chat.Box{1, 0.5, 0.25, 0.55, 0.75}
 	const size = ` font-size="46.0000" textLength="500.0000" lengthAdjust="spacingAndGlyphs">roof</text>`
@@ -260,7 +260,7 @@ func TestTurnedLinesRunAlongTheirBoxes(t *testing.T) {
 	}
 }
 
-func TestABlockWithTooManyMarksIsShownAsItsText(t *testing.T) {
+func TestBlockWithTooManyMarksIsPlainText(t *testing.T) {
 	const words = MaxBlockNodes / 4
 	for _, kind := range []corpus.BlockKind{corpus.BlockParagraph, corpus.BlockList, corpus.BlockHeading} {
 		b := corpus.Block{ID: "b1", Kind: kind, Level: 1, Start: 0, End: 2 * words}

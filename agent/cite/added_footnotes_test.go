@@ -179,7 +179,7 @@ func TestOtherSentencesGetNoFootnotes(t *testing.T) {
 	}
 }
 
-func TestFootnoteThatFollowsCoversCopiedSentences(t *testing.T) {
+func TestFollowingFootnoteCoversCopiedSentences(t *testing.T) {
 	t.Parallel()
 	said := sanding + " Please move the furniture [1]."
 	text, cites, e := addedTo(t, "When?", said)
@@ -191,7 +191,7 @@ func TestFootnoteThatFollowsCoversCopiedSentences(t *testing.T) {
 	}
 }
 
-func TestAddedFootnoteCitesTheDocumentThatWasCitedLast(t *testing.T) {
+func TestAddedFootnoteCitesLastCitedDocument(t *testing.T) {
 	t.Parallel()
 	for before, want := range map[string]string{"": "m", "Sanding [4]. Dust.\n\n": "c", "No use [3].\n\n": "m"} {
 		_, cites, _ := addedTo(t, "When?", before+sanding)
@@ -283,7 +283,7 @@ func TestFollowUps(t *testing.T) {
 	}
 }
 
-func TestFollowUpsAreAboutTheQuestion(t *testing.T) {
+func TestFollowUpsConcernQuestion(t *testing.T) {
 	source := func(n int, title, section, said string) Source {
 		return Source{N: n, Document: corpus.Document{ID: title, Language: "en", Title: title},
 			Passage: corpus.Passage{Ordinal: 2 * n, Section: title + " › " + section, Text: section + "\n" + said}}

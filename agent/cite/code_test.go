@@ -29,7 +29,7 @@ const (
 	dragons = "The king keeps dragons in the cellar."
 )
 
-func TestWhatThePageDrawsIsCheckedWhereverItStands(t *testing.T) {
+func TestEveryRenderedClaimIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, drawn := range map[string]string{
 		"fenced code":         "```\n" + dragons + "\n```",
@@ -63,7 +63,7 @@ func TestWhatThePageDrawsIsCheckedWhereverItStands(t *testing.T) {
 	}
 }
 
-func TestProgramCodeIsNotJudgedByItsWords(t *testing.T) {
+func TestCodeIsNotCheckedByItsWords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		code      string
@@ -91,7 +91,7 @@ func TestProgramCodeIsNotJudgedByItsWords(t *testing.T) {
 	}
 }
 
-func TestAMarkInCodeIsNoFootnoteOfItsProse(t *testing.T) {
+func TestMarkerInCodeIsNotFootnote(t *testing.T) {
 	t.Parallel()
 	all := splitClaims("It leaks [1].\n\n```\nThe king keeps dragons in the cellar [1].\n```\n", nil, nil)
 	if len(all) != 2 || len(all[1].Numbers) > 0 || !slices.Equal(all[0].Numbers, []int{1}) {
@@ -99,7 +99,7 @@ func TestAMarkInCodeIsNoFootnoteOfItsProse(t *testing.T) {
 	}
 }
 
-func TestProseInALineOfCode(t *testing.T) {
+func TestProseBesideInlineCode(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"国王在地下室里养了很多龙。":                         "国王在地下室里养了很多龙。",
@@ -121,7 +121,7 @@ func TestProseInALineOfCode(t *testing.T) {
 const optimum = "The optimal price is the ratio of the two costs. Demand falls when the price rises."
 
 // A formula is a claim only together with its sentence, which is checked by its words.
-func TestAFormulaIsNoClaimByItself(t *testing.T) {
+func TestFormulaAloneIsNotClaim(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{
 		"The optimal price is the ratio of the two costs [1].\n\n\\[ p^* = \\frac{a}{b} \\]",
@@ -137,7 +137,7 @@ func TestAFormulaIsNoClaimByItself(t *testing.T) {
 	}
 }
 
-func TestASentenceWithAFormulaIsJudgedByItsWords(t *testing.T) {
+func TestSentenceWithFormulaIsCheckedByItsWords(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		`The king $k_1$ keeps dragons in the cellar.`, `The price rises to \(5\) euros.`,
@@ -155,7 +155,7 @@ func TestASentenceWithAFormulaIsJudgedByItsWords(t *testing.T) {
 	}
 }
 
-func TestAFormulaGetsNoFootnoteOfItsOwn(t *testing.T) {
+func TestFormulaGetsNoFootnote(t *testing.T) {
 	t.Parallel()
 	s := NewSources()
 	s.Number(corpus.Passage{ID: "p", DocumentID: "d", Text: optimum}, corpus.Document{ID: "d", Title: "Handbook"})
@@ -172,7 +172,7 @@ func TestAFormulaGetsNoFootnoteOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAFootnoteBelongsToTheSentenceItStandsInOrBehind(t *testing.T) {
+func TestFootnoteBelongsToItsSentence(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		markdown string
@@ -218,7 +218,7 @@ func TestAFootnoteBelongsToTheSentenceItStandsInOrBehind(t *testing.T) {
 	}
 }
 
-func TestWhatStatesNothingNeedsNoFootnote(t *testing.T) {
+func TestNonFactualSentencesNeedNoFootnote(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"The survey says:", "**What it costs:**", "Do you want more?", "Hello!", "Yes, of course.",
@@ -249,7 +249,7 @@ func TestWhatStatesNothingNeedsNoFootnote(t *testing.T) {
 	}
 }
 
-func TestWithoutSentencesLeavesThemOutWhereverTheyStand(t *testing.T) {
+func TestWithoutSentencesRemovesThemAnywhere(t *testing.T) {
 	t.Parallel()
 	const answer = "# The house\n\nIt was built in 1904 [1]. Seven dragons live in it [2].\n\n" +
 		"| What | Year |\n|---|---|\n| Dragons | 1066 |\n\n```\nSeven dragons live in it.\nprint(1)\n```\n"
@@ -259,7 +259,7 @@ func TestWithoutSentencesLeavesThemOutWhereverTheyStand(t *testing.T) {
 	}
 }
 
-func TestWhatIsSaidToBeAbsentWasLookedFor(t *testing.T) {
+func TestAbsenceClaimsRequireSearch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		question, query, said string
@@ -303,7 +303,7 @@ func TestWhatIsSaidToBeAbsentWasLookedFor(t *testing.T) {
 	}
 }
 
-func TestResultsAndListsBackOnlySentencesAboutThem(t *testing.T) {
+func TestResultsAndListsSupportOnlyTheirSentences(t *testing.T) {
 	t.Parallel()
 	const (
 		list = `{"documents":[{"doc_id":"d1","title":"Robot house","filename":"robots.pdf","pages":3,` +
@@ -481,7 +481,7 @@ var undecidedHeadings = []struct{ question, heading, passage string }{
 	{"水车的直径是多少？", "## 国王在地下室里养了很多龙", "水车的直径是四米。"},
 }
 
-func TestAHeadingIsHeldToItsSection(t *testing.T) {
+func TestHeadingIsCheckedAgainstItsSection(t *testing.T) {
 	t.Parallel()
 	for _, tt := range ordinaryHeadings {
 		if unsupported, _ := underHeading(t, tt.question, tt.heading, tt.passage); len(unsupported) > 0 {
@@ -505,7 +505,7 @@ func TestAHeadingIsHeldToItsSection(t *testing.T) {
 	}
 }
 
-func TestAHeadingInTheWordsOfItsSectionIsBacked(t *testing.T) {
+func TestHeadingRepeatingItsSectionIsSupported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ question, heading, passage string }{
 		{roofAsked, "## The roof covering is in poor condition", roofText},

@@ -8,7 +8,7 @@ import (
 )
 
 // A text of quotes is split at its quotes, not at the ends of sentences in them.
-func TestWhatIsOnlyQuotesIsSupported(t *testing.T) {
+func TestTextOfQuotesIsSupported(t *testing.T) {
 	t.Parallel()
 	sources := NewSources()
 	for _, tt := range []struct {

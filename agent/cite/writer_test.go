@@ -83,7 +83,7 @@ func spoken(t *testing.T, chunks []string) (text string, cites []chat.Citation) 
 	return text, cites
 }
 
-func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
+func TestMarkersAreRenumberedWhileStreaming(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, in, want string
@@ -163,7 +163,7 @@ func TestMarkersAreRenumberedWhileTheTextStreams(t *testing.T) {
 	}
 }
 
-func FuzzMarkersDoNotDependOnTheChunks(f *testing.F) {
+func FuzzMarkersIgnoreChunkBoundaries(f *testing.F) {
 	for _, s := range []string{
 		"The wall [2]. `a[1]` 【3】", "[1, 2][3]\n```\n[1]\n```", "I couldn’t find", " [9] [8", "[Sources 1-3] é[2]",
 		"[[2]](http://x) [[1]] [[", `\[2\] \[9\] \[x`,
@@ -180,7 +180,7 @@ func FuzzMarkersDoNotDependOnTheChunks(f *testing.F) {
 	})
 }
 
-func TestDeltasAreMergedButTheFirst(t *testing.T) {
+func TestDeltasAfterFirstAreMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stored []string
 		var at []time.Duration
@@ -208,7 +208,7 @@ func TestDeltasAreMergedButTheFirst(t *testing.T) {
 	})
 }
 
-func TestTextIsMergedMoreWhileStoringTakesLong(t *testing.T) {
+func TestSlowStoreMergesMoreText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stored []int
 		w := NewWriter(func(_ context.Context, ps ...chat.Payload) error {
@@ -229,7 +229,7 @@ func TestTextIsMergedMoreWhileStoringTakesLong(t *testing.T) {
 	})
 }
 
-func TestAFailedStoreOfTheTimerEndsTheWriting(t *testing.T) {
+func TestFailedTimedFlushEndsWriting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("disk full")
 		n := 0
@@ -267,7 +267,7 @@ func TestClaimBefore(t *testing.T) {
 	}
 }
 
-func TestCodeIsReadAsCommonMarkSays(t *testing.T) {
+func TestCodeFollowsCommonMark(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, markdown, outside string }{
 		{"a code span", "a `[1]` [2]", "2"},
@@ -402,7 +402,7 @@ func heldToMarkdown(t *testing.T, said string) {
 	}
 }
 
-func TestWriterAndClaimsReadTheSameFootnotes(t *testing.T) {
+func TestWriterAndClaimsAgreeOnFootnotes(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		"The roof leaks, see ` the survey [1]. It is old [1].", "``` [1]", "a ` b\n\nc [1] ` d", "[9]```\n[1]",
@@ -416,7 +416,7 @@ func TestWriterAndClaimsReadTheSameFootnotes(t *testing.T) {
 	}
 }
 
-func FuzzWriterAndClaimsReadTheSameFootnotes(f *testing.F) {
+func FuzzWriterAndClaimsAgreeOnFootnotes(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 50 {
 		f.Add(someMarkdown(r))
@@ -424,7 +424,7 @@ func FuzzWriterAndClaimsReadTheSameFootnotes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, said string) { heldToMarkdown(t, strings.ToValidUTF8(said, "")) })
 }
 
-func TestALineOfListMarkersTakesBoundedSpace(t *testing.T) {
+func TestLineOfListMarkersUsesBoundedMemory(t *testing.T) {
 	var r lineReader
 	r.readLine(strings.Repeat("* ", 40_000) + "a")
 	if got := len(r.items); got > maxOpenItems {
@@ -432,7 +432,7 @@ func TestALineOfListMarkersTakesBoundedSpace(t *testing.T) {
 	}
 }
 
-func TestEscapesAreReadOutsideOfCode(t *testing.T) {
+func TestEscapesApplyOutsideCode(t *testing.T) {
 	t.Parallel()
 	const said = "> \\[1\\] C:\\temp \\*a\\* `\\d\\.` \\\\( [1]\n\n```\n\\.\n```\n"
 	const want = "> [1] C:\\temp *a* `\\d\\.` \\( [1]\n\n```\n\\.\n```\n"
@@ -478,7 +478,7 @@ func TestReferencesInSentencesNeedNoPassage(t *testing.T) {
 	}
 }
 
-func TestFootnotesArePlacedBehindReferences(t *testing.T) {
+func TestFootnotesFollowReferences(t *testing.T) {
 	t.Parallel()
 	s := NewSources()
 	s.Number(corpus.Passage{
@@ -503,7 +503,7 @@ func TestFootnotesArePlacedBehindReferences(t *testing.T) {
 
 // A paraphrase of the given text may contradict it: it counts half, and the explanation mentions it. A model that
 // confirms the sentence decides.
-func TestASentenceInOtherWordsCountsHalf(t *testing.T) {
+func TestParaphraseOfGivenTextCountsHalf(t *testing.T) {
 	t.Parallel()
 	const (
 		given    = "The committee accepted the proposal of the mayor in 1904. The bridge was opened by Anna Berg."
@@ -542,7 +542,7 @@ func TestASentenceInOtherWordsCountsHalf(t *testing.T) {
 }
 
 // A paraphrase without a footnote of its own is not counted among the sentences with footnotes.
-func TestASentenceWithoutAFootnoteIsNotCountedAsOneThatHasIt(t *testing.T) {
+func TestParaphraseWithoutFootnoteIsNotCountedAsCited(t *testing.T) {
 	t.Parallel()
 	const (
 		passage = "The committee accepted the proposal of the mayor in 1904. The bridge was opened by Anna Berg."

@@ -110,7 +110,7 @@ func (h *house) settle(id string) (g chat.Grid, cells chat.CellsByPlace) {
 	return g, chat.ByPlace(list)
 }
 
-func TestEveryDocumentIsAsked(t *testing.T) {
+func TestGridAsksEveryDocument(t *testing.T) {
 	h := newHouse(t)
 	h.leases(4)
 	g, cells := h.settle(h.make("Notice period", "How much is the rent?").ID)
@@ -148,7 +148,7 @@ func TestEveryDocumentIsAsked(t *testing.T) {
 	}
 }
 
-func TestAServerThatDiedIsFollowedByAnother(t *testing.T) {
+func TestGridResumesOnOtherServer(t *testing.T) {
 	h := newHouse(t)
 	h.leases(4)
 	g := h.make("Notice period", "Rent")
@@ -180,7 +180,7 @@ func (f startFunc) Start(ctx context.Context, user string, req chat.RunRequest) 
 	return f(ctx, user, req)
 }
 
-func TestACellIsEditedAskedAgainAndTakenBack(t *testing.T) {
+func TestCellCanBeEditedRepeatedAndReverted(t *testing.T) {
 	h := newHouse(t)
 	h.leases(1)
 	g, before := h.settle(h.make("Notice period").ID)
@@ -223,7 +223,7 @@ func (b *between) ChangeGrid(
 	return b.Store.ChangeGrid(ctx, s, id, change)
 }
 
-func TestACellThatIsEmptiedAsTheTableEndsIsAsked(t *testing.T) {
+func TestCellClearedAtEndIsProcessed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.leases(1)
@@ -243,7 +243,7 @@ func TestACellThatIsEmptiedAsTheTableEndsIsAsked(t *testing.T) {
 	}
 }
 
-func TestATableStopsAndGoesOn(t *testing.T) {
+func TestGridStopsAndResumes(t *testing.T) {
 	h := newHouse(t)
 	h.leases(3)
 	g := h.make("Rent")
@@ -261,7 +261,7 @@ func TestATableStopsAndGoesOn(t *testing.T) {
 	}
 }
 
-func TestFailuresAreBounded(t *testing.T) {
+func TestGridFailuresAreBounded(t *testing.T) {
 	h := newHouse(t)
 	h.leases(maxFailures + 3)
 	g := h.make("Rent")
@@ -289,7 +289,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	}
 }
 
-func TestLimitsAreWaitedFor(t *testing.T) {
+func TestGridWaitsForLimits(t *testing.T) {
 	h := newHouse(t)
 	h.leases(1)
 	g := h.make("Rent")
@@ -305,7 +305,7 @@ func TestLimitsAreWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAPlanIsCheckedAndMakesNothing(t *testing.T) {
+func TestPlanIsValidatedWithoutSideEffects(t *testing.T) {
 	h := newHouse(t)
 	column := chat.GridColumn{Name: "Rent"}
 	if _, err := h.filler.Plan(t.Context(), chat.Local, Wanted{Columns: []chat.GridColumn{column}}); chat.CodeOf(err) !=
@@ -355,7 +355,7 @@ func (h *house) run(f *Filler) {
 	h.Cleanup(func() { stop(); all.Wait() })
 }
 
-func TestATableDoesNotWaitForAnotherUsersTables(t *testing.T) {
+func TestGridDoesNotWaitForOtherUsers(t *testing.T) {
 	h := newHouse(t)
 	begun, asked := make(chan struct{}, chat.MaxGrids), make(chan struct{})
 	for range chat.MaxGrids {

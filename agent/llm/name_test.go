@@ -2,7 +2,7 @@ package llm
 
 import "testing"
 
-func TestTheToolThatAModelMeans(t *testing.T) {
+func TestToolNamed(t *testing.T) {
 	t.Parallel()
 	names := []string{
 		"search_documents", "read_document", "read_multiple_documents", "list_documents", "calculate", "web_search",

@@ -11,8 +11,8 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// TestAskYesNoReadsVerdicts uses HTTP, as servers encode log-probabilities differently.
-func TestAskYesNoReadsVerdicts(t *testing.T) {
+// TestAskYesNoParsesVerdicts uses HTTP, as servers encode log-probabilities differently.
+func TestAskYesNoParsesVerdicts(t *testing.T) {
 	t.Parallel()
 	const end = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}` + "\n\ndata: [DONE]\n\n"
 	says := func(choice string) string { return `data: {"choices":[{"index":0,` + choice + `}]}` + "\n\n" + end }
@@ -57,8 +57,8 @@ func TestAskYesNoReadsVerdicts(t *testing.T) {
 	}
 }
 
-// TestAskYesNoDoesWithoutProbabilities covers a server that refuses the option.
-func TestAskYesNoDoesWithoutProbabilities(t *testing.T) {
+// TestAskYesNoWorksWithoutProbabilities covers a server that refuses the option.
+func TestAskYesNoWorksWithoutProbabilities(t *testing.T) {
 	t.Parallel()
 	server := scripted.NewServer(scripted.Config{Script: func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Text: "yes"}

@@ -135,7 +135,7 @@ func find(t *testing.T, c *Client, name string) *Tool {
 	return nil
 }
 
-func TestAProgramsToolsAreListedAndCalled(t *testing.T) {
+func TestStdioToolsAreListedAndCalled(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-not-yours")
 	server := program(t)
 	server.Free, server.Held = true, []string{"env.names"}
@@ -176,7 +176,7 @@ func TestAProgramsToolsAreListedAndCalled(t *testing.T) {
 	}
 }
 
-func TestAProgramThatDiesIsStartedAgain(t *testing.T) {
+func TestCrashedStdioServerIsRestarted(t *testing.T) {
 	t.Parallel()
 	c, _ := connected(t, map[string]Server{"shop": program(t)})
 	_, err := c.Call(t.Context(), find(t, c, "shop__die"), json.RawMessage(`{}`))
@@ -196,7 +196,7 @@ func TestAProgramThatDiesIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestACallIsGivenUpWithItsContext(t *testing.T) {
+func TestCallEndsWithContext(t *testing.T) {
 	t.Parallel()
 	c, _ := connected(t, map[string]Server{"shop": program(t)})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -211,7 +211,7 @@ func TestACallIsGivenUpWithItsContext(t *testing.T) {
 	}
 }
 
-func TestAServerWithHTTPGetsItsHeadersAndComesBack(t *testing.T) {
+func TestHTTPServerGetsHeadersAndReconnects(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	down := false
@@ -263,7 +263,7 @@ func TestAServerWithHTTPGetsItsHeadersAndComesBack(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsNotThereHoldsNothingUp(t *testing.T) {
+func TestUnreachableServerDoesNotBlockStart(t *testing.T) {
 	t.Parallel()
 	c, log := connected(t, map[string]Server{"gone": {Command: "/there/is/no/such/program"}, "shop": program(t)})
 	find(t, c, "shop__greet")
@@ -272,7 +272,7 @@ func TestAServerThatIsNotThereHoldsNothingUp(t *testing.T) {
 	}
 }
 
-func TestSettingsAreChecked(t *testing.T) {
+func TestSettingsAreValidated(t *testing.T) {
 	t.Parallel()
 	for name, s := range map[string]Server{
 		"a b": {Command: "x"}, "a__b": {Command: "x"}, "none": {}, "both": {Command: "x", URL: "http://x"},
@@ -287,7 +287,7 @@ func TestSettingsAreChecked(t *testing.T) {
 	}
 }
 
-func TestNamesFitEveryModel(t *testing.T) {
+func TestToolNamesFitEveryModel(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 80)
 	a, b := modelName("shop", long+"a"), modelName("shop", long+"b")
@@ -299,7 +299,7 @@ func TestNamesFitEveryModel(t *testing.T) {
 	}
 }
 
-func TestAResultThatIsTooLargeFailsOnlyItsCall(t *testing.T) {
+func TestResultOverLimitFailsOnlyItsCall(t *testing.T) {
 	for name, options := range map[string]*sdk.StreamableHTTPOptions{
 		"as an event": {}, "as JSON": {JSONResponse: true}, "as an event without a session": {Stateless: true},
 	} {
@@ -329,7 +329,7 @@ func TestAResultThatIsTooLargeFailsOnlyItsCall(t *testing.T) {
 	}
 }
 
-func TestEventsPassButForThoseThatAreTooLarge(t *testing.T) {
+func TestEventsOverLimitAreDropped(t *testing.T) {
 	large := "data: " + strings.Repeat("a", maxMessage) + "\n"
 	for _, tt := range []struct{ name, body, instead, want string }{
 		{"events", "id: 1\ndata: a\n\n: still here\n\ndata: b\r\n\r\n", "",
@@ -355,7 +355,7 @@ func TestEventsPassButForThoseThatAreTooLarge(t *testing.T) {
 	}
 }
 
-func TestAResultOfTooManyValuesIsReplaced(t *testing.T) {
+func TestResultWithTooManyValuesIsReplaced(t *testing.T) {
 	list := `{"jsonrpc":"2.0","id":7,"result":{"tools":[` + strings.Repeat("{},", maxNested) + `{}]}}`
 	for kind, body := range map[string]string{
 		"application/json": list, "text/event-stream": ": \"\ndata: " + list + "\n\n",

@@ -80,7 +80,7 @@ func BenchmarkAnalyse(b *testing.B) {
 	}
 }
 
-func TestTheFootnoteToOpen(t *testing.T) {
+func TestParseFootnoteToOpen(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[string]int{
 		"Open citation 2": 2, "Open [3], please": 3, "Open the first citation": 1, "show me the second footnote": 2,
@@ -96,7 +96,7 @@ func TestTheFootnoteToOpen(t *testing.T) {
 	}
 }
 
-func TestOwnTextIsToldByTheGrammarOfItsOrder(t *testing.T) {
+func TestGivenTextIsRecognizedByGrammar(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]struct{ ordered, undecided, talk bool }{
 		"Rewrite this more formally: gonna be late, traffic sucks":              {ordered: true},
@@ -131,7 +131,7 @@ func TestOwnTextIsToldByTheGrammarOfItsOrder(t *testing.T) {
 	}
 }
 
-func TestAReplyShowsThatItNeedsDocuments(t *testing.T) {
+func TestReplyRevealsNeedForDocuments(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		message, reply string
@@ -193,7 +193,7 @@ func TestSimilarQuestions(t *testing.T) {
 	}
 }
 
-func TestSimilarQuestionsHaveOneKey(t *testing.T) {
+func TestSimilarQuestionsShareKey(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		a, b string

@@ -79,9 +79,9 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreDividedWhereEachPartIsAQuestion parses questions labelled with their number of parts. An undivided
+// TestQuestionsSplitIntoQuestions parses questions labelled with their number of parts. An undivided
 // question is searched for as a whole; a wrong part retrieves irrelevant passages.
-func TestQuestionsAreDividedWhereEachPartIsAQuestion(t *testing.T) {
+func TestQuestionsSplitIntoQuestions(t *testing.T) {
 	t.Parallel()
 	divided, whole := 0, 0
 	for line := range strings.Lines(readTestdata(t, "compound_questions.tsv")) {
@@ -115,9 +115,9 @@ func TestQuestionsAreDividedWhereEachPartIsAQuestion(t *testing.T) {
 	}
 }
 
-// TestNoPartBreaksOff joins many phrases with conjunctions: no part may end in a preposition, an article or a
+// TestQuestionPartsAreComplete joins many phrases with conjunctions: no part may end in a preposition, an article or a
 // conjunction, or lack content words.
-func TestNoPartBreaksOff(t *testing.T) {
+func TestQuestionPartsAreComplete(t *testing.T) {
 	t.Parallel()
 	lefts := []string{
 		"What is the notice period", "Who signed it", "Why would the cellar of", "What is the",
@@ -159,9 +159,9 @@ func readTestdata(t *testing.T, name string) string {
 	return string(body)
 }
 
-// TestQuestionsThatLeanOnTheLastAnswer parses questions labelled by whether they refer to the last answer. No other
+// TestReferencesToLastAnswer parses questions labelled by whether they refer to the last answer. No other
 // question may be recognised as a reference, and none at all without earlier questions as context.
-func TestQuestionsThatLeanOnTheLastAnswer(t *testing.T) {
+func TestReferencesToLastAnswer(t *testing.T) {
 	t.Parallel()
 	missed := 0
 	for line := range strings.Lines(readTestdata(t, "follow_ups.tsv")) {
@@ -186,7 +186,7 @@ func TestQuestionsThatLeanOnTheLastAnswer(t *testing.T) {
 	}
 }
 
-func TestAPointingQuestionIsStillSearchedFor(t *testing.T) {
+func TestQuestionWithReferenceIsSearchedFor(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{
 		"When was it built?", "Is it insulated?", "Does it leak?", "Who signed it?", "Is it in Berlin?",
@@ -203,7 +203,7 @@ func TestAPointingQuestionIsStillSearchedFor(t *testing.T) {
 	}
 }
 
-func TestTalkIsNotAboutTheLastAnswer(t *testing.T) {
+func TestSmallTalkIsNotReferenceToAnswer(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"What can you do?", "Who are you?", "Thank you very much!"} {
 		if a := Analyse(said, true); a.Type != General || a.Reference != byItself {
@@ -212,7 +212,7 @@ func TestTalkIsNotAboutTheLastAnswer(t *testing.T) {
 	}
 }
 
-func TestWhatALaterQuestionCanGoOnFrom(t *testing.T) {
+func TestHasSubject(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]bool{
 		"How old is the mill?": true, "When was it built?": true, "Open questions of the survey": true,

@@ -77,7 +77,7 @@ func partsInShort(parts []chat.PlanPart) []string {
 	return out
 }
 
-func TestAFailureOfTheModelIsOneSentenceThatSaysWhatToDo(t *testing.T) {
+func TestModelErrorMessageNamesNextStep(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, user string
@@ -105,7 +105,7 @@ func TestAFailureOfTheModelIsOneSentenceThatSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestJudgementsAreRead(t *testing.T) {
+func TestParseJudgement(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		said, text string
@@ -133,7 +133,7 @@ func TestJudgementsAreRead(t *testing.T) {
 	}
 }
 
-func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
+func TestConfidenceIsMinimumOfModelAndRules(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name      string
@@ -163,7 +163,7 @@ func TestConfidenceIsTheLowerOfTheModelsAndTheProgramsOwn(t *testing.T) {
 	}
 }
 
-func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
+func TestUnsupportedSentenceNamesWrongSum(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ question, said, want string }{
 		{"What is 2*3?", "2*3 = 7", "“2*3 = 7” is wrong: it is 6."},
@@ -192,7 +192,7 @@ func TestWrongSumsOfUnsupportedSentencesAreNamed(t *testing.T) {
 }
 
 // The judge of an answer gets a long given text within the token limit, the answer's evidence first.
-func TestTheJudgeIsShownWhatThereIsRoomFor(t *testing.T) {
+func TestJudgePromptFitsTokenLimit(t *testing.T) {
 	t.Parallel()
 	const first, filler, borne = "The house was painted in spring.",
 		"Nothing of interest is told in this paragraph of the text.", "Anna works 80 percent of full time since March."

@@ -7,7 +7,7 @@ import (
 )
 
 // The order of the two events is random.
-func TestACallThatFailsWhileItsRunStopsIsStopped(t *testing.T) {
+func TestCallFailingDuringStopIsCancelled(t *testing.T) {
 	t.Parallel()
 	why := errors.New("the user stopped it")
 	ctx, cancel := context.WithCancelCause(t.Context())

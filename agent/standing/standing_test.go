@@ -113,7 +113,7 @@ func (h *house) hasten(id string) {
 	}
 }
 
-func TestWhatChangedIsSaidWithBothQuotes(t *testing.T) {
+func TestChangeIsReportedWithBothQuotes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Add(t, "Lease.md", lease)
@@ -135,7 +135,7 @@ func TestWhatChangedIsSaidWithBothQuotes(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotMatterIsNoNews(t *testing.T) {
+func TestIrrelevantChangeIsNotReported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Add(t, "Lease.md", lease)
@@ -151,7 +151,7 @@ func TestWhatDoesNotMatterIsNoNews(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsDeletedAndOneThatIsNew(t *testing.T) {
+func TestDeletedAndNewDocumentsAreReported(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Add(t, "Lease.md", lease)
@@ -172,7 +172,7 @@ func TestADocumentThatIsDeletedAndOneThatIsNew(t *testing.T) {
 }
 
 // If a server dies between two steps, another continues, and the question is asked once.
-func TestAnotherServerGoesOn(t *testing.T) {
+func TestStandingQuestionResumesOnOtherServer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Add(t, "Lease.md", lease)
@@ -202,7 +202,7 @@ func TestAnotherServerGoesOn(t *testing.T) {
 	}
 }
 
-func TestManyChangesAreOneAsking(t *testing.T) {
+func TestManyChangesTriggerOneRun(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Add(t, "Lease.md", lease)
@@ -219,7 +219,7 @@ func TestManyChangesAreOneAsking(t *testing.T) {
 	}
 }
 
-func TestAskingNowIsNotLostToALookUnderWay(t *testing.T) {
+func TestAskNowDuringCheckIsKept(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Add(t, "Lease.md", lease)
@@ -239,7 +239,7 @@ func TestAskingNowIsNotLostToALookUnderWay(t *testing.T) {
 	}
 }
 
-func TestItWaitsWhilePausedAndForItsUsersOwnRuns(t *testing.T) {
+func TestPausedQuestionWaitsAndYieldsToRuns(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Add(t, "Lease.md", lease)
@@ -277,7 +277,7 @@ func TestItWaitsWhilePausedAndForItsUsersOwnRuns(t *testing.T) {
 	}
 }
 
-func TestFailuresAreToldAndTriedAgainLater(t *testing.T) {
+func TestFailuresAreReportedAndRetried(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.Add(t, "Lease.md", lease)
@@ -319,7 +319,7 @@ func (h *house) keepFor(user string) {
 	}
 }
 
-func TestAQuestionDoesNotWaitForAnotherUsersQuestions(t *testing.T) {
+func TestQuestionDoesNotWaitForOtherUsers(t *testing.T) {
 	h := newHouse(t)
 	begun, asked := make(chan struct{}, chat.MaxKept), make(chan struct{})
 	for range chat.MaxKept {

@@ -21,7 +21,7 @@ func keysOf(passages []corpus.Passage, limit int, focus string) (out []string) {
 }
 
 // Key sentences are statements of different sections, without the framing of a letter.
-func TestKeySentencesComeFromDifferentSections(t *testing.T) {
+func TestKeySentencesCoverDifferentSections(t *testing.T) {
 	letter := []corpus.Passage{
 		{Section: "Letter", Text: "Dear Ms Whitlock and dear Mr Prowse,\n\nThe rent for the flat will be £882 a " +
 			"month from 1 June 2024. The rent for the flat was £840 a month from 1 June 2023.\n\n" +
@@ -49,7 +49,7 @@ func TestKeySentencesComeFromDifferentSections(t *testing.T) {
 }
 
 // If no line ends as a sentence, lines are used.
-func TestLinesAreKeySentencesWhereThereAreNoOthers(t *testing.T) {
+func TestKeySentencesFallBackToLines(t *testing.T) {
 	list := []corpus.Passage{{
 		Text: "- Student tariff with 100 Mbit/s for £24 a month\n\n- Plus tariff with 250 Mbit/s for £32 a month",
 	}}
@@ -59,7 +59,7 @@ func TestLinesAreKeySentencesWhereThereAreNoOthers(t *testing.T) {
 }
 
 // Arguments are coerced where the meaning is unambiguous; all others stay for the schema to refuse.
-func TestArgumentsAsTheyAreMeant(t *testing.T) {
+func TestCoerceArguments(t *testing.T) {
 	t.Parallel()
 	box, err := NewRegistry(Config{})
 	if err != nil {
@@ -87,7 +87,7 @@ func TestArgumentsAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-func TestAForeignSchemaThatIsNotUnderstoodChecksNothing(t *testing.T) {
+func TestUnknownSchemaIsNotChecked(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		`{"type":"object","properties":{"a":{"$ref":"https://example.org/x.json"}}}`, `{"type":"object","required":7}`,
@@ -101,7 +101,7 @@ func TestAForeignSchemaThatIsNotUnderstoodChecksNothing(t *testing.T) {
 	}
 }
 
-func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {
+func TestInvalidInputHasPlainMessage(t *testing.T) {
 	t.Parallel()
 	const foreign = `{"type":"object","required":["item"],"additionalProperties":false,"properties":{
 		"item":{"type":"string","minLength":2},"count":{"type":"integer","exclusiveMinimum":0},` +
@@ -145,7 +145,7 @@ func TestAnInputThatDoesNotFitIsToldInPlainWords(t *testing.T) {
 	}
 }
 
-func TestAToolWithoutFieldsSaysThatItHasNone(t *testing.T) {
+func TestToolWithoutFieldsNamesUnknownField(t *testing.T) {
 	t.Parallel()
 	all, err := NewRegistry(Config{})
 	if err != nil {
@@ -157,7 +157,7 @@ func TestAToolWithoutFieldsSaysThatItHasNone(t *testing.T) {
 	}
 }
 
-func TestToolsOfACapabilityStandInForEachOther(t *testing.T) {
+func TestToolsOfCapabilityAreInterchangeable(t *testing.T) {
 	t.Parallel()
 	all, err := NewRegistry(Config{})
 	if err != nil {
@@ -180,7 +180,7 @@ func TestToolsOfACapabilityStandInForEachOther(t *testing.T) {
 }
 
 // The page, the API and the log of a stored run identify a tool by its label alone.
-func TestToolsOfACapabilityHaveALabel(t *testing.T) {
+func TestToolsOfCapabilityShareLabel(t *testing.T) {
 	t.Parallel()
 	all, err := NewRegistry(Config{})
 	if err != nil {
@@ -204,7 +204,7 @@ func TestToolsOfACapabilityHaveALabel(t *testing.T) {
 	}
 }
 
-func TestAModelIsNotToldWhereAFileLies(t *testing.T) {
+func TestModelDoesNotSeeFilePaths(t *testing.T) {
 	d := corpus.Document{Meta: map[string]any{
 		"author": "Ada", corpus.MetaWatched: map[string]any{"folder": "/home/ada", "path": "a.md"},
 	}}
@@ -220,7 +220,7 @@ func TestAModelIsNotToldWhereAFileLies(t *testing.T) {
 	}
 }
 
-func TestClipHoldsTheLimitForAnything(t *testing.T) {
+func TestClipRespectsLimit(t *testing.T) {
 	t.Parallel()
 	for name, v := range map[string]any{
 		"a long text":    map[string]any{"a": strings.Repeat("x\"", 50_000)},

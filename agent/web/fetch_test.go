@@ -115,7 +115,7 @@ func TestPagesAreReadWithinLimits(t *testing.T) {
 	}
 }
 
-func TestAPageThatNeverEndsIsGivenUp(t *testing.T) {
+func TestEndlessPageTimesOut(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -207,7 +207,7 @@ func TestProvidersFindPages(t *testing.T) {
 	}
 }
 
-func TestAProviderThatFailsIsNamedWithoutItsKey(t *testing.T) {
+func TestProviderErrorOmitsKey(t *testing.T) {
 	t.Parallel()
 	server := services(t)
 	for _, name := range []string{"tavily", "brave"} {
@@ -234,7 +234,7 @@ func TestAProviderThatFailsIsNamedWithoutItsKey(t *testing.T) {
 	}
 }
 
-func TestSettingsOfAProviderAreChecked(t *testing.T) {
+func TestProviderSettingsAreValidated(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		cfg  Config

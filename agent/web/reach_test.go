@@ -38,7 +38,7 @@ func dialled(r Reach, private bool, ip string) error {
 	return r.control(private)(network, net.JoinHostPort(strings.ReplaceAll(ip, "%25", "%"), "80"), nil)
 }
 
-func TestReachRefusesWhatIsInside(t *testing.T) {
+func TestReachBlocksInternalAddresses(t *testing.T) {
 	t.Parallel()
 	for _, ip := range append(inside, inside6...) {
 		wantRefused(t, ip, dialled(Reach{}, false, ip))
@@ -57,7 +57,7 @@ func TestReachRefusesWhatIsInside(t *testing.T) {
 }
 
 // Own allows this machine and its networks, but never cloud metadata services.
-func TestTheOwnNetworkHasNoSecretsOfClouds(t *testing.T) {
+func TestOwnNetworkExcludesCloudMetadata(t *testing.T) {
 	t.Parallel()
 	for _, ip := range []string{
 		"127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "fd12:3456::1", "100.64.0.1", "::ffff:192.168.1.1",
@@ -83,7 +83,7 @@ func TestTheOwnNetworkHasNoSecretsOfClouds(t *testing.T) {
 	}
 }
 
-func TestReachRefusesNamesAndRedirectsToMetadata(t *testing.T) {
+func TestReachBlocksMetadataNamesAndRedirects(t *testing.T) {
 	t.Parallel()
 	names := newNames(t)
 	known := hops(t)
@@ -113,7 +113,7 @@ func TestReachRefusesNamesAndRedirectsToMetadata(t *testing.T) {
 }
 
 // A name is checked by its resolved address, at each lookup, and so is every spelling of an address.
-func TestReachLooksAtWhereNamesLead(t *testing.T) {
+func TestReachChecksResolvedAddress(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
 	names := newNames(t, netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1"))
@@ -144,7 +144,7 @@ func TestReachLooksAtWhereNamesLead(t *testing.T) {
 	wantRefused(t, "a listed name that leads to the secrets of a cloud", err)
 }
 
-func TestListedServersAreThoseAlone(t *testing.T) {
+func TestListedServersAreExclusive(t *testing.T) {
 	t.Parallel()
 	r := Reach{Hosts: []string{"nas.lan", "box.lan:5001", "[::1]", "10.0.0.9"}}
 	for address, want := range map[string]bool{
@@ -174,7 +174,7 @@ func hops(t *testing.T) *httptest.Server {
 	return server
 }
 
-func TestARedirectReachesNoMoreThanItsFirstRequest(t *testing.T) {
+func TestRedirectKeepsNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
 	known := hops(t)
@@ -213,7 +213,7 @@ func TestARedirectReachesNoMoreThanItsFirstRequest(t *testing.T) {
 }
 
 // A password that was sent over TLS is not sent in plain text.
-func TestAPasswordIsNotSentInTheOpen(t *testing.T) {
+func TestPasswordIsNotSentWithoutTLS(t *testing.T) {
 	t.Parallel()
 	client := Reach{Own: true}.Client()
 	first, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://cloud.example/", nil)
@@ -232,7 +232,7 @@ func TestAPasswordIsNotSentInTheOpen(t *testing.T) {
 }
 
 // Proxies of the environment would connect to any address.
-func TestReachUsesNoProxy(t *testing.T) {
+func TestReachIgnoresProxy(t *testing.T) {
 	t.Parallel()
 	transport, ok := Reach{}.Client().Transport.(*http.Transport)
 	if !ok || transport.Proxy != nil {
@@ -241,7 +241,7 @@ func TestReachUsesNoProxy(t *testing.T) {
 }
 
 // The error of a refused connection is one sentence, however it is wrapped.
-func TestARefusalIsASentence(t *testing.T) {
+func TestBlockedConnectionErrorIsOneSentence(t *testing.T) {
 	t.Parallel()
 	_, err := Reach{}.Dial(t.Context(), "tcp", "127.0.0.1:1")
 	wantRefused(t, "loopback", err)
@@ -344,7 +344,7 @@ func secret(t *testing.T) (port string, visits *atomic.Int64) {
 	return strconv.Itoa(server.Listener.Addr().(*net.TCPAddr).Port), visits
 }
 
-func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
+func TestInternalAddressSpellingsAreBlocked(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
 	var target atomic.Pointer[string]
@@ -410,7 +410,7 @@ func TestNoSpellingOfAnInsideAddressIsConnectedTo(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsJudgedAgainAtEachDial(t *testing.T) {
+func TestAddressIsCheckedAtEachDial(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
 	var server *httptest.Server

@@ -10,7 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestAKeyLetsItsUserInUntilItIsRevoked(t *testing.T) {
+func TestKeyIsValidUntilRevoked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	f, err := Open(path, false)
 	if err != nil {
@@ -66,7 +66,7 @@ func TestAKeyLetsItsUserInUntilItIsRevoked(t *testing.T) {
 	}
 }
 
-func TestAFileThatGoesOrBreaksLetsNobodyIn(t *testing.T) {
+func TestMissingOrInvalidKeysFileDeniesAccess(t *testing.T) {
 	for name, spoil := range map[string]func(string) error{
 		"removed": os.Remove,
 		"broken":  func(path string) error { return os.WriteFile(path, []byte("anna nothing\n"), 0o600) },
@@ -115,7 +115,7 @@ func TestNamesOfUsers(t *testing.T) {
 	}
 }
 
-func TestAUserHasLeftWithTheLastKey(t *testing.T) {
+func TestUserIsRevokedWithLastKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	f, err := Open(path, false)
 	if err != nil {
@@ -169,7 +169,7 @@ func TestAUserHasLeftWithTheLastKey(t *testing.T) {
 
 // Work under a revoked key ends within five seconds: two for detecting the change of the file, and two for ending
 // the runs (see agent).
-func TestARevokedKeyIsSeenInTime(t *testing.T) {
+func TestRevokedKeyIsNoticedInTime(t *testing.T) {
 	if most := 2 * time.Second; every > most {
 		t.Errorf("the file is looked at every %v, want every %v at least", every, most)
 	}

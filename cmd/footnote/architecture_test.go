@@ -190,7 +190,7 @@ var owners = map[string][]string{
 	"github.com/modelcontextprotocol": {"agent/mcp", "server", "e2e/faults", "e2e/hostile"},
 }
 
-func TestImportsOnlyPointDown(t *testing.T) {
+func TestImportsRespectLayers(t *testing.T) {
 	for _, file := range goFiles(t) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -231,7 +231,7 @@ func importsOf(t *testing.T, file string) (paths []string) {
 var layers = [][]string{{"text", "static", "docs"}, {"chat"}, {"corpus"}, {"sql", "agent", "views"}, {"server"},
 	{"cmd"}}
 
-func TestFoldersOnlyImportLowerOnes(t *testing.T) {
+func TestFoldersImportOnlyLowerLayers(t *testing.T) {
 	height := map[string]int{"deploy": 0, "e2e": len(layers)}
 	for i, folders := range layers {
 		for _, folder := range folders {
@@ -301,7 +301,7 @@ func mayImport(dir, imported string) bool {
 	return false
 }
 
-func TestFilesStaySmall(t *testing.T) {
+func TestFilesAreSmall(t *testing.T) {
 	const most = 700
 	for _, file := range sources(t, ".go", ".templ", ".js", ".mjs", ".css", ".sql") {
 		if strings.HasSuffix(file, "_templ.go") {
@@ -318,7 +318,7 @@ func TestFilesStaySmall(t *testing.T) {
 	}
 }
 
-func TestNoDrawerPackages(t *testing.T) {
+func TestNoUtilityPackages(t *testing.T) {
 	banned := map[string]bool{
 		"utils": true, "util": true, "helpers": true, "common": true, "models": true, "types": true, "internal": true,
 		"pkg": true, "misc": true,
@@ -362,11 +362,11 @@ func sources(t *testing.T, extensions ...string) []string {
 	return files
 }
 
-// TestTheBinaryLinksNothingOfTests: dependencies of tests and of other programs must not be linked into the
+// TestBinaryHasNoTestDependencies: dependencies of tests and of other programs must not be linked into the
 // released binary, not even through a library. A module belongs to the binary if code that is built into it imports
 // it. Any other module that our code imports is for tests or other programs. A module replaced by a folder of this
 // repository is our own.
-func TestTheBinaryLinksNothingOfTests(t *testing.T) {
+func TestBinaryHasNoTestDependencies(t *testing.T) {
 	required := requiredModules(t)
 	packages, modules := linked(t)
 	for name := range packages {
@@ -493,7 +493,7 @@ func moduleOf(modules map[string]bool, imported string) string {
 const mostPlaces = 12
 
 // The code walk in docs/architecture.md is valid: each place is a file, and declares the identifiers named there.
-func TestAQuestionCanBeFollowedToItsAnswer(t *testing.T) {
+func TestCodeWalkIsValid(t *testing.T) {
 	_, section, _ := strings.Cut(rootFile(t, "docs/architecture.md"), "\n## How a question is answered\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	places := regexp.MustCompile(`(?m)^\d+\. `).Split(section, -1)[1:] // the introduction precedes the first

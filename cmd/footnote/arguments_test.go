@@ -15,7 +15,7 @@ import (
 
 // The arguments are parsed in kong's steps without kong's hooks. This test compares the result with kong's own
 // Parse.
-func TestArgumentsAreReadAsKongReadsThem(t *testing.T) {
+func TestArgumentsParseLikeKong(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "questions.yaml")
 	if err := os.WriteFile(file, []byte("[]"), 0o600); err != nil {
 		t.Fatal(err)

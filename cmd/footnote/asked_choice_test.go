@@ -36,7 +36,7 @@ func (a askedAnswer) tools() (out []string) {
 }
 
 // S3 · the model's choice of tools: the loop, its tools, its steps, and the fallbacks.
-func TestWhatTheChoiceOfToolsAsksFor(t *testing.T) {
+func TestToolSelectionRequirements(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_AGENT_TIMEOUT_PER_TOOL=3s",
 		"FOOTNOTE_AGENT_MODELS_ALLOWED=weak,strong", "FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT=strong")...)

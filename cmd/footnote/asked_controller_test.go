@@ -17,7 +17,7 @@ import (
 )
 
 // S0 · the controller of the agent: its loop, its tools, plans, judgements, memory and limits.
-func TestWhatTheControllerAsksFor(t *testing.T) {
+func TestControllerRequirements(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_MEMORY_TURNS=3",
 		"FOOTNOTE_MEMORY_TOKENS=1000", "FOOTNOTE_MEMORY_PASSAGES=2")...)
@@ -260,7 +260,7 @@ func TestWhatTheControllerAsksFor(t *testing.T) {
 }
 
 // S4 · the API: its modes, sessions, citations, refusals, errors and documents.
-func TestWhatTheAPIAsksFor(t *testing.T) {
+func TestAPIRequirements(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t)
 	const good = "The roof of Highlands is in good condition"

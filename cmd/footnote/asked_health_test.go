@@ -38,7 +38,7 @@ func (s *server) health() (int, healthOf) {
 }
 
 // S4.4 · each dependency has its check. A non-critical one never makes the server down.
-func TestHealthHasOneCheckForEachDependency(t *testing.T) {
+func TestHealthChecksEachDependency(t *testing.T) {
 	t.Parallel()
 	tools := sdk.NewServer(&sdk.Implementation{Name: "stock", Version: "1"}, nil)
 	sdk.AddTool(tools, &sdk.Tool{Name: "count"},
@@ -129,7 +129,7 @@ func spoilPage(t *testing.T, dir, table string, leaf int) {
 
 // S4.15 · pages of a damaged database file: intact rows are still read, an answer reports missing data, and once no
 // answer can be stored, /health reports it.
-func TestADamagedSessionStore(t *testing.T) {
+func TestDamagedSessionStore(t *testing.T) {
 	t.Parallel()
 	prepared := newDir(t)
 	s := serve(t, prepared)
@@ -231,7 +231,7 @@ func TestADamagedSessionStore(t *testing.T) {
 
 // S3.12, S3.13 · short paths: the model is only asked for the answer, and the tools are still used. For small talk
 // it may call tools.
-func TestShortPathsSkipTheChoiceAndNotTheTools(t *testing.T) {
+func TestShortPathsSkipSelectionNotTools(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t)
 	const good = "The roof of Highlands is in good condition"
@@ -330,7 +330,7 @@ func TestShortPathsSkipTheChoiceAndNotTheTools(t *testing.T) {
 
 // S0.10 · each setting of a request has an observable effect. Each row describes it in a few words, with and
 // without the setting.
-func TestEverySettingOfARequestIsHeeded(t *testing.T) {
+func TestEveryRequestSettingIsApplied(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, "FOOTNOTE_AGENT_MODELS_ALLOWED=other")
 	const good, question = "The roof of Highlands is in good condition", "Why is the roof of Highlands good?"
@@ -401,7 +401,7 @@ func TestEverySettingOfARequestIsHeeded(t *testing.T) {
 			t.Error("the model is not told the seed")
 		}
 	})
-	elsewhere := map[string]bool{ // TestEachSettingOfARequestHasItsEffectAlone
+	elsewhere := map[string]bool{ // TestEachRequestSettingHasEffect
 		"require_citations": true, "rerank_results": true, "verbose_logging": true,
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[chat.RunConfig]()) {
@@ -412,7 +412,7 @@ func TestEverySettingOfARequestIsHeeded(t *testing.T) {
 	}
 }
 
-func TestTheHealthCheckOfAContainer(t *testing.T) {
+func TestContainerHealthCheck(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	_, port, _ := strings.Cut(strings.TrimPrefix(s.url, "http://"), ":")
@@ -488,7 +488,7 @@ func hasClassOf(n *html.Node, class string) bool {
 // Each suggested question of the start page and under its answers is asked over manuals, everyday files, a mail and
 // tables. No question is refused, and nearly all are answered from the section that they name, in their own
 // document.
-func TestASuggestedQuestionIsAnsweredByItsSection(t *testing.T) {
+func TestSuggestedQuestionIsAnsweredByItsSection(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	asked := map[string]bool{}
@@ -562,7 +562,7 @@ func notAnswered(a *chat.Answer, question, title string) string {
 }
 
 // The settings file configures a tool server; its key is read from the environment and appears in no output.
-func TestToolsOfAServerFromTheSettingsFile(t *testing.T) {
+func TestSettingsFileConfiguresToolServer(t *testing.T) {
 	t.Parallel()
 	const key = "tool-canary-8861"
 	tools := sdk.NewServer(&sdk.Implementation{Name: "stock", Version: "1"}, nil)

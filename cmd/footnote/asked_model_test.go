@@ -11,7 +11,7 @@ import (
 )
 
 // S1 · the data model: configuration, the tool retrieve_documentation, conversations.
-func TestWhatTheDataModelAsksFor(t *testing.T) {
+func TestDataModelRequirements(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, "OPENAI_EMBEDDING_MODEL=hash", "FOOTNOTE_AGENT_MAX_TOKENS=321",
 		"FOOTNOTE_AGENT_SYSTEM_PROMPT=You answer for surveyors.")
@@ -167,7 +167,7 @@ func TestWhatTheDataModelAsksFor(t *testing.T) {
 }
 
 // S1.5 · a conversation of many turns: references to earlier turns are resolved, and a search runs only if needed.
-func TestAConversationOfManyTurnsIsUnderstood(t *testing.T) {
+func TestConversationResolvesReferences(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t)
 

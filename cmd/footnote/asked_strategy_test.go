@@ -14,7 +14,7 @@ import (
 )
 
 // S2 · the agentic strategy: its tools, their selection, planning, reflection, and its results.
-func TestWhatTheStrategyAsksFor(t *testing.T) {
+func TestStrategyRequirements(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, "OPENAI_EMBEDDING_MODEL=hash")
 	th.semantic()
@@ -269,7 +269,7 @@ func TestWhatTheStrategyAsksFor(t *testing.T) {
 }
 
 // S2.10, S2.11 · a settings file with the names of the source document configures the tools and their selection.
-func TestASettingsFileOfTheStrategyDecides(t *testing.T) {
+func TestStrategySettingsFile(t *testing.T) {
 	t.Parallel()
 	settings := filepath.Join(t.TempDir(), "footnote.yaml")
 	if err := os.WriteFile(settings, []byte(`

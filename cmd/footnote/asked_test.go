@@ -348,7 +348,7 @@ func near(got *float64, want float64) bool {
 
 // S2.9 · costs: a cheaper model selects tools, its selections are cached, and time, tokens and cost are reported
 // for each tool and each run.
-func TestWhatARunCostsIsTold(t *testing.T) {
+func TestRunCostIsReported(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t, "FOOTNOTE_MODELS_SELECT=cheap", "FOOTNOTE_PRICES=scripted=100/200;cheap=1/2")
 	const good = "The roof of Highlands is in good condition"
@@ -537,7 +537,7 @@ func (p checkedPassage) is(answers bool, rank int) bool {
 const closedOffice = "# Paid holiday\n\nOf the days of paid holiday a year the office says nothing. Paid holiday, " +
 	"holiday and paid days are the words of this text."
 
-func TestSearchesPutWhatAnswersFirst(t *testing.T) {
+func TestSearchRanksAnswersFirst(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{
 		Script: sidelong("", nil, inTurn(
@@ -601,7 +601,7 @@ func TestSearchesPutWhatAnswersFirst(t *testing.T) {
 	}
 }
 
-func TestSearchThatCanNotBeCheckedSaysSo(t *testing.T) {
+func TestUncheckedSearchIsReported(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t), "FOOTNOTE_AGENT_CHECK_PASSAGES=quotes")
 	s.add(file{"handbook.md", holidays})

@@ -98,7 +98,7 @@ func lampChapter(n int) file {
 	}
 }
 
-func TestABackupOfABusyServerBringsEverythingBack(t *testing.T) {
+func TestBackupOfBusyServerIsComplete(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	ids := s.add(books...)
@@ -211,7 +211,7 @@ func heavy(t *testing.T) *server {
 	return s
 }
 
-func TestAKilledBackupLeavesNothingUnderItsName(t *testing.T) {
+func TestKilledBackupLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	s := heavy(t)
 	dir := t.TempDir()
@@ -266,7 +266,7 @@ func restores(t *testing.T, backup string) {
 	}
 }
 
-func TestADamagedBackupIsRefusedInOneSentence(t *testing.T) {
+func TestDamagedBackupIsRejected(t *testing.T) {
 	t.Parallel()
 	s := heavy(t)
 	dir := t.TempDir()
@@ -341,7 +341,7 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
-func TestABackupOnAFullDiskSaysSoAndLeavesNothing(t *testing.T) {
+func TestBackupOnFullDiskFailsCleanly(t *testing.T) {
 	t.Parallel()
 	s := heavy(t)
 	// Of 512 bytes: empty, in the database, in the originals.
@@ -378,7 +378,7 @@ func filesBelow(t *testing.T, dir string) (n int) {
 	return len(names)
 }
 
-func TestABackupHoldsTheOriginalsOfABucketAndGoesAnywhere(t *testing.T) {
+func TestBackupIncludesOriginalsOfBucket(t *testing.T) {
 	t.Parallel()
 	storage := s3test.New(t)
 	s := serve(t, newDir(t), bucket(storage)...)
@@ -415,7 +415,7 @@ func TestABackupHoldsTheOriginalsOfABucketAndGoesAnywhere(t *testing.T) {
 	serve(t, third, "FOOTNOTE_BLOBS=file://"+shared).mustHave(before)
 }
 
-func TestABucketThatIsAwayLeavesNoBackupAndNoHalfRestore(t *testing.T) {
+func TestUnreachableBucketLeavesNoPartialBackupOrRestore(t *testing.T) {
 	t.Parallel()
 	storage := s3test.New(t)
 	s := serve(t, newDir(t), bucket(storage)...)
@@ -450,7 +450,7 @@ func TestABucketThatIsAwayLeavesNoBackupAndNoHalfRestore(t *testing.T) {
 	}
 }
 
-func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
+func TestHealthAndDoctorReportOriginals(t *testing.T) {
 	t.Parallel()
 	type report struct {
 		Status string `json:"status"`
@@ -510,7 +510,7 @@ func TestHealthAndDoctorTellOfTheOriginals(t *testing.T) {
 	})
 }
 
-func TestTheDoctorComparesTheDatabaseWithTheOriginals(t *testing.T) {
+func TestDoctorComparesDatabaseWithOriginals(t *testing.T) {
 	t.Parallel()
 	data := newDir(t)
 	doctor := func(code int, want string) {
@@ -556,7 +556,7 @@ func TestTheDoctorComparesTheDatabaseWithTheOriginals(t *testing.T) {
 	doctor(1, "2 of 2 originals are missing")
 }
 
-func TestARestoreTouchesNothingUnlessItIsTold(t *testing.T) {
+func TestRestoreRequiresConfirmation(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	ids := s.add(books[0])

@@ -31,7 +31,7 @@ func plainSentence(text string) bool {
 	return len(text) > 20 && strings.HasSuffix(text, ".")
 }
 
-func TestBadRequestsAreRefusedWithASentenceAndDisturbNothing(t *testing.T) {
+func TestInvalidRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books...)
@@ -154,7 +154,7 @@ func TestBadRequestsAreRefusedWithASentenceAndDisturbNothing(t *testing.T) {
 	}
 }
 
-func TestTheLongestQuestionIsTaken(t *testing.T) {
+func TestLongestQuestionIsAccepted(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	question := strings.Repeat("ö", 32_000)
@@ -163,7 +163,7 @@ func TestTheLongestQuestionIsTaken(t *testing.T) {
 	}
 }
 
-func TestAPositionBeyondTheEndStartsOver(t *testing.T) {
+func TestPositionBeyondEndRestartsStream(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	id := s.begin("Hello?").RunID
@@ -189,7 +189,7 @@ func TestAPositionBeyondTheEndStartsOver(t *testing.T) {
 	}
 }
 
-func TestAKeyMakesOneRun(t *testing.T) {
+func TestIdempotencyKeyMakesOneRun(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{})
 	s := serve(t, newDir(t), model.env()...)
@@ -227,7 +227,7 @@ func TestAKeyMakesOneRun(t *testing.T) {
 }
 
 // A fault of the model's server is a named step, and the offline model takes over as the visible fallback.
-func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
+func TestFailingModelFallsBackToOffline(t *testing.T) {
 	t.Parallel()
 	fault := func(f scripted.Fault) func(scripted.Request) scripted.Reply {
 		return func(scripted.Request) scripted.Reply {
@@ -306,7 +306,7 @@ func TestAFailingModelIsNamedAndTheOfflineModelAnswers(t *testing.T) {
 	}
 }
 
-func TestADeadModelLeavesTheRestWorking(t *testing.T) {
+func TestDeadModelDoesNotAffectOtherFeatures(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{})
 	s := serve(t, newDir(t), model.env()...)
@@ -401,7 +401,7 @@ func wantNoSettings(t *testing.T, s *server) {
 }
 
 // A model that hangs blocks only its own run, which can be cancelled.
-func TestAHangingModelCanBeStopped(t *testing.T) {
+func TestHangingModelCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
 		if strings.Contains(r.Question(), "hang") {
@@ -439,7 +439,7 @@ type used struct {
 
 // An invented answer after a call without passages is replaced with quotes on every route, and its token usage is
 // reported.
-func TestAnInventionAfterASumGivesWayToQuotesAndItsUseIsTold(t *testing.T) {
+func TestInventedAnswerIsReplacedByQuotes(t *testing.T) {
 	t.Parallel()
 	const invention = "The king keeps seven dragons in the cellar."
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {

@@ -20,7 +20,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-func TestAStartThatCannotBeSaysWhy(t *testing.T) {
+func TestFailedStartReportsReason(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -163,7 +163,7 @@ func TestAStartThatCannotBeSaysWhy(t *testing.T) {
 	}
 }
 
-func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
+func TestFlagsPrecedeEnvironmentAndFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	settings := "data: ./from-file\nmax_upload_mib: 7\nallowed:\n  hosts: [one.example, two.example]\n"
@@ -207,7 +207,7 @@ func TestFlagsWinOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 }
 
 // An invalid agent request returns a sentence and a 4xx status, and stores nothing.
-func TestBadAgentRequestsAreRefusedAndLeaveNothing(t *testing.T) {
+func TestInvalidAgentRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books[0])
@@ -259,7 +259,7 @@ func TestBadAgentRequestsAreRefusedAndLeaveNothing(t *testing.T) {
 }
 
 // Errors of a model's tool calls are returned to the model, and the run continues.
-func TestBadAgentCallsAreToldToTheModel(t *testing.T) {
+func TestToolCallErrorsAreReturnedToModel(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("(", 50_000) + "1" + strings.Repeat(")", 50_000)
 	rows := []struct{ name, args, says string }{
@@ -313,7 +313,7 @@ func TestBadAgentCallsAreToldToTheModel(t *testing.T) {
 }
 
 // A plan with a cycle or unknown parts is replaced with the question itself.
-func TestBadAgentPlansFallBackToTheQuestion(t *testing.T) {
+func TestInvalidPlansFallBackToQuestion(t *testing.T) {
 	t.Parallel()
 	for name, plan := range map[string]string{
 		"circle":    `[{"query":"paid holiday","depends_on":[1]},{"query":"notice","depends_on":[0]}]`,
@@ -350,7 +350,7 @@ func TestBadAgentPlansFallBackToTheQuestion(t *testing.T) {
 	}
 }
 
-func TestBadFilesFailAloneAndSayWhatToDo(t *testing.T) {
+func TestBadFilesFailIndividually(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t), "FOOTNOTE_MAX_UPLOAD_MIB=1")
 	many := make([]string, 6000)
@@ -517,7 +517,7 @@ func hostileNames() []string {
 	return names
 }
 
-func TestHostileFileNamesStayNames(t *testing.T) {
+func TestHostileFileNamesAreOnlyNames(t *testing.T) {
 	t.Parallel()
 	names := hostileNames()
 	if len(names) < 60 {

@@ -186,7 +186,7 @@ func TestAskFailsWithTheRun(t *testing.T) {
 	}
 }
 
-func TestDoctorSaysWhatIsFineAndWhatIsNot(t *testing.T) {
+func TestDoctorReportsStatus(t *testing.T) {
 	t.Parallel()
 	good := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
 		for _, tool := range r.Tools {
@@ -265,7 +265,7 @@ func callsThenAnswers(r scripted.Request) scripted.Reply {
 }
 
 // A local model is measured once, at its first use, unless a setting selects its profile.
-func TestALocalModelIsMeasuredWhenItIsUsedFirst(t *testing.T) {
+func TestLocalModelIsMeasuredAtFirstUse(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, owner, profile string

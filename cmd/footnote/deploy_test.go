@@ -77,7 +77,7 @@ func at(tree any, path ...any) any {
 	return tree
 }
 
-func TestTheComposeFileFitsTheProgram(t *testing.T) {
+func TestComposeFileMatchesProgram(t *testing.T) {
 	file := documentsOf(t, "compose.yaml")[0]
 	services, _ := at(file, "services").(map[string]any)
 	for _, name := range []string{"footnote", "proxy", "postgres", "milvus", "etcd", "minio"} {
@@ -125,7 +125,7 @@ func TestTheComposeFileFitsTheProgram(t *testing.T) {
 
 func hasKey(tree map[string]any, key string) bool { _, ok := tree[key]; return ok }
 
-func TestTheKubernetesFilesFitTheProgram(t *testing.T) {
+func TestKubernetesManifestsMatchProgram(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "deploy/kubernetes/*.yaml"))
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -193,7 +193,7 @@ func TestTheKubernetesFilesFitTheProgram(t *testing.T) {
 	}
 }
 
-func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
+func TestDockerfileBuildsLikeMakefile(t *testing.T) {
 	dockerfile, makefile := rootFile(t, "Dockerfile"), rootFile(t, "Makefile")
 	line := regexp.MustCompile(`(?m)^\t(\$\(GO\) build .* \./cmd/footnote)$`).FindStringSubmatch(makefile)
 	if line == nil {
@@ -235,7 +235,7 @@ func TestTheDockerfileBuildsAsTheMakefileDoes(t *testing.T) {
 }
 
 // The examples require keys, so each documents two commands: one to start and one to create the first key.
-func TestTheExamplesSayHowToMakeTheFirstKey(t *testing.T) {
+func TestExamplesDocumentFirstKey(t *testing.T) {
 	for name, want := range map[string][]string{
 		"Dockerfile": {"docker run -d --name footnote ",
 			"docker exec footnote /footnote key new "},
@@ -253,7 +253,7 @@ func TestTheExamplesSayHowToMakeTheFirstKey(t *testing.T) {
 	}
 }
 
-func TestReleasesAreBuiltAsTheMakefileDoes(t *testing.T) {
+func TestReleasesBuildLikeMakefile(t *testing.T) {
 	file := documentsOf(t, ".goreleaser.yaml")[0]
 	targets, _ := at(file, "builds", 0, "targets").([]any)
 	var names []string
@@ -290,7 +290,7 @@ func TestReleasesAreBuiltAsTheMakefileDoes(t *testing.T) {
 }
 
 // Every file that goreleaser packs exists or is built by make release.
-func TestReleasesPackFilesThatExist(t *testing.T) {
+func TestReleasedFilesExist(t *testing.T) {
 	text := rootFile(t, ".goreleaser.yaml")
 	files := regexp.MustCompile(`(?:src|dockerfile|postinstall|preremove): (\S+)`).FindAllStringSubmatch(text, -1)
 	if len(files) < 10 {
@@ -307,7 +307,7 @@ func TestReleasesPackFilesThatExist(t *testing.T) {
 	}
 }
 
-func TestTheReleasedImageIsTheDockerfilesLastPart(t *testing.T) {
+func TestReleasedImageIsLastDockerfileStage(t *testing.T) {
 	steps := func(name string) (list []string) {
 		_, last, _ := strings.Cut(rootFile(t, name), "\nFROM scratch\n")
 		for line := range strings.Lines(last) {
@@ -328,7 +328,7 @@ func TestTheReleasedImageIsTheDockerfilesLastPart(t *testing.T) {
 	}
 }
 
-func TestTheServiceOfThePackagesFitsTheProgram(t *testing.T) {
+func TestPackageServiceMatchesProgram(t *testing.T) {
 	unit := rootFile(t, "deploy/package/footnote.service")
 	for _, want := range []string{"User=footnote\n", "ExecStart=/usr/bin/footnote serve\n", "StateDirectory=footnote\n",
 		"EnvironmentFile=-/etc/footnote/footnote.env\n", "ProtectSystem=strict\n", "NoNewPrivileges=yes\n"} {
@@ -352,7 +352,7 @@ func TestTheServiceOfThePackagesFitsTheProgram(t *testing.T) {
 
 // Every command in the documents is valid. It runs in a shell with stubs that record the calls of programs. Each
 // call is then parsed like by the program itself.
-func TestTheCommandsOfTheDocumentsAreThere(t *testing.T) {
+func TestDocumentedCommandsAreValid(t *testing.T) {
 	known, makefile, compose := knownSettings(t), makefiles(t), rootFile(t, "compose.yaml")
 	dir := docstest.Workplace(t, root)
 	for _, own := range []string{"folder", "scifact", "nfcorpus"} { // folders of the reader
@@ -559,7 +559,7 @@ func faultOf(err error) string {
 }
 
 // Every setting, file and link in the documents exists.
-func TestWhatTheDocumentsNameIsThere(t *testing.T) {
+func TestDocumentedSettingsFilesAndLinksExist(t *testing.T) {
 	known := knownSettings(t)
 	var code strings.Builder // code that reads further variables
 	for _, name := range append(sources(t, ".go"), "Makefile") {

@@ -23,7 +23,7 @@ func (s *server) limitFiles(bytes uint64) {
 	}
 }
 
-func TestAFullDiskRefusesWhatIsNewKeepsTheRestAndHeals(t *testing.T) {
+func TestFullDiskRejectsUploadsAndRecovers(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books...)
@@ -64,7 +64,7 @@ func TestAFullDiskRefusesWhatIsNewKeepsTheRestAndHeals(t *testing.T) {
 }
 
 // The reserve for uploads is larger than any test's disk: questions are still stored.
-func TestTheReserveOfDiskIsKeptForQuestions(t *testing.T) {
+func TestDiskReserveIsKeptForQuestions(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	s := serve(t, dir)
@@ -91,7 +91,7 @@ func TestTheReserveOfDiskIsKeptForQuestions(t *testing.T) {
 }
 
 // A disk that becomes full during a run ends the run with the reason, or lets it finish once there is space.
-func TestADiskThatFillsDuringARun(t *testing.T) {
+func TestDiskFillsDuringRun(t *testing.T) {
 	t.Parallel()
 	model := slow(t)
 	s := serve(t, newDir(t), model.env()...)

@@ -19,7 +19,7 @@ const root = "../.."
 
 // The requests in the documents work: curl commands are sent as written, and for each named route the server has
 // the path and the method.
-func TestTheRequestsOfTheDocumentsAreAnswered(t *testing.T) {
+func TestDocumentedRequestsWork(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books...)
@@ -154,7 +154,7 @@ var shortDocuments = []struct{ language, file, says, asked, unanswered string }{
 }
 
 // A library of one sentence is enough: the sentence is quoted, and an unanswerable question is not marked as found.
-func TestOneSentenceIsEnoughInEachLanguage(t *testing.T) {
+func TestOneSentenceAnswersInEachLanguage(t *testing.T) {
 	t.Parallel()
 	for _, d := range shortDocuments {
 		t.Run(d.language, func(t *testing.T) {
@@ -224,7 +224,7 @@ func (m *modelServer) bodies() []string {
 	return slices.Clone(m.requests)
 }
 
-func TestTheTableOfRequestsHolds(t *testing.T) {
+func TestDocumentedRequestTable(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join(root, "docs", "requests.md"))
 	if err != nil {

@@ -337,7 +337,7 @@ func keyFor(t *testing.T, data, user string) header {
 
 // A question or search limited to a missing document gets an error on every route. The message is the same for
 // another user's and for an unknown document, and nothing is stored.
-func TestWhatAQuestionNamesMustBeThere(t *testing.T) {
+func TestNamedDocumentMustExist(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	anna, ben := keyFor(t, dir, "anna"), keyFor(t, dir, "ben")
@@ -473,7 +473,7 @@ func slow(t *testing.T) *modelServer {
 	})
 }
 
-func TestATerminatedServerStopsInOrderAndTheRunIsMarked(t *testing.T) {
+func TestTerminatedServerShutsDownInOrder(t *testing.T) {
 	t.Parallel()
 	model := slow(t)
 	s := serve(t, newDir(t), model.env()...)
@@ -517,7 +517,7 @@ func TestATerminatedServerStopsInOrderAndTheRunIsMarked(t *testing.T) {
 }
 
 // During a graceful shutdown, the readiness check reports that the server takes no new requests.
-func TestAServerThatStopsIsNotReady(t *testing.T) {
+func TestStoppingServerIsNotReady(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	if got := s.send("GET", "/readyz", nil); got.status != http.StatusOK {
@@ -570,7 +570,7 @@ func (s *server) receiving() {
 	})
 }
 
-func TestASecondInterruptEndsAtOnce(t *testing.T) {
+func TestSecondInterruptExitsImmediately(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	upload, upstream := io.Pipe() // never finished: the server would wait for it

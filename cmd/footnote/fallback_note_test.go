@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-func TestAnAnswerSaysThatAnotherModelGaveIt(t *testing.T) {
+func TestAnswerNamesFallbackModel(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Fault: scripted.Fault{Status: http.StatusInternalServerError}}

@@ -89,7 +89,7 @@ func (s *server) logged(run string) (raw []string) {
 	return raw
 }
 
-func TestAskGoesOnAtAnotherReplicaAndPrintsNothingTwice(t *testing.T) {
+func TestAskResumesAtOtherReplicaWithoutDuplicates(t *testing.T) {
 	t.Parallel()
 	model := steadyModel(t, 2*time.Millisecond, 60)
 	gate := make(chan struct{}) // no answer ends before both replicas are replaced
@@ -176,7 +176,7 @@ func cuts(t *testing.T, url string, first, more int64) (address string, broken *
 	return "http://" + l.Addr().String(), broken
 }
 
-func TestAskReadsEachEventOnceHoweverOftenItsConnectionBreaks(t *testing.T) {
+func TestAskReadsEachEventOnceDespiteReconnects(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books...)
@@ -194,7 +194,7 @@ func TestAskReadsEachEventOnceHoweverOftenItsConnectionBreaks(t *testing.T) {
 	}
 }
 
-func TestAskGoesOnTryingWhenTheServerGoesAwayBeforeTheFirstEvent(t *testing.T) {
+func TestAskRetriesBeforeFirstEvent(t *testing.T) {
 	t.Parallel()
 	addr := freeAddr(t)
 	l, err := net.Listen("tcp", addr)
@@ -226,7 +226,7 @@ func TestAskGoesOnTryingWhenTheServerGoesAwayBeforeTheFirstEvent(t *testing.T) {
 	}
 }
 
-func TestAskEndsWhenThereIsNobody(t *testing.T) {
+func TestAskFailsWithoutServer(t *testing.T) {
 	t.Parallel()
 	nobody := "http://" + freeAddr(t)
 	if got := command(t, "", []string{"FOOTNOTE_SERVER=" + nobody}, "ask", "Hello?"); got.code != 1 ||
@@ -293,7 +293,7 @@ var followUps = []struct{ conversation, says string }{
 
 // A follow-up question uses the subject that it names itself. Only a missing subject is taken from the question
 // before.
-func TestAFollowUpNamesItsOwnSubject(t *testing.T) {
+func TestFollowUpUsesItsOwnSubject(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(file{"house.md", "# House diary\n\n## The new roof\n\nThe new roof cost £14,300. The control of the work " +
@@ -326,7 +326,7 @@ var requests = []string{
 // Quotes of the offline mode are in the documents: no quoted sentence is marked as unsupported, each quote is shown
 // as it is cited, and no number is quoted alone. FOOTNOTE_TEST_QUOTES=all asks all questions about all documents
 // here; otherwise a sample.
-func TestWhatIsQuotedIsNeverSaidToHaveNoSource(t *testing.T) {
+func TestQuotesAlwaysHaveSource(t *testing.T) {
 	t.Parallel()
 	all := os.Getenv("FOOTNOTE_TEST_QUOTES") == "all"
 	libraries := []struct{ documents, questions string }{
@@ -572,7 +572,7 @@ func TestEvalRetrievalMeasuresEachMode(t *testing.T) {
 	}
 }
 
-func TestEvalRetrievalOverAFolderFindsTheExpectedPassages(t *testing.T) {
+func TestEvalRetrievalFindsExpectedPassagesInFolder(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, file{"docs/weir.md", "# The weir\n\nIt was built in 1911 by Ada Brown.\n"},
 		file{"docs/lock.md", "# The lock\n\nThe lock has four oak gates.\n"},

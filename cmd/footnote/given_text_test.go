@@ -10,7 +10,7 @@ import (
 
 // An answer from a given text is checked against it: a contradicting sentence is listed as unsupported, and lowers
 // the confidence.
-func TestAnAnswerThatContradictsAGivenTextIsUnsupported(t *testing.T) {
+func TestAnswerContradictingGivenTextIsUnsupported(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		said        string

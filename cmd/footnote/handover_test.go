@@ -122,7 +122,7 @@ func (s *server) waiting(run started) string {
 	}
 }
 
-func TestWhatOneReplicaIsToldReachesTheOneThatHasTheRun(t *testing.T) {
+func TestCommandsReachReplicaOfRun(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 0)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 20 * time.Millisecond})
@@ -184,7 +184,7 @@ func TestWhatOneReplicaIsToldReachesTheOneThatHasTheRun(t *testing.T) {
 
 // A decision that reached another replica while the run's owner died is applied by the replica that takes over the
 // run.
-func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
+func TestDecisionSurvivesCrashOfReplica(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 0)
 	model := newModel(t, scripted.Config{Script: orders})
@@ -216,7 +216,7 @@ func TestADecisionOutlivesTheReplicaThatHadTheRun(t *testing.T) {
 const shortLease = "FOOTNOTE_RUN_LEASE=3s"
 
 // The runs of a killed replica are taken over by other replicas, each exactly once.
-func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
+func TestRunsOfKilledReplicaResumeOnce(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 0)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
@@ -266,7 +266,7 @@ func TestTheRunsOfAKilledReplicaGoOnElsewhereOnce(t *testing.T) {
 
 // Replicas are stopped and replaced one by one while questions are answered: each run continues elsewhere, and ends
 // once, with its answer.
-func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
+func TestStoppedReplicasHandRunsOver(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 300*time.Millisecond)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
@@ -337,7 +337,7 @@ func TestReplicasThatAreStoppedHandTheirRunsOver(t *testing.T) {
 }
 
 // Without another replica the run waits for the next start.
-func TestTheLastReplicaLeavesItsRunToTheNextStart(t *testing.T) {
+func TestLastReplicaLeavesRunForNextStart(t *testing.T) {
 	t.Parallel()
 	stock := newWarehouse(t, 0)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
@@ -359,7 +359,7 @@ func TestTheLastReplicaLeavesItsRunToTheNextStart(t *testing.T) {
 }
 
 // A conversation with damaged turns continues without them, and the answer reports it.
-func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
+func TestUnreadableConversationIsIgnored(t *testing.T) {
 	t.Parallel()
 	database := postgrestest.Shared(t)
 	schema := database.Schema(t)
@@ -413,7 +413,7 @@ func TestAConversationThatCannotBeReadIsAnsweredWithoutIt(t *testing.T) {
 }
 
 // A damaged turn does not hide the others: it is counted and reported wherever the conversation is read.
-func TestDamagedTurnsAreCountedAndTheOthersShown(t *testing.T) {
+func TestDamagedTurnsAreCountedAndSkipped(t *testing.T) {
 	t.Parallel()
 	database := postgrestest.Shared(t)
 	schema := database.Schema(t)

@@ -92,7 +92,7 @@ func outside(t *testing.T, root string) (names []string) {
 
 // The image without a container: the same static program in its own root, as the same user, with no other program
 // and no other writable directory.
-func TestTheImagesProgramNeedsNothingButItsVolumes(t *testing.T) {
+func TestImageProgramNeedsOnlyItsVolumes(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		if os.Getenv("CI") != "" {

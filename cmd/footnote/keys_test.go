@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAKeyIsMadeShownOnceAndRevoked(t *testing.T) {
+func TestKeyIsCreatedShownOnceAndRevoked(t *testing.T) {
 	data := t.TempDir()
 	call := func(args ...string) (int, string, string) {
 		var out, errs bytes.Buffer

@@ -118,7 +118,7 @@ func failPoints() []failPoint {
 }
 
 // A process that is killed at any point of a run leaves a log that the next one ends or resumes.
-func TestAKilledRunGoesOnOrEnds(t *testing.T) {
+func TestKilledRunResumesOrEnds(t *testing.T) {
 	t.Parallel()
 	points := failPoints()
 	if len(points) < 20 {
@@ -349,9 +349,9 @@ func newGate(t *testing.T, to string) *gate {
 	return g
 }
 
-// TestPlaceIsPausedAfterTwoDeaths kills the process twice during the sync of a place. At the first death another
+// TestSourceIsPausedAfterTwoCrashes kills the process twice during the sync of a place. At the first death another
 // place is being synced as well.
-func TestPlaceIsPausedAfterTwoDeaths(t *testing.T) {
+func TestSourceIsPausedAfterTwoCrashes(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	putFiles(t, folder, map[string]string{"well.md": "# Well\n\nThe well is nine metres deep.\n"})
@@ -423,7 +423,7 @@ type tableState struct {
 
 // The table of a killed process is resumed at the next start. Leases last 8 s where other servers may use the
 // database; the timeout leaves a busy machine time to start.
-func TestAKilledTableGoesOn(t *testing.T) {
+func TestKilledGridResumes(t *testing.T) {
 	t.Parallel()
 	const bound = 30 * time.Second
 	for name, env := range map[string]func(t *testing.T) []string{
@@ -527,7 +527,7 @@ func (s *server) holds(id, word string) bool {
 
 // A process that is killed during ingestion leaves each document complete or not yet indexed, and the next one
 // finishes them.
-func TestAKilledIngestIsFinishedAndNeverHalfDone(t *testing.T) {
+func TestKilledIngestIsFinished(t *testing.T) {
 	t.Parallel()
 	template := newDir(t)
 	prepared := serve(t, template)
@@ -600,7 +600,7 @@ func (s *server) whole(t *testing.T, id, name string, must bool) {
 }
 
 // A numbered item is found by its number, and is quoted alone with that number, in each format.
-func TestANumberedItemIsFoundAndQuotedByItsNumber(t *testing.T) {
+func TestNumberedItemIsFoundByNumber(t *testing.T) {
 	t.Parallel()
 	rules := []string{
 		"Visitors sign the book at the gate.", "Dogs are kept on a lead.", "No fire is lit in the yard.",

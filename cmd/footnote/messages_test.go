@@ -25,7 +25,7 @@ var atStart = []string{
 }
 
 // A server failure names settings and paths only in its Hint, since users with keys see its Message.
-func TestMessagesOfServerFailuresNameNoSettings(t *testing.T) {
+func TestServerErrorMessagesOmitSettings(t *testing.T) {
 	found := 0
 	for _, dir := range []string{"agent", "chat", "corpus", "server", "sql"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, entry fs.DirEntry, err error) error {

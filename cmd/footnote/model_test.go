@@ -171,7 +171,7 @@ func toolless(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: "Hello."}
 }
 
-func TestAModelWithoutToolCallsAnswers(t *testing.T) {
+func TestModelWithoutToolCallsAnswers(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t), newModel(t, scripted.Config{Script: toolless}).env()...)
 	s.add(books...)
@@ -196,7 +196,7 @@ func TestAModelWithoutToolCallsAnswers(t *testing.T) {
 	}
 }
 
-func TestAnthropicsModelAnswersWithToolsAndThinking(t *testing.T) {
+func TestAnthropicModelUsesToolsAndThinking(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{Record: 10, Script: func(r scripted.Request) scripted.Reply {
 		reply := scripted.Librarian(r)
@@ -243,7 +243,7 @@ func TestAnthropicsModelAnswersWithToolsAndThinking(t *testing.T) {
 	}
 }
 
-func TestTheSettingSaysWhatDrivesRuns(t *testing.T) {
+func TestSettingSelectsFramework(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{Record: 10})
 	for name, env := range map[string][]string{
@@ -284,7 +284,7 @@ func TestTheSettingSaysWhatDrivesRuns(t *testing.T) {
 
 // A model found on this machine answers from the next question on, also after a restart; the rest of the settings
 // file is unchanged.
-func TestAModelIsChosenWhileTheServerServes(t *testing.T) {
+func TestModelIsSelectedWhileServing(t *testing.T) {
 	t.Parallel()
 	here := newModel(t, scripted.Config{Model: "qwen3:8b", Owner: "library"})
 	away := newModel(t, scripted.Config{})
@@ -417,7 +417,7 @@ func (m *modelServer) told(t *testing.T, n int) (tools []string, temperature *fl
 
 // A query without further fields has the tools, the limits and the temperature of its API; so does a search by the
 // agent. Tools in the settings apply to both.
-func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
+func TestRoutesHaveOwnToolsAndLimits(t *testing.T) {
 	t.Parallel()
 	settings := filepath.Join(t.TempDir(), "footnote.yaml")
 	if err := os.WriteFile(
@@ -491,7 +491,7 @@ func TestEachRouteHasItsOwnToolsAndLimits(t *testing.T) {
 }
 
 // Rules parse the question to select the tools: metadata of documents, their ids, and their content.
-func TestRulesChooseByWhatTheQuestionAsksFor(t *testing.T) {
+func TestRulesSelectToolsByQuestion(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: func(scripted.Request) scripted.Reply {
 		return saying("The roof of Highlands is in good condition [1].")
@@ -548,7 +548,7 @@ func TestRulesChooseByWhatTheQuestionAsksFor(t *testing.T) {
 }
 
 // Without a tool that lists documents, one that finds them lists them; without either, the answer invents no list.
-func TestTheLibraryIsListedWithTheToolsThereAre(t *testing.T) {
+func TestLibraryListingUsesAvailableTools(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(dated...)
@@ -564,7 +564,7 @@ func TestTheLibraryIsListedWithTheToolsThereAre(t *testing.T) {
 }
 
 // If a model uses its turns without a search, the program searches for it: the program's own calls are not turns.
-func TestAModelThatSpendsItsTurnsIsSearchedFor(t *testing.T) {
+func TestExhaustedTurnsTriggerSearch(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
 		if !r.NoTools {
@@ -586,7 +586,7 @@ func TestAModelThatSpendsItsTurnsIsSearchedFor(t *testing.T) {
 }
 
 // A summary consists of statements, also for a document that starts with a table of contents.
-func TestASummaryIsNotMadeOfTheTableOfContents(t *testing.T) {
+func TestSummaryExcludesTableOfContents(t *testing.T) {
 	t.Parallel()
 	faq := slices.DeleteFunc(manuals(t), func(f file) bool { return f.name != "debian-faq.pdf" })
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {

@@ -117,7 +117,7 @@ func libraryFiles(t *testing.T) (files []file) {
 	return files
 }
 
-func TestEveryModeFindsTheSame(t *testing.T) {
+func TestSearchModesFindSamePassages(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{})
 	embed := append(model.env(), "OPENAI_EMBEDDING_MODEL=hash")
@@ -179,7 +179,7 @@ func TestEveryModeFindsTheSame(t *testing.T) {
 	}
 }
 
-func TestTheDoctorNamesTheMilvusServer(t *testing.T) {
+func TestDoctorNamesMilvusServer(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[milvustest.Kind]string{
 		milvustest.Standalone: "answers: Milvus v2.3.5-lite", milvustest.Lite: "answers: Milvus milvus_lite-3.2.2",
@@ -191,7 +191,7 @@ func TestTheDoctorNamesTheMilvusServer(t *testing.T) {
 	}
 }
 
-func TestMilvusMayComeAndGo(t *testing.T) {
+func TestMilvusOutageRecovers(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{})
 	remote := milvustest.ForTest(t, milvustest.Lite)
@@ -256,7 +256,7 @@ func TestMilvusMayComeAndGo(t *testing.T) {
 }
 
 // An unknown embedding model is reported, although the server answers other requests.
-func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
+func TestUnknownEmbeddingModelIsReported(t *testing.T) {
 	t.Parallel()
 	inner := scripted.NewServer(scripted.Config{})
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -300,7 +300,7 @@ func TestAnUnknownEmbeddingModelIsSaid(t *testing.T) {
 }
 
 // The embedding model may have its own server, whichever model answers.
-func TestVectorsMayComeFromAnotherServer(t *testing.T) {
+func TestEmbeddingsFromSeparateServer(t *testing.T) {
 	t.Parallel()
 	vectors, chat := httptest.NewServer(scripted.NewServer(scripted.Config{})), deadServer(t)
 	t.Cleanup(vectors.Close)
@@ -352,7 +352,7 @@ func fetchedModel(t *testing.T) string {
 	return dir
 }
 
-func TestAModelInAFolderFindsByMeaningWithoutAServer(t *testing.T) {
+func TestLocalEmbeddingModelSearchesWithoutServer(t *testing.T) {
 	t.Parallel()
 	env := "FOOTNOTE_EMBEDDING_DIR=" + fetchedModel(t)
 	s := serve(t, newDir(t), env)
@@ -384,7 +384,7 @@ func TestAModelInAFolderFindsByMeaningWithoutAServer(t *testing.T) {
 	}
 }
 
-func TestAnEmbeddingModelOfAServerGoesBeforeOneInAFolder(t *testing.T) {
+func TestServerEmbeddingModelPrecedesLocalOne(t *testing.T) {
 	t.Parallel()
 	env := append(newModel(t, scripted.Config{}).env(), "OPENAI_EMBEDDING_MODEL=hash",
 		"FOOTNOTE_EMBEDDING_DIR="+fetchedModel(t))
@@ -393,7 +393,7 @@ func TestAnEmbeddingModelOfAServerGoesBeforeOneInAFolder(t *testing.T) {
 	}
 }
 
-func TestAFolderWithoutAModelIsSaid(t *testing.T) {
+func TestFolderWithoutModelIsReported(t *testing.T) {
 	t.Parallel()
 	env := []string{"FOOTNOTE_EMBEDDING_DIR=" + t.TempDir()}
 	if got := command(t, "", env, "doctor", "--data="+newDir(t)); got.code != 1 ||
@@ -406,7 +406,7 @@ func TestAFolderWithoutAModelIsSaid(t *testing.T) {
 	}
 }
 
-func TestReplicasShareABucketAndTheWork(t *testing.T) {
+func TestReplicasShareBucketAndWork(t *testing.T) {
 	t.Parallel()
 	storage := s3test.New(t)
 	env := append(bucket(storage), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "AWS_SECRET_ACCESS_KEY=canary")
@@ -443,7 +443,7 @@ func TestReplicasShareABucketAndTheWork(t *testing.T) {
 	}
 }
 
-func TestReplicasThatDoNotShareOriginalsAreWarned(t *testing.T) {
+func TestReplicasWithSeparateOriginalsAreWarned(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t), "DATABASE_URL="+postgrestest.Shared(t).Schema(t))
 	if !strings.Contains(s.log.String(), "set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share") {
@@ -462,7 +462,7 @@ func replicas(t *testing.T, n int) []*server {
 	return list
 }
 
-func TestAnyReplicaServesWhatAnotherDid(t *testing.T) {
+func TestAnyReplicaServesDataOfOthers(t *testing.T) {
 	t.Parallel()
 	both := replicas(t, 2)
 	one, two := both[0], both[1]
@@ -516,7 +516,7 @@ func TestAnyReplicaServesWhatAnotherDid(t *testing.T) {
 	}
 }
 
-func TestAWrongDatabaseIsSaid(t *testing.T) {
+func TestWrongDatabaseIsReported(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, url string

@@ -136,7 +136,7 @@ func killRestore(t *testing.T, lines int, backup string, env []string) bool {
 	return cmd.ProcessState.ExitCode() != 0
 }
 
-func TestEverythingMovesToPostgreSQLAndBack(t *testing.T) {
+func TestMigrationToPostgreSQLAndBack(t *testing.T) {
 	t.Parallel()
 	dir, k, found := library(t)
 	backup := filepath.Join(t.TempDir(), "backup.tar")
@@ -201,7 +201,7 @@ func TestEverythingMovesToPostgreSQLAndBack(t *testing.T) {
 	}
 }
 
-func TestARestoreIntoADatabaseThatIsAwayChangesNothing(t *testing.T) {
+func TestRestoreToUnreachableDatabaseChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books[0])
@@ -226,7 +226,7 @@ func TestARestoreIntoADatabaseThatIsAwayChangesNothing(t *testing.T) {
 // meanings are the semantic searches before and after a move.
 var meanings = []string{"roof slates missing", "rent of the mill", "lamp 17 above the harbour"}
 
-func TestVectorsAreMadeAnewByTheOtherEngine(t *testing.T) {
+func TestEmbeddingsAreRecomputedAfterMigration(t *testing.T) {
 	t.Parallel()
 	model := newModel(t, scripted.Config{})
 	embed := append(model.env(), "OPENAI_EMBEDDING_MODEL=hash")

@@ -8,7 +8,7 @@ import (
 
 // Files of one upload with the same name are all stored. Those without a readable name get distinct names. A later
 // upload of the name is a new version.
-func TestFilesOfOneNameInAnUploadAreAllKept(t *testing.T) {
+func TestUploadKeepsFilesWithSameName(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	names := func(files ...file) (names, ids []string) {

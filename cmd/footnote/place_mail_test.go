@@ -28,7 +28,7 @@ import (
 
 // A mail server may renumber a folder (UIDVALIDITY), which renames all its mails: the sync creates no duplicate,
 // loses no mail, and removes deleted mails.
-func TestAMailFolderThatIsNumberedAnewChangesNothing(t *testing.T) {
+func TestRenumberedMailFolderChangesNothing(t *testing.T) {
 	t.Parallel()
 	user := imapmemserver.NewUser("ada", "secret")
 	address := serveMails(t, user)
@@ -203,7 +203,7 @@ func some(every int64, method string, status int) func(http.ResponseWriter, *htt
 
 // A passage that starts on the first page and ends on the second: every reported place is that of the quoted words,
 // not of the passage.
-func TestPlacesAreThoseOfTheWords(t *testing.T) {
+func TestPositionsMatchQuotedWords(t *testing.T) {
 	t.Parallel()
 	const words = "The drawbridge is painted dark green"
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
@@ -278,7 +278,7 @@ func TestPlacesAreThoseOfTheWords(t *testing.T) {
 }
 
 // Search results report their place in the terms of their format, on the page and in the API.
-func TestHitsSayTheirPlaces(t *testing.T) {
+func TestSearchResultsReportPosition(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(
@@ -346,9 +346,9 @@ func newInsider(t *testing.T, to string) *insider {
 	return i
 }
 
-// TestProxiedRequestsReachNothingInside covers a server without keys on loopback: background work for a proxied
+// TestProxiedRequestsCannotReachInternalHosts covers a server without keys on loopback: background work for a proxied
 // request has the same network restrictions as the request itself.
-func TestProxiedRequestsReachNothingInside(t *testing.T) {
+func TestProxiedRequestsCannotReachInternalHosts(t *testing.T) {
 	t.Parallel()
 	target := newInsider(t, "")
 	public := newInsider(t, target.URL+"/a.md") // acts as a server on the public internet
@@ -421,7 +421,7 @@ func TestProxiedRequestsReachNothingInside(t *testing.T) {
 
 // Chat clients request a title, tags and follow-up questions for a conversation in the request. Without a model,
 // the title is the conversation's first question and the lists are empty: they never contain a quote of a document.
-func TestWhatClientsAskAboutAConversationIsNotLookedForInDocuments(t *testing.T) {
+func TestClientTitleRequestsAreNotSearched(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(file{"survey.md", "# Building survey\n\nThe roof was last repaired in 2021. A title was never found.\n"})

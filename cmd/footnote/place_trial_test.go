@@ -55,7 +55,7 @@ func placeFiles(t *testing.T) int {
 
 // A sync survives all faults: repeated kills of its server, and wrong, failed and hanging responses of the place's
 // server. In the end each file has exactly one document, and there are no others.
-func TestAPlaceOutlivesKillsAndLies(t *testing.T) {
+func TestSourceSurvivesCrashesAndFaults(t *testing.T) {
 	t.Parallel()
 	n := placeFiles(t)
 	tr := &trial{server: serve(t, newDir(t)), folder: t.TempDir(), n: n, rng: rand.New(rand.NewPCG(3, 5))}
@@ -388,7 +388,7 @@ var discard = slog.New(slog.DiscardHandler)
 
 // User data is migrated: places with their items and passwords, standing questions and their webhooks, share links,
 // tokens of programs, and tables.
-func TestWhatUsersSetUpIsCopied(t *testing.T) {
+func TestUserDataIsMigrated(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	putFiles(t, folder, map[string]string{
@@ -443,7 +443,7 @@ func TestWhatUsersSetUpIsCopied(t *testing.T) {
 }
 
 // A server with a shared database does not change the passwords of the directory's own database.
-func TestAnotherDatabaseLeavesThePasswordsOfTheFirst(t *testing.T) {
+func TestSharedDatabaseKeepsDirectoryPasswords(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	putFiles(t, folder, map[string]string{"well.md": "# Well\n\nThe well is nine metres deep.\n"})

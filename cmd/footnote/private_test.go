@@ -39,7 +39,7 @@ func loosely(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestWhatIsKeptIsItsOwnersAloneWhateverTheUmask(t *testing.T) {
+func TestDataFilesArePrivateWithAnyUmask(t *testing.T) {
 	t.Parallel()
 	place := t.TempDir()
 	data := filepath.Join(place, "data")
@@ -91,7 +91,7 @@ func TestWhatIsKeptIsItsOwnersAloneWhateverTheUmask(t *testing.T) {
 	}
 }
 
-func TestAnEmptyDatabaseBesideOriginalsIsDamaged(t *testing.T) {
+func TestEmptyDatabaseWithOriginalsIsDamaged(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	s := serve(t, dir)

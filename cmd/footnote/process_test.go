@@ -364,7 +364,7 @@ func (s *server) request(method, path string, body any, headers ...header) (*htt
 }
 
 // Up serves, adds a folder, and opens the page. A second one finds the first.
-func TestUpServesAFolderAndOpensThePage(t *testing.T) {
+func TestUpServesFolderAndOpensPage(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("the browser is a script that Linux would start")
@@ -452,7 +452,7 @@ func TestUpServesAFolderAndOpensThePage(t *testing.T) {
 }
 
 // A command that is interrupted shuts down, releases the directory, and loses no stored data.
-func TestAnInterruptedCommandEndsCleanly(t *testing.T) {
+func TestInterruptedCommandExitsCleanly(t *testing.T) {
 	t.Parallel()
 	model := slow(t)
 	data := newDir(t)
@@ -515,7 +515,7 @@ func networkAddrs(t *testing.T) []string {
 	return all
 }
 
-func TestWithoutKeysTheNetworkIsRefused(t *testing.T) {
+func TestNetworkRequiresKeys(t *testing.T) {
 	t.Parallel()
 	for _, host := range networkAddrs(t) {
 		dir := newDir(t)
@@ -548,7 +548,7 @@ func TestWithoutKeysTheNetworkIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnOpenServerOnTheNetworkWarnsAndKnowsItsNames(t *testing.T) {
+func TestOpenServerWarnsAndKnowsItsNames(t *testing.T) {
 	t.Parallel()
 	env := []string{"FOOTNOTE_OPEN_TO_NETWORK=true", "FOOTNOTE_ALLOWED_HOSTS=Intranet.example"}
 	dir := newDir(t)
@@ -591,7 +591,7 @@ func TestAnOpenServerOnTheNetworkWarnsAndKnowsItsNames(t *testing.T) {
 	}
 }
 
-func TestAServerWithAKeysFileStartsLocked(t *testing.T) {
+func TestServerWithKeysFileStartsLocked(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	env := []string{"FOOTNOTE_KEYS=" + filepath.Join(t.TempDir(), "keys")}

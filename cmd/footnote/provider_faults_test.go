@@ -29,8 +29,8 @@ var providerFaults = []struct {
 	{"5: a finish that is null or empty", []string{"agent/llm/openai: row 5:", "agent: 5: a finish that is empty"}},
 	{
 		"6: silence", []string{
-			"agent/llm/openai: TestSilenceEndsInATimeout", "agent/llm/openai: TestKeepalivesDoNotHideThatNothingComes",
-			"agent/llm/anthropic: TestSilenceEndsInATimeout", "agent: 6: silence after text was shown",
+			"agent/llm/openai: TestSilentServerTimesOut", "agent/llm/openai: TestKeepalivesDoNotPreventTimeout",
+			"agent/llm/anthropic: TestSilentServerTimesOut", "agent: 6: silence after text was shown",
 		},
 	},
 	{
@@ -53,7 +53,7 @@ var providerFaults = []struct {
 	{"12: a byte order mark",
 		[]string{"agent/llm/openai: row 12:",
 			"agent: 7, 8, 9, 12: comments, odd keepalives, CRLF and a byte order mark"}},
-	{"13: an endless line", []string{"agent/llm/openai: TestAnEventLongerThanTheCapIsRefused",
+	{"13: an endless line", []string{"agent/llm/openai: TestEventOverLimitIsRejected",
 		"agent: 13: an endless line"}},
 	{"14: an error in the stream",
 		[]string{"agent/llm/openai: row 14:", "agent/llm/anthropic: an error in the stream",
@@ -71,7 +71,7 @@ var providerFaults = []struct {
 	{"19: odd values", []string{"agent/llm/openai: row 19:", "agent: 19: odd values"}},
 	{"20: usage in odd places", []string{"agent/llm/openai: row 20:", "agent: 20: a usage-only chunk"}},
 	{"21: stream_options refused",
-		[]string{"agent/llm/openai: TestLearnsWhatTheServerRefuses", "agent: 21: stream_options refused"}},
+		[]string{"agent/llm/openai: TestRefusedFieldsAreRemembered", "agent: 21: stream_options refused"}},
 	{"22: calls without index", []string{"agent/llm/openai: row 22:", "agent: 22, 27: a call without index and id"}},
 	{"23: index 0 for every call", []string{"agent/llm/openai: row 23:", "agent: 23: index 0 for both calls"}},
 	{"24: a continuation elsewhere", []string{"agent/llm/openai: row 24:",
@@ -98,31 +98,31 @@ var providerFaults = []struct {
 	{
 		"34: cut calls",
 		[]string{
-			"agent/llm/openai: row 34:", "agent: TestCutTurnsRunNoCall", "agent/llm/anthropic: a cut call",
+			"agent/llm/openai: row 34:", "agent: TestTruncatedTurnsRunNoCalls", "agent/llm/anthropic: a cut call",
 			"agent: 34: cut calls",
 		},
 	},
 	{"35: calls with finish stop", []string{"agent/llm/openai: row 35:", "agent: 35: calls with finish stop"}},
 	{"36: a filter, a refusal",
 		[]string{
-			"agent/llm/openai: row 36:", "agent: TestAProvidersRefusalIsNoAnswer", "agent/llm/anthropic: a refusal",
+			"agent/llm/openai: row 36:", "agent: TestProviderRefusalIsNotAnswer", "agent/llm/anthropic: a refusal",
 			"agent: 36: a filter",
 		}},
 	{"37: an unknown tool",
 		[]string{"agent/llm/openai: row 37:", "agent: an unknown tool", "agent: 37: a name with a channel"}},
 	{"38: calls as text",
 		[]string{
-			"agent/llm/textcalls: TestCallsWrittenAsTextAreCalls", "cmd/footnote: TestAModelWithoutToolCallsAnswers",
+			"agent/llm/textcalls: TestTextCallsAreParsed", "cmd/footnote: TestModelWithoutToolCallsAnswers",
 			"agent: 38: a call as text",
 		}},
 	{"39: a call its server could not read",
 		[]string{
-			"agent/llm/openai: row 39:", "agent: TestACallThatItsServerCouldNotReadIsMended",
+			"agent/llm/openai: row 39:", "agent: TestUnparsableCallIsRetriedWithError",
 			"agent: 39: a call that its server could not read",
 		}},
 	{"40: reasoning that must go back, or must not",
 		[]string{
-			"agent/llm/openai: TestReasoningIsSentBackWhereItIsWanted", "agent/llm/anthropic: TestSendsTheWholeRequest",
+			"agent/llm/openai: TestReasoningIsReturnedWhenRequired", "agent/llm/anthropic: TestRequestIsComplete",
 			"agent: 40: reasoning that must go back",
 		}},
 	{"41: reasoning alone", []string{"agent/llm/openai: row 41:", "agent: 41: reasoning alone"}},
@@ -135,7 +135,7 @@ var providerFaults = []struct {
 		"agent: 43: a history with orphans"}},
 	{"44: Retry-After in all forms",
 		[]string{
-			"agent/llm/httpllm: TestRetryAfterIsReadInAllItsForms", "agent/run: TestARateLimitIsWaitedForVisibly",
+			"agent/llm/httpllm: TestRetryAfterFormats", "agent/run: TestRateLimitWaitIsVisible",
 			"agent: 44: a limit, then none",
 		}},
 	{"45: a spent quota",
@@ -143,29 +143,29 @@ var providerFaults = []struct {
 			"agent: 45: a spent quota"}},
 	{"46: a burst of failures",
 		[]string{
-			"agent/llm/httpllm: TestAFailureIsTriedThreeTimesAtMost", "agent/llm/httpllm: TestADeadServerIsLeftAlone",
+			"agent/llm/httpllm: TestFailureIsTriedThreeTimes", "agent/llm/httpllm: TestCircuitBreakerOpensForDeadServer",
 			"agent: 46: a failed server, then none",
 		}},
 	{"47: a context that is too long",
 		[]string{
-			"agent/llm/httpllm: TestContextTooLongIsKnownByItsWords", "agent: TestAHistoryThatIsTooLongIsShortenedOnce",
+			"agent/llm/httpllm: TestContextOverflowIsDetectedByMessage", "agent: TestLongHistoryIsShortenedOnce",
 			"agent: 47: a context that is too long",
 		}},
 	{"48: a prompt dropped silently",
-		[]string{"agent: TestADroppedPromptIsNoticed", "agent: 48: a prompt that was dropped silently"}},
+		[]string{"agent: TestDroppedPromptIsDetected", "agent: 48: a prompt that was dropped silently"}},
 	{"49: a server that fails to parse a call",
 		[]string{
-			"agent/llm/httpllm: Failed to parse input", "agent: TestACallThatItsServerCouldNotReadIsMended",
+			"agent/llm/httpllm: Failed to parse input", "agent: TestUnparsableCallIsRetriedWithError",
 			"agent: 49: a server that fails",
 		}},
 	{"50: the same call again and again",
 		[]string{
-			"agent: TestTheSameCallIsCachedThenRefused", "agent: TestASpentBudgetForcesAnAnswer",
+			"agent: TestRepeatedCallIsCachedThenRefused", "agent: TestExhaustedBudgetForcesAnswer",
 			"agent: 50: the same call again and again",
 		}},
 }
 
-func TestEveryProviderFaultHasItsTest(t *testing.T) {
+func TestEveryProviderFaultHasTest(t *testing.T) {
 	if len(providerFaults) != 50 {
 		t.Fatalf("%d faults, want 50 provider faults", len(providerFaults))
 	}

@@ -141,7 +141,7 @@ func replicasWith(t *testing.T, n int, more ...string) []*server {
 	return list
 }
 
-func TestAStreamPassesTheProxyUnbufferedAndGoesOnAtTheOtherReplica(t *testing.T) {
+func TestStreamPassesProxyAndResumesAtOtherReplica(t *testing.T) {
 	t.Parallel()
 	for name, front := range map[string]func(*testing.T, ...*server) *server{"nginx": proxied, "Caddy": behindCaddy} {
 		t.Run(name, func(t *testing.T) {
@@ -214,7 +214,7 @@ func passesUnbuffered(t *testing.T, front func(*testing.T, ...*server) *server) 
 	}
 }
 
-func TestReplicasBehindTheProxyAreReplacedOneByOneAndNoRunIsLost(t *testing.T) {
+func TestRollingRestartBehindProxyLosesNoRun(t *testing.T) {
 	t.Parallel()
 	model := steadyModel(t, 2*time.Millisecond, 60)
 	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir())

@@ -41,7 +41,7 @@ const without = `"config":{"enable_query_decomposition":false,"enable_self_evalu
 
 // The context of a query is added to the search results: the run still searches, and sentences based on the context
 // alone need no footnote.
-func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
+func TestQueryContextAddsToDocuments(t *testing.T) {
 	t.Parallel()
 	said := map[string]string{
 		"both": "Every employee is entitled to 28 days of paid holiday a year [1]. According to the given text, " +
@@ -105,7 +105,7 @@ func TestTheContextOfAQueryAddsToTheDocuments(t *testing.T) {
 }
 
 // A citation has the source URL of its document, like in POST /agent/chat.
-func TestACitationOfAQueryHasTheAddressOfItsDocument(t *testing.T) {
+func TestQueryCitationHasDocumentURL(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	const address = "https://example.com/book/chapter3"
@@ -129,7 +129,7 @@ func TestACitationOfAQueryHasTheAddressOfItsDocument(t *testing.T) {
 	}
 }
 
-func TestTheContextOfAQueryIsQuotedOffline(t *testing.T) {
+func TestQueryContextIsQuotedOffline(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(file{"handbook.md", holidays})
@@ -154,7 +154,7 @@ func TestTheContextOfAQueryIsQuotedOffline(t *testing.T) {
 
 // The stream of a query has each step with its action and observation, and ends with the content of the JSON
 // response.
-func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
+func TestQueryStreamEndsWithWholeResponse(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{
 		Script: searching("paid holiday", "Every employee is entitled to 28 days of paid holiday a year [1]."),
@@ -231,7 +231,7 @@ func TestTheStreamOfAQueryEndsWithTheWholeResponse(t *testing.T) {
 
 // The defaults of a query's config are those of the source documents: a model plans and judges, unless the config
 // disables it.
-func TestAQueryPlansAndJudgesUnlessItSaysNot(t *testing.T) {
+func TestQueryPlansAndJudgesByDefault(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Record: 100, Script: func(r scripted.Request) scripted.Reply {
 		switch {
@@ -352,7 +352,7 @@ func (s *server) judgedBy(question string) map[string]judgedAnswer {
 }
 
 // The reasons against an answer's reliability are in the same fields on every route.
-func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
+func TestEveryRouteReportsDoubts(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Script: func(r scripted.Request) scripted.Reply {
 		calculating := func(expression, says string) scripted.Reply {
@@ -415,7 +415,7 @@ func TestEveryRouteSaysWhyAnAnswerIsDoubted(t *testing.T) {
 }
 
 // The judge model's context contains the text that was sent with the question.
-func TestTheJudgeOfAnAnswerSeesTheGivenText(t *testing.T) {
+func TestJudgePromptIncludesGivenText(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, scripted.Config{Record: 100, Script: func(r scripted.Request) scripted.Reply {
 		if strings.Contains(r.Messages[len(r.Messages)-1].Text, "Answer:") {
@@ -448,7 +448,7 @@ func TestTheJudgeOfAnAnswerSeesTheGivenText(t *testing.T) {
 }
 
 // A politely phrased calculation is answered offline.
-func TestAPoliteSumIsCalculatedOffline(t *testing.T) {
+func TestPoliteCalculationIsAnsweredOffline(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(file{"handbook.md", holidays})

@@ -54,7 +54,7 @@ var contentsQuestion = regexp.MustCompile(`\d+(?:\.\d+)+ ([^.?\n]{8,}\?)`)
 
 // The text before a footnote, the citation's quote and the text that its link marks are the same words of the
 // stored text. The questions are those of a manual's table of contents.
-func TestAFootnoteShowsTheSentenceThatItStandsBehind(t *testing.T) {
+func TestFootnoteShowsItsSentence(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	ids := s.add(manuals(t)...)

@@ -33,7 +33,7 @@ func silentModel(t *testing.T) (m *modelServer, gone func() int) {
 	return m, func() int { mu.Lock(); defer mu.Unlock(); return n }
 }
 
-func TestARevokedKeyEndsItsWorkOnAllReplicas(t *testing.T) {
+func TestRevokedKeyEndsWorkOnAllReplicas(t *testing.T) {
 	t.Parallel()
 	model, gone := silentModel(t)
 	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(),
@@ -133,7 +133,7 @@ func askedAtOnce(t *testing.T, n int, limit string, servers ...*server) map[int]
 	return statuses
 }
 
-func TestServersOnOneStoreShareTheLimitsOfAUser(t *testing.T) {
+func TestReplicasShareUserLimits(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ limit, setting string }{
 		{"runs_at_once", "FOOTNOTE_LIMITS_RUNS_AT_ONCE=3"},
@@ -157,7 +157,7 @@ func TestServersOnOneStoreShareTheLimitsOfAUser(t *testing.T) {
 	}
 }
 
-func TestWhatAUserHasSpentIsCopied(t *testing.T) {
+func TestUserSpendingIsMigrated(t *testing.T) {
 	t.Parallel()
 	dir := newDir(t)
 	key := newKey(t, dir, "anna")

@@ -11,7 +11,7 @@ import (
 const settingsDoc = "../../docs/settings.md"
 
 // docs/settings.md equals the output of --help. FOOTNOTE_WRITE_DOCS=1 writes it again.
-func TestTheSettingsAreDocumented(t *testing.T) {
+func TestSettingsAreDocumented(t *testing.T) {
 	want := settingsPage(t)
 	if os.Getenv("FOOTNOTE_WRITE_DOCS") != "" {
 		if err := os.WriteFile(settingsDoc, []byte(want), 0o644); err != nil {

@@ -56,7 +56,7 @@ func wantFields(t *testing.T, what string, r reply, names ...string) {
 	}
 }
 
-func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
+func TestAnswersMatchDocumentedShape(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t), newModel(t, scripted.Config{}).env()...)
 	up := s.upload(file{"survey.md", books[0].body}, file{"bad.pdf", "PK\x03\x04xxxx"})
@@ -178,7 +178,7 @@ func TestAnswersHaveTheShapesThatAreDocumented(t *testing.T) {
 }
 
 // The output of curl -N is readable: a name, a number and one line of JSON for each event.
-func TestAStreamIsReadableAsText(t *testing.T) {
+func TestStreamIsReadableText(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books...)
@@ -230,7 +230,7 @@ func TestAStreamIsReadableAsText(t *testing.T) {
 }
 
 // Fields that the API description declares equal have equal values in real responses to the same question.
-func TestFieldsThatAreTheSameHoldTheSame(t *testing.T) {
+func TestEqualFieldsHaveEqualValues(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(file{"handbook.md", holidays})
@@ -379,7 +379,7 @@ var unanswerable = []string{
 
 // The offline model quotes the answer from the right document, word for word, and does not mark irrelevant quotes
 // as found.
-func TestAnswersRestOnTheDocuments(t *testing.T) {
+func TestOfflineAnswersQuoteDocuments(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	var files []file

@@ -9,7 +9,7 @@ import (
 
 // Fields of a body that would be ignored or merged are rejected with the field's name, on every route for
 // questions.
-func TestBodiesAreReadStrictly(t *testing.T) {
+func TestRequestBodiesAreDecodedStrictly(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	const json = "application/json"

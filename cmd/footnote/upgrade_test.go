@@ -126,7 +126,7 @@ func (s *server) seesEvent(run started, after string, want func(event) bool) {
 	}
 }
 
-func TestAnOlderVersionGoesOnBesideThisOne(t *testing.T) {
+func TestOlderVersionRunsBesideCurrent(t *testing.T) {
 	t.Parallel()
 	before, replaced := olderProgram(t)
 	if replaced {

@@ -72,7 +72,7 @@ func put(t *testing.T, name, body string) {
 }
 
 // The sync applies new, changed, renamed and deleted files of a folder; other documents stay.
-func TestTheLibraryFollowsAFolder(t *testing.T) {
+func TestLibraryFollowsFolder(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(file{"own.md", "# Own\n\nThe bridge was added by hand.\n"})
@@ -134,7 +134,7 @@ func watchedFiles(t *testing.T) int {
 
 // A tenth of a folder's files changes in all ways while watch and server are killed repeatedly: in the end each
 // content has exactly one document.
-func TestAKilledWatchLosesNothing(t *testing.T) {
+func TestKilledWatchLosesNothing(t *testing.T) {
 	t.Parallel()
 	n, rng := watchedFiles(t), rand.New(rand.NewPCG(7, 11))
 	dir, data := t.TempDir(), newDir(t)
@@ -201,7 +201,7 @@ func (s *server) complete(t *testing.T, dir string) {
 }
 
 // Only one replica at a time syncs a folder; when that one dies, another takes over.
-func TestReplicasFollowAFolderOneAtATime(t *testing.T) {
+func TestOneReplicaFollowsFolderAtTime(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"})
 	env := []string{"DATABASE_URL=" + postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://" + t.TempDir(),
@@ -226,7 +226,7 @@ func TestReplicasFollowAFolderOneAtATime(t *testing.T) {
 }
 
 // A server with keys requires an owner for the documents of a folder.
-func TestAServerWithKeysNeedsOneToFollowAFolder(t *testing.T) {
+func TestFollowedFolderNeedsOwnerWithKeys(t *testing.T) {
 	t.Parallel()
 	data, dir := newDir(t), folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"})
 	made := command(t, "", nil, "key", "new", "ada", "--data="+data)
@@ -272,7 +272,7 @@ func (s *server) leftOut(dir string) map[string]string {
 }
 
 // A rejected file is logged once; the documents of a folder stay while the folder is empty.
-func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
+func TestWatchLogsRejectedFileOnce(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"}, file{"empty.md", ""},
@@ -333,7 +333,7 @@ func TestAWatchTellsOnceWhatItCantAdd(t *testing.T) {
 
 // The skipped files that watch reported are persistent: the page shows them to the documents' owner after a
 // restart.
-func TestWhatIsLeftOutOutlastsTheServer(t *testing.T) {
+func TestSkippedFilesSurviveRestart(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, file{"a.md", "# A\n\nThe miller lives in the first house.\n"}, file{"film.mov", "\x00\x00"})
 	s := serve(t, newDir(t), "FOOTNOTE_WATCH="+dir)
@@ -362,7 +362,7 @@ func numberFrom(t *testing.T, name string, usual, least int) int {
 }
 
 // A conversation without a model: every question refers to the answer before it.
-func TestOfflineGoesOnFromWhatWasSaid(t *testing.T) {
+func TestOfflineConversationUsesPreviousAnswer(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
 	s.add(books[0])
@@ -410,7 +410,7 @@ func (s *server) submit(path, folder string) reply {
 
 // A folder chosen on the page is followed at once and after a restart, until it is removed; then its documents
 // stay, and the sync stops.
-func TestAFolderIsChosenOnThePage(t *testing.T) {
+func TestFolderIsSelectedOnPage(t *testing.T) {
 	t.Parallel()
 	dir := folder(t, file{"Case/lease.md", "# Lease\n\nThe tenant may end the lease after three years.\n"},
 		file{"other/x.md", "# X\n\nNothing.\n"})
@@ -495,7 +495,7 @@ func TestAFolderIsChosenOnThePage(t *testing.T) {
 
 // Users with keys can't list the server's disk. Folders that were chosen before the first key are no longer
 // followed.
-func TestFoldersAreForTheLocalUserAlone(t *testing.T) {
+func TestFoldersAreForLocalUserOnly(t *testing.T) {
 	t.Parallel()
 	papers := folder(t, file{"lease.md", "# Lease\n\nThree years.\n"})
 	dir := newDir(t)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestHelpAndVersionAreCommandsToo(t *testing.T) {
+func TestHelpAndVersionAreCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "footnote.yaml"), []byte("x: ["), 0o600); err != nil {
@@ -50,7 +50,7 @@ func TestHelpAndVersionAreCommandsToo(t *testing.T) {
 	}
 }
 
-func TestAWordThatIsNoCommandSuggestsTheNearest(t *testing.T) {
+func TestUnknownCommandSuggestsNearest(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		args []string
@@ -76,7 +76,7 @@ func TestAWordThatIsNoCommandSuggestsTheNearest(t *testing.T) {
 }
 
 // One of the default ports of model servers is used for a moment.
-func TestDoctorFindsAModelServerOnThisMachine(t *testing.T) {
+func TestDoctorFindsLocalModelServer(t *testing.T) {
 	var at net.Listener
 	for _, port := range []int{1337, 1234, 11434, 8000, 8081} {
 		var err error
@@ -118,7 +118,7 @@ var withoutQuotes = []string{
 }
 
 // The offline mode's own sentences are not claims about documents: none is listed as unsupported.
-func TestWhatOfflineSaysForItselfIsNoClaim(t *testing.T) {
+func TestOfflineStatementsAreNotClaims(t *testing.T) {
 	t.Parallel()
 	rules := "# Rules of the mill\n\n1. Visitors sign the book at the gate.\n2. Dogs are kept on a lead.\n" +
 		"3. No fire is lit in the yard.\n"

@@ -9,10 +9,10 @@ import (
 	"github.com/footnote/footnote/corpus/align"
 )
 
-// TestWordsAreFoundAtTheirOwnPlace generates a text, and pages of it with known positions: with running headers,
+// TestWordsAlignWithPositions generates a text, and pages of it with known positions: with running headers,
 // hyphenated words, footnotes moved to the end, numbers that only one of the two has, and repeated paragraphs.
 // Words that occur several times on both sides may be ambiguous and without a match.
-func TestWordsAreFoundAtTheirOwnPlace(t *testing.T) {
+func TestWordsAlignWithPositions(t *testing.T) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		var text, page []string

@@ -44,7 +44,7 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func TestAnOpenedBlobKnowsItsPath(t *testing.T) {
+func TestOpenedBlobHasPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	bs := openNew(t, dir)
@@ -69,7 +69,7 @@ func TestAnOpenedBlobKnowsItsPath(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedLeavesNoFile(t *testing.T) {
+func TestRejectedBlobLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	bs := openNew(t, dir)
@@ -81,7 +81,7 @@ func TestWhatIsRefusedLeavesNoFile(t *testing.T) {
 	}
 }
 
-func TestOpenClearsWhatACrashLeftBehind(t *testing.T) {
+func TestOpenRemovesFilesOfCrash(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	openNew(t, dir)
@@ -101,7 +101,7 @@ func TestOpenClearsWhatACrashLeftBehind(t *testing.T) {
 	}
 }
 
-func TestAFullDiskSaysSo(t *testing.T) {
+func TestFullDiskIsReported(t *testing.T) {
 	t.Parallel()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if os.IsNotExist(err) {

@@ -65,7 +65,7 @@ const (
 )
 
 // guessEncoding returns the encoding as which a sample reads best, nil for UTF-8 with a few invalid bytes.
-// TestTextInAnyEncodingIsDecoded has texts that the weights of score must distinguish.
+// TestEncodingsAreDecoded has texts that the weights of score must distinguish.
 func guessEncoding(data []byte) encoding.Encoding {
 	head := data[:min(len(data), sampleSize)]
 	if mostlyUTF8(head) {

@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/corpus"
 )
 
-func TestTextInAnyEncodingIsDecoded(t *testing.T) {
+func TestEncodingsAreDecoded(t *testing.T) {
 	german := "Die Prüfung des Daches ergab keine Mängel. Größe: 120 m², Straße: Königsallee 5."
 	french := "Le toit a été rénové l'année dernière; la façade est très sèche."
 	japaneseText := "屋根は昨年新しくなりました。東京の家です。"
@@ -80,7 +80,7 @@ func TestTextInAnyEncodingIsDecoded(t *testing.T) {
 	}
 }
 
-func TestAStrayZeroByteIsLeftOut(t *testing.T) {
+func TestStrayNULIsDropped(t *testing.T) {
 	for _, text := range []string{
 		"The roof\x00 is new.", "The roof\x00 is new!.", "\x00Dach für 5 €\n",
 		strings.Repeat("A line of words that goes on.\n", 50) + "\x00",
@@ -95,7 +95,7 @@ func TestAStrayZeroByteIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestADeclaredEncodingCounts(t *testing.T) {
+func TestDeclaredEncodingIsUsed(t *testing.T) {
 	text := "Dach wymieniony"
 	for _, tt := range []struct{ name, page, want string }{
 		{"meta charset", `<meta charset="windows-1250"><p>` + text + " \xb3", text + " ł"},
@@ -114,7 +114,7 @@ func TestADeclaredEncodingCounts(t *testing.T) {
 	}
 }
 
-func TestAStrayByteDoesNotSpoilUTF8(t *testing.T) {
+func TestStrayByteKeepsUTF8(t *testing.T) {
 	src := strings.Repeat("Größe und Straße. ", 5) + "caf\xe9"
 	got, err := decodeText([]byte(src), "")
 	if want := strings.Repeat("Größe und Straße. ", 5) + "café"; err != nil || got != want {
@@ -122,7 +122,7 @@ func TestAStrayByteDoesNotSpoilUTF8(t *testing.T) {
 	}
 }
 
-func TestNothingIsReplacedThatTheSourceDidNotReplace(t *testing.T) {
+func TestReplacementCharactersComeFromSource(t *testing.T) {
 	for b := 0x80; b <= 0xFF; b++ {
 		src := fmt.Sprintf("word %c word", 'x')
 		data := []byte(strings.Replace(src, "x", string([]byte{byte(b)}), 1))
@@ -144,7 +144,7 @@ func readTable(t *testing.T, src string) corpus.Extracted {
 	return x
 }
 
-func TestCSVIsATableWhateverSeparatesItsFields(t *testing.T) {
+func TestCSVWithAnyDelimiterIsTable(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ src, want string }{
 		{"Part,Price\nSlate,4.50\n\"Nail, long\",0.10\n", "Part | Price\nSlate | 4.50\nNail, long | 0.10"},
@@ -168,7 +168,7 @@ func TestCSVIsATableWhateverSeparatesItsFields(t *testing.T) {
 	}
 }
 
-func TestEachPartOfALongTableKnowsItsColumns(t *testing.T) {
+func TestLongTablePartsRepeatHeader(t *testing.T) {
 	t.Parallel()
 	var src strings.Builder
 	src.WriteString("Part,Price,Supplier\n")
@@ -195,7 +195,7 @@ func TestEachPartOfALongTableKnowsItsColumns(t *testing.T) {
 	}
 }
 
-func TestCSVBeyondTheMostCellsIsText(t *testing.T) {
+func TestCSVOverCellLimitIsText(t *testing.T) {
 	t.Parallel()
 	src := "a,b\n" + strings.Repeat("1,2\n", 200_000) + "the,end\n"
 	x := readTable(t, src)

@@ -144,7 +144,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-func TestFrontMatterBecomesMeta(t *testing.T) {
+func TestFrontMatterIsMetadata(t *testing.T) {
 	x := mustExtract(
 		t, "a.md",
 		"---\ntitle: The house\nauthor: A. Smith\ndate: 2024-02-29\ntags: [roof, wall]\nlang: en-GB\n---\n# "+
@@ -242,7 +242,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-func TestAnArticleIsReadWithoutWhatIsAroundIt(t *testing.T) {
+func TestArticleIsExtractedFromPage(t *testing.T) {
 	body := strings.Repeat(
 		"<p>The roof of the house was looked at, and it was found to be dry, sound, and in good order, which is rare "+
 			"in houses of this age.</p>", 12,
@@ -265,7 +265,7 @@ func TestAnArticleIsReadWithoutWhatIsAroundIt(t *testing.T) {
 	}
 }
 
-func TestFilesThatHoldNoTextAreRefused(t *testing.T) {
+func TestFilesWithoutTextAreRejected(t *testing.T) {
 	for _, tt := range []struct{ name, file, data, code, says string }{
 		{"an empty file", "a.txt", "", "no_text", "empty"},
 		{"white space alone", "a.md", " \n\n ", "no_text", "no text"},
@@ -285,14 +285,14 @@ func TestFilesThatHoldNoTextAreRefused(t *testing.T) {
 	}
 }
 
-func TestAPDFIsHandedOnWhateverItIsCalled(t *testing.T) {
+func TestPDFIsDetectedUnderAnyName(t *testing.T) {
 	_, err := extractBytes(t, "a.txt", "text/plain", []byte("\n%PDF-1.4\n"))
 	if err == nil || !strings.Contains(err.Error(), "PDF reader") {
 		t.Errorf("error = %v, want the PDF reader's", err)
 	}
 }
 
-func TestHugeNestingIsReadAsText(t *testing.T) {
+func TestDeepNestingIsReadAsText(t *testing.T) {
 	for _, tt := range []struct{ name, file, src string }{
 		{"quotations", "a.md", strings.Repeat(">", 100_000) + " deep"},
 		{"lists", "a.md", strings.Repeat("- ", 50_000) + "deep"},
@@ -348,7 +348,7 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-func TestAPlaceholderOfAPageIsNoTitle(t *testing.T) {
+func TestPagePlaceholderIsNotTitle(t *testing.T) {
 	const body = `</title></head><body><h1>Roof survey</h1>` +
 		`<p>The slates are new and the walls are dry.</p></body></html>`
 	for stated, want := range map[string]string{
@@ -369,7 +369,7 @@ func TestAPlaceholderOfAPageIsNoTitle(t *testing.T) {
 
 // Text that a browser displays is read wherever it is in the file. Hidden text is a fallback for a page without
 // other text.
-func TestHiddenPartsOfHTMLStandInForAPageWithoutText(t *testing.T) {
+func TestHiddenTextIsFallbackForPageWithoutText(t *testing.T) {
 	for _, tt := range []struct {
 		name, src string
 		want      []string
@@ -420,7 +420,7 @@ func TestHiddenPartsOfHTMLStandInForAPageWithoutText(t *testing.T) {
 	}
 }
 
-func TestAPageWithoutTextSaysWhatToDo(t *testing.T) {
+func TestPageWithoutTextNamesNextStep(t *testing.T) {
 	for _, tt := range []struct{ name, src, says string }{
 		{"frames", "<title>Manual</title><frameset><frame src=left.html><frame src=left.html><frame src=b/right.html>" +
 			"</frameset>", "This page only shows other pages in frames. Add left.html, b/right.html."},
@@ -440,7 +440,7 @@ func TestAPageWithoutTextSaysWhatToDo(t *testing.T) {
 }
 
 // The fallback reader without markup finds the same parts.
-func TestHiddenPartsStandInWithoutMarkupToo(t *testing.T) {
+func TestHiddenTextFallbackWorksWithoutMarkup(t *testing.T) {
 	for src, want := range map[string]string{
 		"<frameset><frame src=a.html><noframes><h1>Roof</h1><p>It is <b>new</b>.</noframes></frameset>": "Roof\n\n" +
 			"It is new.",
@@ -495,7 +495,7 @@ func encoded(t *testing.T, enc interface{ String(string) (string, error) }, s st
 }
 
 // A text with some binary bytes is read, with any file name.
-func TestWhatIsMostlyTextIsRead(t *testing.T) {
+func TestMostlyTextIsRead(t *testing.T) {
 	russian := strings.Repeat("Крыша дома была осмотрена, стены сухие.\n", 40)
 	for _, tt := range []struct{ name, file, data, want string }{
 		{"a log with stray zero bytes", "a.log", strings.ReplaceAll(logOf(200), "worker", "wor\x00ker"+
@@ -573,7 +573,7 @@ func holdsLines(text, lines string) bool {
 }
 
 // Mostly binary data is rejected with the same message during an upload and when it is read.
-func TestWhatIsMostlyNoTextIsRefused(t *testing.T) {
+func TestMostlyBinaryIsRejected(t *testing.T) {
 	const notText = "holds binary data, not text. Save it as PDF and add that."
 	for _, tt := range []struct{ name, file, data, says string }{
 		{"compressed data", "a.log", noise(9000), notText},
@@ -609,7 +609,7 @@ func TestWhatIsMostlyNoTextIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFileOfZerosHoldsNoText(t *testing.T) {
+func TestFileOfZerosHasNoText(t *testing.T) {
 	_, err := extractBytes(t, "a.log", "text/plain", make([]byte, 1<<20))
 	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != "no_text" {
 		t.Errorf("error = %v, want no_text", err)

@@ -18,7 +18,7 @@ import (
 // twice: of several formats whose Magic matches, the first one is used, and lists for people keep this order. "txt"
 // has to be last, as the fallback.
 //
-// To add a format, write its entry here and its reader. TestEveryFormatIsWholeAndLikeNoOther then reports missing
+// To add a format, write its entry here and its reader. TestFormatsAreCompleteAndDistinct then reports missing
 // fields. Paged formats need a renderer of their pages as well. A format that holds files fills
 // corpus.Extracted.Members.
 var Formats = Registry{

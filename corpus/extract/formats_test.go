@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestEveryFormatIsWholeAndLikeNoOther(t *testing.T) {
+func TestFormatsAreCompleteAndDistinct(t *testing.T) {
 	of := map[string]string{} // name, MIME type, extension or word → format
 	for i, f := range Formats {
 		if f.Name == "" || f.Label == "" || f.MIME == "" || len(f.Extensions) == 0 {
@@ -32,7 +32,7 @@ func TestEveryFormatIsWholeAndLikeNoOther(t *testing.T) {
 }
 
 // A PDF may have data ahead of its header, and a text may mention headers or contain a whole file.
-func TestAHeaderOfAPDFIsOneInAPDFOnly(t *testing.T) {
+func TestPDFHeaderInTextIsNotPDF(t *testing.T) {
 	const (
 		object = "1 0 obj\n<< /Type /Catalog >>\nendobj\n"
 		pdf    = "%PDF-1.4\n%\xe2\xe3\xcf\xd3\n" + object
@@ -70,7 +70,7 @@ func TestAHeaderOfAPDFIsOneInAPDFOnly(t *testing.T) {
 	}
 }
 
-func TestSniffNamesTheMIMEType(t *testing.T) {
+func TestSniffReturnsMIMEType(t *testing.T) {
 	for _, tt := range []struct{ name, head, want, says string }{
 		{"a.txt", "%PDF-1.7", "application/pdf", ""},
 		{"a", "words", "text/plain", ""},
@@ -105,7 +105,7 @@ func TestSniffNamesTheMIMEType(t *testing.T) {
 	}
 }
 
-func TestWordsForFormats(t *testing.T) {
+func TestFormatNames(t *testing.T) {
 	for word, want := range map[string]string{
 		".MD": "md", "markdown": "md", "Web page": "html", "htm": "html", "plain text": "txt", "PDF": "pdf",
 		"pages": "",

@@ -91,7 +91,7 @@ func blockLines(x corpus.Extracted) (lines []string) {
 	return lines
 }
 
-func TestAMailIsItsTextItsHeadAndItsFiles(t *testing.T) {
+func TestMailIncludesTextHeaderAndAttachments(t *testing.T) {
 	x, inside, err := extractFile(t, "roof.eml", sampleMail)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestAMailIsItsTextItsHeadAndItsFiles(t *testing.T) {
 	}
 }
 
-func TestAMailWithoutTextIsItsHTML(t *testing.T) {
+func TestMailWithoutTextUsesHTML(t *testing.T) {
 	x, _, err := extractFile(t, "a.eml", "From: a@example.com\nSubject: Hi\nContent-Type: text/html; charset=utf-8\n\n"+
 		"<style>p{}</style><p>The <b>roof</b> is dry.<img src=\"https://example.com/pixel\"></p><script>1</script>")
 	if err != nil {
@@ -138,7 +138,7 @@ func TestAMailWithoutTextIsItsHTML(t *testing.T) {
 	}
 }
 
-func TestDamagedMailsAreReadAsFarAsPossible(t *testing.T) {
+func TestDamagedMailsArePartlyRead(t *testing.T) {
 	for name, mail := range map[string]string{
 		"a line that is no header":    "no header\nX Y: z\n\nIt is dry.",
 		"a header of 2 MB":            "X-A: " + strings.Repeat("a", 2<<20) + "\n\nIt is dry.",
@@ -156,7 +156,7 @@ func TestDamagedMailsAreReadAsFarAsPossible(t *testing.T) {
 	}
 }
 
-func TestAMailboxIsItsMails(t *testing.T) {
+func TestMailboxIsSplitIntoMails(t *testing.T) {
 	var box strings.Builder
 	for i := range 3 {
 		fmt.Fprintf(
@@ -180,7 +180,7 @@ func TestAMailboxIsItsMails(t *testing.T) {
 	}
 }
 
-func TestBrokenMailsCostLittle(t *testing.T) {
+func TestBrokenMailsUseBoundedMemory(t *testing.T) {
 	deep := "Subject: deep\n"
 	for i := range 2000 {
 		deep += fmt.Sprintf("Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n", i, i)
@@ -207,7 +207,7 @@ func TestBrokenMailsCostLittle(t *testing.T) {
 }
 
 // In a text and on a slide the words of a chart include its values, which are nowhere else.
-func TestTheWordsOfChartsAreReadInTextsAndSlides(t *testing.T) {
+func TestChartWordsAreReadFromTextsAndSlides(t *testing.T) {
 	const object = `<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>`
 	cell := func(s string) string { return `<table:table-cell><text:p>` + s + `</text:p></table:table-cell>` }
 	chart := `<office:document-content><office:body><office:chart><chart:chart><chart:title><text:p>Costs</text:p>` +
@@ -290,7 +290,7 @@ func openDocument(t testing.TB, kind, styles, body string) string {
 	)
 }
 
-func TestEverydayFilesAreReadAsTheyLook(t *testing.T) {
+func TestEverydayFilesReadAsDisplayed(t *testing.T) {
 	list := `<text:list-style style:name="L1"><text:list-level-style-number text:level="1" style:num-format="1" ` +
 		`style:num-suffix="."/>` +
 		`<text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")" ` +
@@ -374,7 +374,7 @@ func TestEverydayFilesAreReadAsTheyLook(t *testing.T) {
 	}
 }
 
-func TestLinesKeepTheirNumbers(t *testing.T) {
+func TestLineNumbersAreKept(t *testing.T) {
 	var src strings.Builder
 	for range 100 {
 		src.WriteString("key: value\n\n")
@@ -394,7 +394,7 @@ func TestLinesKeepTheirNumbers(t *testing.T) {
 	}
 }
 
-func TestHostileEverydayFilesFailWithASentence(t *testing.T) {
+func TestHostileEverydayFilesFailWithMessage(t *testing.T) {
 	for _, tt := range []struct{ name, file, body, code string }{
 		{"rich text in too many groups", "a.rtf", `{\rtf1` + strings.Repeat("{", 5000), "broken"},
 		{"rich text of nothing", "a.rtf", `{\rtf1\ansi {\pict 00}}`, "no_text"},
@@ -439,7 +439,7 @@ func FuzzEverydayFiles(f *testing.F) {
 }
 
 // The numbers are those that LibreOffice displays.
-func TestListsHaveTheNumbersThatTheirProgramsShow(t *testing.T) {
+func TestListNumbersMatchLibreOffice(t *testing.T) {
 	level := func(n, rest string) string {
 		return `<text:list-level-style-number text:level="` + n + `" ` + rest + `/>`
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestASlotGoesToTheUserServedLeastRecently(t *testing.T) {
+func TestSchedulerPrefersLeastRecentlyServedUser(t *testing.T) {
 	s := NewSlots(1, 1)
 	var order []string
 	waiting := []string{"a", "a", "a", "b", "c", "b"}
@@ -33,7 +33,7 @@ func TestASlotGoesToTheUserServedLeastRecently(t *testing.T) {
 	}
 }
 
-func TestAUserGetsNoMoreSlotsThanOneMay(t *testing.T) {
+func TestSchedulerLimitsSlotsPerUser(t *testing.T) {
 	s := NewSlots(4, 2)
 	for _, want := range []struct {
 		user string
@@ -49,7 +49,7 @@ func TestAUserGetsNoMoreSlotsThanOneMay(t *testing.T) {
 	}
 }
 
-func TestEnterTakesTurns(t *testing.T) {
+func TestEnterAlternatesBetweenUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSlots(1, 1)
 		if err := s.Enter(t.Context(), "a"); err != nil {
@@ -77,7 +77,7 @@ func TestEnterTakesTurns(t *testing.T) {
 	})
 }
 
-func TestEnterThatIsGivenUpKeepsNoSlot(t *testing.T) {
+func TestCancelledEnterReleasesSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSlots(1, 1)
 		if err := s.Enter(t.Context(), "a"); err != nil {
@@ -122,7 +122,7 @@ func (p *pile) claim(_ context.Context, user string) (string, bool, error) {
 	return user, p.left[user] >= 0, nil
 }
 
-func TestWorkOfOneUserDoesNotWaitForAnothers(t *testing.T) {
+func TestWorkDoesNotWaitForOtherUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, hang := &pile{left: map[string]int{"many": 100}}, make(chan struct{})
 		done := make(chan struct{}, 1)

@@ -23,7 +23,7 @@ import (
 
 // A server with gRPC's default limits allows a keepalive ping every five minutes, and without calls every two
 // hours.
-func TestAnIdleConnectionIsKept(t *testing.T) {
+func TestIdleConnectionIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
 		grpc_health_v1.RegisterHealthServer(server, health.NewServer())
@@ -60,7 +60,7 @@ func TestAnIdleConnectionIsKept(t *testing.T) {
 }
 
 // Packets are lost without an error: the call times out, and the next one uses another connection.
-func TestAConnectionThatLeadsNowhereIsGivenUp(t *testing.T) {
+func TestDeadConnectionTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, listener := grpc.NewServer(), bufconn.Listen(1<<20)
 		grpc_health_v1.RegisterHealthServer(server, health.NewServer())
@@ -170,7 +170,7 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-func TestNothingIsLeftRunning(t *testing.T) {
+func TestCloseStopsGoroutines(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	s, err := New(Config{Address: "127.0.0.1:1", Model: "test"})
 	if err != nil {

@@ -47,7 +47,7 @@ func hits(t *testing.T, s *Store, query ...float32) int {
 	return len(found)
 }
 
-func TestAnotherModelHasItsOwnCollection(t *testing.T) {
+func TestModelsHaveSeparateCollections(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestAnotherModelHasItsOwnCollection(t *testing.T) {
 	}
 }
 
-func TestAServerThatSaysNothingCostsThreeSeconds(t *testing.T) {
+func TestSilentServerTimesOutAfterThreeSeconds(t *testing.T) {
 	t.Parallel()
 	server := milvustest.ForTest(t, milvustest.Lite)
 	s := open(t, Config{Address: server.Address, Model: "test"})
@@ -120,7 +120,7 @@ func TestAServerThatSaysNothingCostsThreeSeconds(t *testing.T) {
 	})
 }
 
-func TestARestartedServerIsFoundAgain(t *testing.T) {
+func TestRestartedServerIsReconnected(t *testing.T) {
 	t.Parallel()
 	server := milvustest.ForTest(t, milvustest.Standalone)
 	s := open(t, Config{Address: server.Address, Model: "test"})
@@ -189,7 +189,7 @@ func createEarlier(t *testing.T, s *Store, conn client.Client, name string) {
 	mustDo(t, "LoadCollection", conn.LoadCollection(t.Context(), name, false))
 }
 
-func TestACollectionWithoutTextsIsUsedAsItIs(t *testing.T) {
+func TestCollectionWithoutTextsIsUsed(t *testing.T) {
 	t.Parallel()
 	address := milvustest.Shared(t, milvustest.Standalone)
 	s := open(t, Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test"})
@@ -209,7 +209,7 @@ func TestACollectionWithoutTextsIsUsedAsItIs(t *testing.T) {
 
 // Earlier versions stored words in collections of other names. Such a collection is dropped once every document has
 // its vectors in the new one.
-func TestAnEarlierVersionsCollectionServesUntilOursIsComplete(t *testing.T) {
+func TestOldCollectionServesUntilReplacementIsComplete(t *testing.T) {
 	t.Parallel()
 	address := milvustest.Shared(t, milvustest.Lite)
 	s := open(t, Config{Address: address, Collection: milvustest.Collection(t, address), Model: "test"})
@@ -303,7 +303,7 @@ func found(t testing.TB, library *corpus.Library, q corpus.Query) (places []stri
 }
 
 // A library falls back to lexical search while Milvus is down, and returns to hybrid search once it is back.
-func TestALibraryFindsByWordsWhileMilvusIsAway(t *testing.T) {
+func TestLibraryFallsBackToLexicalSearchWithoutMilvus(t *testing.T) {
 	t.Parallel()
 	server := milvustest.ForTest(t, milvustest.Lite)
 	library, _ := openLibrary(t, t.TempDir(), open(t, Config{Address: server.Address, Model: "test"}))
@@ -344,9 +344,9 @@ var (
 	benchSearches = map[milvustest.Kind]int{milvustest.Standalone: 500, milvustest.Lite: 50}
 )
 
-// BenchmarkBesideTheClient compares the store with the bare client on the same server, in one run. Their order
+// BenchmarkStoreAndClient compares the store with the bare client on the same server, in one run. Their order
 // alternates, since the server is still busy with earlier work.
-func BenchmarkBesideTheClient(b *testing.B) {
+func BenchmarkStoreAndClient(b *testing.B) {
 	for _, kind := range kinds {
 		b.Run(string(kind), func(b *testing.B) {
 			for range b.N {
@@ -511,7 +511,7 @@ func p95(all []time.Duration) time.Duration {
 
 // A collection that this process did not create may have vectors of another one, which must be replaced, not
 // duplicated.
-func TestWhatAnotherProcessStoredIsReplaced(t *testing.T) {
+func TestVectorsOfOtherProcessAreReplaced(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -535,7 +535,7 @@ func TestWhatAnotherProcessStoredIsReplaced(t *testing.T) {
 	}
 }
 
-func TestWhatWasInsertedIsFoundAndReplaced(t *testing.T) {
+func TestInsertedVectorsAreFoundAndReplaced(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {
@@ -558,7 +558,7 @@ func TestWhatWasInsertedIsFoundAndReplaced(t *testing.T) {
 	}
 }
 
-func TestWhatWasWrittenIsForgottenBeforeItIsTooMuch(t *testing.T) {
+func TestWrittenIDsAreForgottenAtLimit(t *testing.T) {
 	w := newWritten()
 	vs := []corpus.Vector{vector("a", "d"), vector("b", "d")}
 	if known := w.addVectors(vs); len(known) > 0 {
@@ -576,7 +576,7 @@ func TestWhatWasWrittenIsForgottenBeforeItIsTooMuch(t *testing.T) {
 	}
 }
 
-func TestASearchDoesNotWaitForTheFirstCollection(t *testing.T) {
+func TestSearchDoesNotWaitForCollectionCreation(t *testing.T) {
 	t.Parallel()
 	s := open(t, Config{Address: "127.0.0.1:1", Model: "test"})
 	mustDo(t, "startMaking", s.startMaking(t.Context()))

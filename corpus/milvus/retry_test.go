@@ -12,7 +12,7 @@ import (
 )
 
 // Calls of the Milvus SDK are retried as configured, although the package that it imports is replaced.
-func TestCallsOfTheSDKAreAttemptedAgain(t *testing.T) {
+func TestSDKCallsAreRetried(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		failures int

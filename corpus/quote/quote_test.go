@@ -51,7 +51,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestFindStaysInItsRange(t *testing.T) {
+func TestFindRespectsRange(t *testing.T) {
 	r := []rune("one two three one two three")
 	if a, b, check := quote.Find(r, "one two", 5, len(r)); a != 14 || b != 21 || check != chat.CheckVerified {
 		t.Errorf("found [%d, %d) %s, want [14, 21)", a, b, check)

@@ -2,7 +2,7 @@ package quote
 
 import "testing"
 
-func TestIndexFindsRunsOfEqualWords(t *testing.T) {
+func TestIndexFindsEqualRuns(t *testing.T) {
 	t.Parallel()
 	var x Index
 	x.Add("Nothing of it stands here.")

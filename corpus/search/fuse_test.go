@@ -48,7 +48,7 @@ func TestFuse(t *testing.T) {
 	}
 }
 
-func TestNonsenseKeepsTheShapeOfAText(t *testing.T) {
+func TestNonsenseKeepsTextShape(t *testing.T) {
 	for text, want := range map[string]string{
 		"Rent of mill 12?": "Sfou pg njmm 12?", "ZZ zz": "YY yy", "мель": "нжмэ", "磨坊": "磩坋",
 		"2024-05": "2024-05", "": "",
@@ -59,7 +59,7 @@ func TestNonsenseKeepsTheShapeOfAText(t *testing.T) {
 	}
 }
 
-func TestDoubtRisesWithTheNearnessOfNonsense(t *testing.T) {
+func TestDoubtIncreasesWithNonsenseSimilarity(t *testing.T) {
 	s := Scale{far: 0.1, near: 0.5, middle: 0.3, slope: 20}
 	for cosine, want := range map[float64]float64{-1: 0, 0.1: 0.018, 0.3: 0.5, 0.5: 0.982, 1: 1} {
 		if got := s.Doubt(cosine); got < want-1e-3 || got > want+1e-3 {
@@ -68,7 +68,7 @@ func TestDoubtRisesWithTheNearnessOfNonsense(t *testing.T) {
 	}
 }
 
-func TestDoubtLeavesTheOrderToTheWords(t *testing.T) {
+func TestDoubtKeepsLexicalOrder(t *testing.T) {
 	fits := []Fit{{ID: "near", Words: 0.2, Meaning: 1.5}, {ID: "worded", Words: 0.8, Meaning: 0.5}}
 	for doubt, want := range map[float64]string{0: "near", 1: "worded"} {
 		if got := Fuse(fits, doubt); got[0].ID != want {
@@ -81,7 +81,7 @@ func TestDoubtLeavesTheOrderToTheWords(t *testing.T) {
 	}
 }
 
-func TestTyposCountsSwapsOnce(t *testing.T) {
+func TestTyposCountsTranspositionsOnce(t *testing.T) {
 	for _, tt := range []struct {
 		a, b  string
 		limit int
@@ -96,7 +96,7 @@ func TestTyposCountsSwapsOnce(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheFingersAreToldFromOtherWords(t *testing.T) {
+func TestTyposDifferFromOtherWords(t *testing.T) {
 	for _, tt := range []struct {
 		typed, word string
 		want        Meant

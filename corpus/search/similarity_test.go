@@ -12,7 +12,7 @@ func turned(cosine float64) []float32 {
 	return []float32{float32(cosine), float32(math.Sqrt(1 - cosine*cosine))}
 }
 
-func TestAScaleTellsWhatAnswersFromTheRest(t *testing.T) {
+func TestScaleSeparatesAnswers(t *testing.T) {
 	t.Parallel()
 	// cosines of 0.86 and 0.84 for answers, of 0.74 and 0.76 for the rest
 	measured := search.MeasureScale(
@@ -55,7 +55,7 @@ func TestSimilarityDoesNotSaturate(t *testing.T) {
 	}
 }
 
-func TestAnEmbedderThatTellsNothingApartHasNoScale(t *testing.T) {
+func TestUniformEmbedderHasNoScale(t *testing.T) {
 	t.Parallel()
 	same := [][]float32{turned(1), turned(1), turned(1)}
 	for name, s := range map[string]search.Scale{
@@ -72,7 +72,7 @@ func TestAnEmbedderThatTellsNothingApartHasNoScale(t *testing.T) {
 	}
 }
 
-func TestEachQueryHasAPassageOfItsOwn(t *testing.T) {
+func TestQueriesHaveOwnPassage(t *testing.T) {
 	t.Parallel()
 	queries, passages := search.SimilarityPairs()
 	if len(queries) != len(passages) || len(queries) < 12 {

@@ -43,7 +43,7 @@ func TestQuestion(t *testing.T) {
 }
 
 // A search uses only the document's words: those of the template are stop words.
-func TestFormsHaveNoWordsToSearchFor(t *testing.T) {
+func TestTemplateWordsAreStopWords(t *testing.T) {
 	for language, f := range languages {
 		for _, form := range []string{f.section, f.words, f.cell} {
 			asked := fill(form, "Hargreaves", "Millbrook")

@@ -78,7 +78,7 @@ func TestJudgedPairs(t *testing.T) {
 }
 
 // Each claim has the words of its passage, but with other relations, a replaced word, or an added clause.
-func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
+func TestClaimWithSameWordsMayBeFalse(t *testing.T) {
 	t.Parallel()
 	const (
 		models   = "Model A weighs 5 kg and has a red handle. Model B weighs 7 kg and has a blue handle."
@@ -174,7 +174,7 @@ func TestTheWordsOfAPassageDoNotMakeAClaimTrue(t *testing.T) {
 }
 
 // A passage of 10,000 words and 200 claims that partly match; and the same words without punctuation.
-func BenchmarkBackedByALongPassage(b *testing.B) {
+func BenchmarkBackedLongPassage(b *testing.B) {
 	long := strings.Repeat(hours+" "+survey+" ", 32)
 	var claims []string
 	for _, s := range strings.Split(hours, ". ") {
@@ -285,7 +285,7 @@ func TestOppositesContradict(t *testing.T) {
 }
 
 // Antonyms, converse statements and added words can't be distinguished from contradictions.
-func TestWhatWordsCannotDecideIsNotSupported(t *testing.T) {
+func TestUndecidableClaimsAreUnsupported(t *testing.T) {
 	for _, claim := range []string{
 		"The minimum stay is two nights for all.",
 		"The sale was after the survey.",
@@ -322,7 +322,7 @@ func BenchmarkBacked(b *testing.B) {
 }
 
 // The usual claims and passages have no words with opposites.
-func BenchmarkBackedPlainly(b *testing.B) {
+func BenchmarkBackedWithoutOpposites(b *testing.B) {
 	for b.Loop() {
 		j := support.NewJudge()
 		for _, claim := range []string{

@@ -60,7 +60,7 @@ type phrase struct {
 
 // maxPhrase is the maximum number of words of a sentence that are compared with a clause at once. Longer ones are
 // tables without rows or texts without punctuation. Comparison is quadratic in the words
-// (BenchmarkBackedByALongPassage).
+// (BenchmarkBackedLongPassage).
 const maxPhrase = 256
 
 // cutPieces splits a phrase that is too long.

@@ -55,7 +55,7 @@ func TestBestSentence(t *testing.T) {
 	}
 }
 
-func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
+func TestHeadingIsQuotedOnlyForItself(t *testing.T) {
 	const drains = "Drains\n\nThe pipes under the yard date from 1980. They were cleaned by Acme in " +
 		"May.\n\nWater\n\nThe tap drips."
 	for _, tt := range []struct {
@@ -78,7 +78,7 @@ func TestAHeadingIsQuotedOnlyForItself(t *testing.T) {
 	}
 }
 
-func TestAContentsLineIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
+func TestContentsLineIsQuotedOnlyAsLastResort(t *testing.T) {
 	const passage = "13.1 How can I become a developer? . . . . . . . . 57\n13.2 Where are the keys kept? . . . . . " +
 		". . 58\n\n13.1 How can I become a developer?\n\n" +
 		"The New Members' Corner describes how somebody becomes a developer. Wait for a sponsor."
@@ -95,7 +95,7 @@ func TestAContentsLineIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
 	}
 }
 
-func TestAQuestionIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
+func TestQuestionIsQuotedOnlyAsLastResort(t *testing.T) {
 	const passage = "Tax handbook\n\n1. When is the tax return due?\n2. How is the tax return filed online?\n\n" +
 		"When is the tax return due?\n\nThe return is due in July.\n\nHow is the tax return filed online?\n\n" +
 		"To file the tax return online, open the portal and sign with your card."
@@ -112,7 +112,7 @@ func TestAQuestionIsQuotedOnlyForWordsThatStandNowhereElse(t *testing.T) {
 	}
 }
 
-func TestAPassageSupportsItsOwnRows(t *testing.T) {
+func TestPassageSupportsItsRows(t *testing.T) {
 	const passage = "setting | default | what it does\nFOOTNOTE_SESSION_KEEP_DAYS | 30 | a conversation is removed " +
 		"so many days after its last question; 0: never\nFOOTNOTE_WEB_ALLOW | | addresses (IP:PORT) that pages may " +
 		"be read from"
@@ -163,7 +163,7 @@ const rules = "Rules. The roof was replaced in 2019. The roof was renewed in 198
 	"that work. The rent is £1,150 a month. " +
 	"The cover ends no later than 3 May 2031. Der Filter wird nicht gereinigt. The employee gets three months' notice."
 
-func TestWhatSaysTheOppositeDoesNotSupport(t *testing.T) {
+func TestOppositeStatementIsUnsupported(t *testing.T) {
 	for _, tt := range []struct {
 		claim string
 		want  bool
@@ -209,7 +209,7 @@ func TestWhatSaysTheOppositeDoesNotSupport(t *testing.T) {
 	}
 }
 
-func TestAClaimMayRestOnSeveralPassages(t *testing.T) {
+func TestClaimMayNeedSeveralPassages(t *testing.T) {
 	j := support.NewJudge()
 	if !j.Backed("MAX_UPLOAD_MIB | 50 | largest file", "", "Setting\tDefault\nMAX_UPLOAD_MIB\t50\tlargest file") {
 		t.Error("a name with underscores is taken apart")
@@ -231,7 +231,7 @@ func BenchmarkBestSentence(b *testing.B) {
 	}
 }
 
-func TestACopiedSentenceIsItsOwnQuote(t *testing.T) {
+func TestCopiedSentenceIsItsQuote(t *testing.T) {
 	t.Parallel()
 	const passage = "dpkg --get-selections \\* > selections.txt\n\ndpkg --set-selections < selections.txt\n\nThe " +
 		"selections are kept\nin a file. Purge packages by hand."

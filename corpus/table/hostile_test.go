@@ -42,7 +42,7 @@ func TestHostileTables(t *testing.T) {
 	}
 }
 
-func TestATableThatIsLongerThanIsKeptIsNotAddedUp(t *testing.T) {
+func TestTruncatedTableIsNotSummed(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "long.csv", "A,B\n"+strings.Repeat("1,2\n", 120_000))
 	got := ask(t, tables, "en", table.Query{Compute: compute(table.Sum, "A")})
@@ -59,7 +59,7 @@ func TestATableThatIsLongerThanIsKeptIsNotAddedUp(t *testing.T) {
 	}
 }
 
-func TestASheetOfAllColumnsIsAsked(t *testing.T) {
+func TestSheetWithMaximumColumnsIsQueried(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "wide.xlsx")
 	f := excelize.NewFile()

@@ -80,7 +80,7 @@ const rents = "Flat;Tenant;Since;Rent;Share;Note\n" +
 	"01;Weber;12.03.2024;1.234,50 €;25 %;\n02;Öztürk;01.11.2023;950,00 €;19 %;late\n" +
 	"03;weber;30.06.2025;1.000,00 €;20,5 %;\n04;;15.01.2022;–;;empty\n"
 
-func TestRowsFulfilConditions(t *testing.T) {
+func TestRowsMatchConditions(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "rents.csv", rents)
 	for _, tt := range []struct {
@@ -113,7 +113,7 @@ func TestRowsFulfilConditions(t *testing.T) {
 	}
 }
 
-func TestNumbersAreComputedInTheFormOfTheirColumn(t *testing.T) {
+func TestNumbersKeepColumnFormat(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "rents.csv", rents)
 	left := " 1 cell of the column “Rent” is no number and was left out: “–” in row 5."
@@ -138,7 +138,7 @@ func TestNumbersAreComputedInTheFormOfTheirColumn(t *testing.T) {
 	}
 }
 
-func TestGroupsAreComputedAndPutInOrder(t *testing.T) {
+func TestGroupsAreComputedAndSorted(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "sales.csv", "Town,Kind,Amount,Day\nYork,a,$5,2026-01-02\n"+
 		"Leeds,b,$7.50,2026-01-01\nYork,b,€3,2026-02-01\nleeds,a,$1.25,2026-03-01\n")
@@ -168,7 +168,7 @@ func TestGroupsAreComputedAndPutInOrder(t *testing.T) {
 	}
 }
 
-func TestNumbersAndDatesAreReadInTheFormsOfLanguages(t *testing.T) {
+func TestNumbersAndDatesParseByLanguage(t *testing.T) {
 	t.Parallel()
 	sum := func(cells ...string) string {
 		return "Name;Value\n" + "x;" + strings.Join(cells, "\nx;") + "\n"
@@ -229,7 +229,7 @@ func TestNumbersAndDatesAreReadInTheFormsOfLanguages(t *testing.T) {
 }
 
 // The sum of any table equals that of a reference computation, in any number format.
-func TestSumsAreThoseOfAReference(t *testing.T) {
+func TestSumsMatchReference(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -274,7 +274,7 @@ func TestSumsAreThoseOfAReference(t *testing.T) {
 	}
 }
 
-func TestASheetIsFoundWithItsHeadAndWithoutItsTotal(t *testing.T) {
+func TestSheetHasHeaderAndNoTotalRow(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "book.xlsx")
 	f := excelize.NewFile()
@@ -323,7 +323,7 @@ func TestASheetIsFoundWithItsHeadAndWithoutItsTotal(t *testing.T) {
 }
 
 // The header is below lines of words, one of which spans columns, and above cells with numbers.
-func TestTheHeadStandsBelowWords(t *testing.T) {
+func TestHeaderFollowsIntroductoryLines(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "people.csv", "Some,people,,\nor,merging,merging,merging\nName,Work,Age,Town\n"+
 		"Ann,singer,70,York\nBob,actor,61,Leeds\nAnd that is all,,,\n")
@@ -332,7 +332,7 @@ func TestTheHeadStandsBelowWords(t *testing.T) {
 	}
 }
 
-func TestTablesOfTextsAreAsked(t *testing.T) {
+func TestTextTablesAreQueried(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"fees.md": "# Fees\n\nText.\n\n| Kind | Fee |\n|---|---|\n| A | 3.50 |\n| B | 4 |\n\nMore text.\n",
@@ -349,7 +349,7 @@ func TestTablesOfTextsAreAsked(t *testing.T) {
 	}
 }
 
-func TestTotalsAreWrittenInManyWays(t *testing.T) {
+func TestTotalRowLabels(t *testing.T) {
 	t.Parallel()
 	for plain, want := range map[string][]string{
 		"2026-03-12": {"2026-03-12", "12 March 2026", "March 12, 2026", "12.03.2026"},

@@ -37,7 +37,7 @@ func load(t *testing.T, env []string, profiles ...string) (*types.Project, error
 
 var given = []string{"POSTGRES_PASSWORD=secret"}
 
-func TestComposeStartsTwoReplicasBehindAProxy(t *testing.T) {
+func TestComposeStartsTwoReplicasBehindProxy(t *testing.T) {
 	t.Parallel()
 	if _, err := load(t, nil); err == nil || !strings.Contains(err.Error(), "set POSTGRES_PASSWORD") {
 		t.Errorf("without a password: %v, want %q in it", err, "set POSTGRES_PASSWORD")
@@ -150,7 +150,7 @@ func objects(t *testing.T) (list []runtime.Object) {
 	return list
 }
 
-func TestKubernetesTakesTheManifests(t *testing.T) {
+func TestKubernetesAcceptsManifests(t *testing.T) {
 	t.Parallel()
 	var (
 		deployment *appsv1.Deployment

@@ -14,7 +14,7 @@ import (
 const root = "../.."
 
 // The decision records stay few and short, have the same sections, and are all in the list.
-func TestDecisionsAreFewAndShort(t *testing.T) {
+func TestDecisionRecordsAreFewAndShort(t *testing.T) {
 	const most, mostBytes = 20, 40_000
 	list, err := os.ReadFile(filepath.Join(root, "docs/decisions/README.md"))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestDecisionsAreFewAndShort(t *testing.T) {
 }
 
 // Comments of Go files refer only to existing decision records.
-func TestDecisionsThatCommentsNameExist(t *testing.T) {
+func TestCommentedDecisionsExist(t *testing.T) {
 	named := regexp.MustCompile(`\bdocs/decisions[a-z/-]*\.md\b`)
 	found := 0
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -92,7 +92,7 @@ func TestDecisionsThatCommentsNameExist(t *testing.T) {
 
 // The film of the README is an animated WebP: its frame headers contain the duration of each (RFC 9649, section
 // 2.7).
-func TestTheFilmIsShortAndSmall(t *testing.T) {
+func TestDemoAnimationIsShortAndSmall(t *testing.T) {
 	body, err := os.ReadFile("../footnote.webp")
 	if err != nil {
 		t.Fatal(err)

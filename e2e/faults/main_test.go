@@ -17,7 +17,7 @@ import (
 )
 
 // One pass through the faults that fit into a minute. "make faults" runs all of them.
-func TestASampleOfTheFaultsLosesNothing(t *testing.T) {
+func TestFaultSample(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "footnote")
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "../../cmd/footnote")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, like a release

@@ -12,7 +12,7 @@ import (
 )
 
 // A few cells of each family, which fit into a minute. "make hostile" runs all of them.
-func TestASampleOfTheAttacksHurtsNobodyElse(t *testing.T) {
+func TestAttackSample(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "footnote")
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "../../cmd/footnote")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // static, like a release

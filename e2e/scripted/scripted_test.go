@@ -82,7 +82,7 @@ func TestLibrarianSearchesReadsAndAnswers(t *testing.T) {
 	}
 }
 
-func TestServerStreamsExactlyAsManyPiecesAsAsked(t *testing.T) {
+func TestServerStreamsRequestedNumberOfChunks(t *testing.T) {
 	s := scripted.NewServer(scripted.Config{Tokens: 200})
 	code, body := post(t, s, "/v1/chat/completions",
 		`{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}]}`)
@@ -93,14 +93,14 @@ func TestServerStreamsExactlyAsManyPiecesAsAsked(t *testing.T) {
 	}
 }
 
-func TestServerRefusesWhatItCannotRead(t *testing.T) {
+func TestServerRejectsInvalidRequests(t *testing.T) {
 	if code, body := post(t, scripted.NewServer(scripted.Config{}), "/chat/completions",
 		`{`); code != http.StatusBadRequest || !strings.Contains(body, `"error"`) {
 		t.Errorf("status %d, body %s; want %d and %q in it", code, body, http.StatusBadRequest, `"error"`)
 	}
 }
 
-func TestServerSendsTheDelay(t *testing.T) {
+func TestServerSendsDelay(t *testing.T) {
 	web := httptest.NewServer(scripted.NewServer(scripted.Config{
 		Delay: 5 * time.Millisecond, Script: func(scripted.Request) scripted.Reply {
 			return scripted.Reply{Chunks: []string{"a", "b", "c", "d"}}
@@ -121,7 +121,7 @@ func TestServerSendsTheDelay(t *testing.T) {
 	}
 }
 
-func TestVectorsOfTextsThatShareWordsAreAlike(t *testing.T) {
+func TestTextsWithSharedWordsHaveSimilarVectors(t *testing.T) {
 	s := scripted.NewServer(scripted.Config{})
 	_, body := post(
 		t, s, "/v1/embeddings", `{"model":"e","input":["the roof is damaged","a damaged roof","three green apples"]}`,
@@ -143,7 +143,7 @@ func TestVectorsOfTextsThatShareWordsAreAlike(t *testing.T) {
 	}
 }
 
-func TestModelGivesItsRepliesInOrder(t *testing.T) {
+func TestModelRepliesInOrder(t *testing.T) {
 	boom := &llm.Error{Kind: llm.KindServer, Message: "boom"}
 	m := scripted.New(scripted.Reply{Calls: []llm.Call{{Name: "x"}}}, scripted.Reply{Text: "one two", Err: boom})
 	var got []any
@@ -171,7 +171,7 @@ func TestModelGivesItsRepliesInOrder(t *testing.T) {
 	}
 }
 
-func TestLibrarianMakesTheCallsThatAreSpelledOut(t *testing.T) {
+func TestLibrarianMakesSpecifiedCalls(t *testing.T) {
 	question := llm.Message{
 		Role: llm.RoleUser, Text: `Please. #call shop__order {"n": 2} #call shop__pay {} #call shop__broken {"n"`,
 	}

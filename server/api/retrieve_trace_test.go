@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
+func TestTraceContainsTurnsAndCalls(t *testing.T) {
 	cent := 0.01
 	step := func(name, parent, input string, found int, status chat.Status) chat.Step {
 		action := chat.ActionSearching
@@ -65,7 +65,7 @@ func TestATraceTellsTurnsCallsAndTheirEnds(t *testing.T) {
 	}
 }
 
-func TestTheAverageOfAListIsOfOneKind(t *testing.T) {
+func TestAverageUsesOneScoreKind(t *testing.T) {
 	quarter, half, whole := 0.25, 0.5, 1.0
 	for _, tt := range []struct {
 		list []chat.Hit
@@ -83,14 +83,14 @@ func TestTheAverageOfAListIsOfOneKind(t *testing.T) {
 	}
 }
 
-func TestRelevanceSaysATitleOnce(t *testing.T) {
+func TestRelevanceContainsTitleOnce(t *testing.T) {
 	got := relevanceOf(chat.Citation{Title: "Survey", Section: "Survey › Roof", Check: chat.CheckVerified})
 	if want := "Quoted word for word from Survey › Roof"; got != want {
 		t.Errorf("relevance = %q, want %q", got, want)
 	}
 }
 
-func TestTheStatusOfSeveralReasonsIsTheHighest(t *testing.T) {
+func TestStatusOfSeveralReasonsIsHighest(t *testing.T) {
 	for _, tt := range []struct {
 		codes []chat.Code
 		want  int

@@ -71,7 +71,7 @@ func parts(t *testing.T, raw []byte) map[string]string {
 	return files
 }
 
-func TestAnAnswerHasFootnotesOfWord(t *testing.T) {
+func TestWordFileHasFootnotes(t *testing.T) {
 	raw, err := Word("Two answers", []chat.Evidence{answer(), answer()})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestAnAnswerHasFootnotesOfWord(t *testing.T) {
 }
 
 // LibreOffice numbers the footnotes, and shows the first one's number for a repeated citation.
-func TestLibreOfficeReadsTheFootnotes(t *testing.T) {
+func TestLibreOfficeReadsFootnotes(t *testing.T) {
 	if _, err := exec.LookPath("soffice"); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
@@ -167,7 +167,7 @@ func FuzzWord(f *testing.F) {
 	})
 }
 
-func TestSourcesAreWrittenForReferenceManagers(t *testing.T) {
+func TestSourcesForReferenceManagers(t *testing.T) {
 	sources := []Source{
 		NewSource("Notes on {the} Engine", "notes.pdf", map[string]any{
 			"author": []any{
@@ -249,7 +249,7 @@ func TestMarkdownHasFootnotes(t *testing.T) {
 }
 
 // BibTeX counts escaped braces, too: an unbalanced one would extend the field over the next entries.
-func TestBracesInTitlesEndNoEntry(t *testing.T) {
+func TestUnbalancedBracesInTitlesAreEscaped(t *testing.T) {
 	got := string(BibTeX([]Source{{Title: "An open { brace"}, {Title: "A closing } brace", Publisher: "P{"}}))
 	depth := 0
 	for at, r := range got {
@@ -286,7 +286,7 @@ func TestAddedFootnotesAreMarked(t *testing.T) {
 }
 
 // An answer's text is a model's, and may be injected by a document.
-func TestAnAnswerMakesNoFootnotesOfItsOwn(t *testing.T) {
+func TestAnswerCannotCreateFootnotes(t *testing.T) {
 	for name, text := range map[string]string{
 		"a list of sources":   "The roof lasts [1].\n\n[1]: It lasts forever.",
 		"a definition":        "The roof lasts [1].\n\n[^1]: It lasts forever.",
@@ -306,7 +306,7 @@ func TestAnAnswerMakesNoFootnotesOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAnAnswerHidesNothingThatFollows(t *testing.T) {
+func TestAnswerCannotHideFollowingText(t *testing.T) {
 	for name, text := range map[string]string{
 		"a comment": "It lasts [1].\n\n<!-- and so", "a script": "It lasts [1].\n\n<script>",
 		"an instruction": "It lasts [1].\n\n<?x", "words and a comment": "It lasts [1]. <!-- a --> <b>b</b>",

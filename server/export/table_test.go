@@ -31,7 +31,7 @@ func someTable() Table {
 	}
 }
 
-func TestATableAsCSV(t *testing.T) {
+func TestTableAsCSV(t *testing.T) {
 	file, err := someTable().CSV()
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestATableAsCSV(t *testing.T) {
 	}
 }
 
-func TestNoTextOfATableIsComputed(t *testing.T) {
+func TestTableTextIsNotFormula(t *testing.T) {
 	for text, want := range map[string]string{
 		"=1": "'=1", "＝1+1": "'＝1+1", "\t=1": "'\t'=1", "rent;=1+1;x": "rent;'=1+1;x", "a\n-5": "a\n'-5",
 		"a; -5 = b": "a; -5 = b", "3 months - or 4": "3 months - or 4", "": "",
@@ -68,7 +68,7 @@ func TestNoTextOfATableIsComputed(t *testing.T) {
 	}
 }
 
-func TestATableAsWorkbook(t *testing.T) {
+func TestTableAsWorkbook(t *testing.T) {
 	file, err := someTable().XLSX()
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestATableAsWorkbook(t *testing.T) {
 	}
 }
 
-func TestAWorkbookKeepsTextsAndColumns(t *testing.T) {
+func TestWorkbookKeepsTextsAndColumns(t *testing.T) {
 	table := someTable()
 	for i := range 30 {
 		table.Grid.Columns = append(table.Grid.Columns, chat.GridColumn{Name: fmt.Sprint("_x0041_ ", i)})

@@ -77,7 +77,7 @@ func TestFoldersAreListed(t *testing.T) {
 	}
 }
 
-func TestAFolderOfManyFoldersIsCut(t *testing.T) {
+func TestFolderListIsTruncated(t *testing.T) {
 	var many []string
 	for i := range MaxListed + 3 {
 		many = append(many, fmt.Sprintf("f%04d", i))
@@ -90,7 +90,7 @@ func TestAFolderOfManyFoldersIsCut(t *testing.T) {
 }
 
 // Each folder that can't be followed has its own error message.
-func TestWhatIsNoFolderToFollowIsSaid(t *testing.T) {
+func TestInvalidFoldersAreReported(t *testing.T) {
 	dir := makeDirs(t, "papers/old", "data/blobs", "shut", "free")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	if err := os.WriteFile(in("file.md"), []byte("# File"), 0o600); err != nil {

@@ -110,7 +110,7 @@ func TestBodiesAreDecodedStrictly(t *testing.T) {
 	}
 }
 
-func TestWholeNumbersMayHaveAPoint(t *testing.T) {
+func TestIntegersMayHaveFraction(t *testing.T) {
 	for in, want := range map[string]int{
 		`5`: 5, `5.0`: 5, `-2e1`: -20, `0.0`: 0, `1.50`: -1, `1e400`: -1, `1.0e30`: -1, // -1: an error
 	} {

@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestThePaceOfTransfers(t *testing.T) {
+func TestTransferRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		transfer := func(bytes int, pause time.Duration) (ended time.Duration, sent int) {
 			p, began := pace{timeout: 30 * time.Second}, time.Now()
@@ -70,7 +70,7 @@ func (w *slowConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestASlowReaderIsCutOffUnlessItReadsAStream(t *testing.T) {
+func TestSlowReaderIsDisconnectedUnlessStreaming(t *testing.T) {
 	for kind, whole := range map[string]bool{"application/json": false, "text/event-stream": true} {
 		synctest.Test(t, func(t *testing.T) {
 			conn := &slowConn{
@@ -99,7 +99,7 @@ func (w discardResponse) Header() http.Header         { return w.header }
 func (w discardResponse) Write(p []byte) (int, error) { return len(p), nil }
 func (w discardResponse) WriteHeader(int)             {}
 
-func TestABodyThatNobodyReadsHoldsNoConnection(t *testing.T) {
+func TestUnreadBodyReleasesConnection(t *testing.T) {
 	t.Parallel()
 	for name, handle := range map[string]http.HandlerFunc{
 		"nothing is written": func(http.ResponseWriter, *http.Request) {},
@@ -181,14 +181,14 @@ func TestByLocalUser(t *testing.T) {
 	}
 }
 
-func TestTheRoutersOwnErrorsShowNothing(t *testing.T) {
+func TestRouterErrorsOmitDetails(t *testing.T) {
 	got := AsError(echo.NewHTTPError(422, "secret"))
 	if got.Code != chat.CodeInvalid || strings.Contains(got.Message.String(), "secret") {
 		t.Errorf("%s: %s; want %s without the router's words", got.Code, got.Message, chat.CodeInvalid)
 	}
 }
 
-func TestPlacesOfStreamsComeBack(t *testing.T) {
+func TestStreamSlotsAreReleased(t *testing.T) {
 	s := NewStreams(Limits{Streams: 3}, chat.Limits{chat.StreamsAtOnce: 2})
 	for _, user := range []string{"anna", "anna", "bert"} {
 		if err := s.Enter(user); err != nil {

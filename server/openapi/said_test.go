@@ -23,7 +23,7 @@ import (
 )
 
 // said.json holds the comments and constants of the API's types. FOOTNOTE_WRITE_API=1 regenerates it.
-func TestWhatTheSourceSaysIsGathered(t *testing.T) {
+func TestSourceCommentsAreCollected(t *testing.T) {
 	g := gatherer{
 		T: t, packages: map[string]*gathered{}, shared: map[string]string{},
 		said: said{
@@ -64,7 +64,7 @@ func TestWhatTheSourceSaysIsGathered(t *testing.T) {
 	}
 }
 
-func TestATagThatMeansNothingIsRefused(t *testing.T) {
+func TestUnknownTagIsRejected(t *testing.T) {
 	type asked struct {
 		Wrong    string `api:"needed"`
 		Form     string `api:"form=none"`

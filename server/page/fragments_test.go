@@ -179,7 +179,7 @@ func stoppedLog() []chat.Payload {
 	}
 }
 
-func TestWhatWasStreamedIsWhatALoadedPageShows(t *testing.T) {
+func TestStreamedPageEqualsLoadedPage(t *testing.T) {
 	for name, log := range map[string][]chat.Payload{"a whole log": wholeLog(), "a stopped answer": stoppedLog()} {
 		entries := entriesOf(t, log)
 		for stop := 1; stop <= len(entries); stop++ {
@@ -215,7 +215,7 @@ func sameLive(t *testing.T, name string, entries []*chat.Entry) {
 	}
 }
 
-func TestATableTooLargeTakesLittleToDraw(t *testing.T) {
+func TestOversizedTableRendersCheaply(t *testing.T) {
 	table := "|" + strings.Repeat("a|", 2000) + "\n|" + strings.Repeat("-|", 2000) + "\n" + strings.Repeat("|\n", 2000)
 	entries := entriesOf(t, []chat.Payload{
 		chat.RunStarted{Question: "A table?"}, chat.AnswerDelta{Text: table}, chat.Answer{Markdown: table},
@@ -230,7 +230,7 @@ func TestATableTooLargeTakesLittleToDraw(t *testing.T) {
 	}
 }
 
-func TestAReplayChangesNothing(t *testing.T) {
+func TestReplayIsIdempotent(t *testing.T) {
 	entries := entriesOf(t, wholeLog())
 	page, f := newLive(t), newFold(drawnRunID, views.NewMarkdown())
 	var frames []string
@@ -251,7 +251,7 @@ func TestAReplayChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAFragmentIsAFunctionOfTheLog(t *testing.T) {
+func TestFragmentDependsOnlyOnLog(t *testing.T) {
 	entries := entriesOf(t, wholeLog())
 	draw := func() []string {
 		f := newFold(drawnRunID, views.NewMarkdown())
@@ -266,7 +266,7 @@ func TestAFragmentIsAFunctionOfTheLog(t *testing.T) {
 	}
 }
 
-func TestEveryKindOfEventHasAFragment(t *testing.T) {
+func TestEveryEventKindHasFragment(t *testing.T) {
 	seen := map[chat.Kind]bool{chat.KindStartOver: true} // not part of a log: see startOver
 	f := newFold(drawnRunID, views.NewMarkdown())
 	for _, entry := range entriesOf(t, wholeLog()) {
@@ -281,7 +281,7 @@ func TestEveryKindOfEventHasAFragment(t *testing.T) {
 	}
 }
 
-func TestTheFoldKnowsHowARunWent(t *testing.T) {
+func TestFoldRecordsRunEnd(t *testing.T) {
 	turn, err := foldRun(drawnRunID, views.NewMarkdown(), entriesOf(t, wholeLog()))
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +312,7 @@ func TestTheFoldKnowsHowARunWent(t *testing.T) {
 	}
 }
 
-func TestADeltaRedrawsOnlyTheOpenBlock(t *testing.T) {
+func TestDeltaRendersOnlyOpenBlock(t *testing.T) {
 	f := newFold(drawnRunID, views.NewMarkdown())
 	var sizes []int
 	for _, entry := range entriesOf(t, []chat.Payload{
@@ -370,7 +370,7 @@ func idsOf(n *html.Node) []string {
 	return ids
 }
 
-func TestIdsAreThereOnce(t *testing.T) {
+func TestElementIDsAreUnique(t *testing.T) {
 	page, f := newLive(t), newFold(drawnRunID, views.NewMarkdown())
 	for _, entry := range entriesOf(t, wholeLog()) {
 		page.apply(drawEntry(t, f, entry), false)
@@ -391,7 +391,7 @@ func drawString(t testing.TB, render func(context.Context, io.Writer) error) str
 	return b.String()
 }
 
-func TestGzipIsSentToThoseWhoTakeIt(t *testing.T) {
+func TestGzipRequiresAcceptEncoding(t *testing.T) {
 	for header, want := range map[string]bool{
 		"": false, "br": false, "gzip": true, "br, GZIP": true, "br;q=1.0, gzip;q=0.8": true,
 		"gzip;q=0": false, "gzip; q=0.000, br": false, "gzip;q=0.001": true, "x-gzip": false,

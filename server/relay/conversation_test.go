@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAConversationBecomesTurns(t *testing.T) {
+func TestConversationIsSplitIntoTurns(t *testing.T) {
 	message := func(role, text string) said { return said{role: role, text: text} }
 	for _, tt := range []struct {
 		name string

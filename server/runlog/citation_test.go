@@ -36,7 +36,7 @@ func TestCitationStyles(t *testing.T) {
 	}
 }
 
-func TestTheListOfSourcesLeadsToWhereADocumentIsPublished(t *testing.T) {
+func TestSourceListLinksToPublishedDocuments(t *testing.T) {
 	got := StyleSource.Apply(
 		"x [1]", []chat.Citation{{Number: 1, Title: "Book", URL: "/d/a?c=r.1", SourceURL: "https://example.org/book"}},
 		"http://h",

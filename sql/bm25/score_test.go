@@ -49,7 +49,7 @@ func TestScoresAreBM25(t *testing.T) {
 	}
 }
 
-func TestBestAndHitsOrderAsSortingAllWould(t *testing.T) {
+func TestBestAndHitsMatchFullSort(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	spans := []Span{spanOf(100, "a", make([]uint16, 500)...), spanOf(700, "b", make([]uint16, 500)...)}
@@ -82,7 +82,7 @@ func TestBestAndHitsOrderAsSortingAllWould(t *testing.T) {
 	}
 }
 
-func TestFrequentTermsChooseOnlyWhenNothingElseCan(t *testing.T) {
+func TestFrequentTermsSelectOnlyAsLastResort(t *testing.T) {
 	t.Parallel()
 	d := Directory{Passages: 80_000} // a term is frequent above 10,000; limit 28,000 postings
 	for _, tt := range []struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
+func TestMigrationNumbersHaveNoGaps(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -53,7 +53,7 @@ func upgrades(files []string) (list []string) {
 	return list
 }
 
-func TestADatabaseGetsTheStepsThatItNeeds(t *testing.T) {
+func TestPendingMigrationsAreApplied(t *testing.T) {
 	t.Parallel()
 	all := []Migration{
 		{Number: 14, Script: "schema", Upgrade: "upgrade"}, {Number: 15, Script: "b"}, {Number: 16, Script: "c"},

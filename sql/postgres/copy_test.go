@@ -181,7 +181,7 @@ func TestEveryTableAndColumnIsCopied(t *testing.T) {
 	}
 }
 
-func TestLoadRefusesADatabaseWithDataAndLeavesNothingAfterAnError(t *testing.T) {
+func TestLoadRequiresEmptyDatabaseAndIsAtomic(t *testing.T) {
 	t.Parallel()
 	from, db := openRows(t), openNew(t)
 	fillRows(t, from)

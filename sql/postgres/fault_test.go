@@ -22,7 +22,7 @@ import (
 	"github.com/footnote/footnote/sql/migrations"
 )
 
-func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {
+func TestDatabaseOutageIsUnavailableAndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]struct{ begin, end func(*relay) }{
 		"refused": {(*relay).shut, (*relay).open},
@@ -63,7 +63,7 @@ func TestADatabaseThatIsDownIsUnavailableAndHeals(t *testing.T) {
 	}
 }
 
-func TestAnAppendWaitsForADatabaseThatComesBack(t *testing.T) {
+func TestAppendWaitsForReconnect(t *testing.T) {
 	t.Parallel()
 	r := newRelay(t, server.Schema(t))
 	db := openURL(t, r.url)
@@ -88,7 +88,7 @@ func TestAnAppendWaitsForADatabaseThatComesBack(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatTheServerEndedIsReplaced(t *testing.T) {
+func TestClosedConnectionIsReplacedByPool(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	run := startRunOn(t, db)
@@ -118,7 +118,7 @@ func mark(t *testing.T, db *DB) string {
 	return name
 }
 
-func TestAFullDiskIsSaidAndHeals(t *testing.T) {
+func TestFullDiskIsReportedAndRecovers(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	run := startRunOn(t, db)
@@ -163,7 +163,7 @@ func exec(t *testing.T, db *DB, statement string) {
 	}
 }
 
-func TestAnswersAndEndsAreOnDiskWhenAppendReturns(t *testing.T) {
+func TestAnswersAndRunEndsAreDurable(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	run := startRunOn(t, db)
@@ -184,7 +184,7 @@ func TestAnswersAndEndsAreOnDiskWhenAppendReturns(t *testing.T) {
 	}
 }
 
-func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
+func TestUnsupportedTextIsSanitized(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	const bad = "a\x00b\xffc"
@@ -237,7 +237,7 @@ func TestTextThatNoDatabaseTakesIsHarmless(t *testing.T) {
 	}
 }
 
-func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
+func TestFailedPutContentKeepsOldVersion(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]string{
 		"the first": `BEFORE INSERT ON contents`, "the words": `BEFORE INSERT ON content_words`,
@@ -312,7 +312,7 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 	}
 }
 
-func TestAClosedDatabaseIsUnavailable(t *testing.T) {
+func TestClosedDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	db, err := Open(t.Context(), server.Schema(t), slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -326,9 +326,9 @@ func TestAClosedDatabaseIsUnavailable(t *testing.T) {
 	}
 }
 
-// TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt checks appends to a log that a crash of PostgreSQL has
+// TestAppendDetectsTruncatedLog checks appends to a log that a crash of PostgreSQL has
 // truncated. A process that remembers the lost events must not append after them.
-func TestALogThatLostItsEndIsNotAddedToByWhoRemembersIt(t *testing.T) {
+func TestAppendDetectsTruncatedLog(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	run := startRunOn(t, db)
@@ -491,7 +491,7 @@ func breaks(script string) string {
 	return ""
 }
 
-func TestStepsOnlyAddOrSayWhomTheyBreak(t *testing.T) {
+func TestMigrationsAreBackwardCompatible(t *testing.T) {
 	t.Parallel()
 	all, err := migrations.Read(migrationFiles, "migrations")
 	if err != nil {
@@ -526,7 +526,7 @@ func TestStepsOnlyAddOrSayWhomTheyBreak(t *testing.T) {
 	}
 }
 
-func TestAnOlderProgramServesANewerSchemaUnlessToldNotTo(t *testing.T) {
+func TestOlderProgramAcceptsCompatibleSchema(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	newer := openURL(t, url)
@@ -589,7 +589,7 @@ func wait(t *testing.T, c <-chan struct{}, what string) {
 	}
 }
 
-func TestOneProcessAtATimeWorksAlone(t *testing.T) {
+func TestExclusiveWorkRunsInOneProcess(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	one, two := openURL(t, url), openURL(t, url)
@@ -613,9 +613,9 @@ func TestOneProcessAtATimeWorksAlone(t *testing.T) {
 	wait(t, atOne, "does the first work again")
 }
 
-// TestWhatMustNotBeLostWaitsForTheDisk checks which events wait for the disk. A crash of PostgreSQL may lose the
+// TestDurableEventsWaitForDisk checks which events wait for the disk. A crash of PostgreSQL may lose the
 // last half second of writes, but never an event that must not be repeated.
-func TestWhatMustNotBeLostWaitsForTheDisk(t *testing.T) {
+func TestDurableEventsWaitForDisk(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		what    string

@@ -70,7 +70,7 @@ func lastOf(t *testing.T, db *DB, runID string) (last, stored int) {
 	return last, stored
 }
 
-func TestAppendsToManyRunsShareAStatement(t *testing.T) {
+func TestAppendsToManyRunsShareStatement(t *testing.T) {
 	t.Parallel()
 	count := &tally{}
 	url := server.Schema(t)
@@ -107,7 +107,7 @@ func TestAppendsToManyRunsShareAStatement(t *testing.T) {
 	}
 }
 
-func TestAGroupIsToldInOneMessage(t *testing.T) {
+func TestBatchIsNotifiedInOneMessage(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	conn, err := pgx.ConnectConfig(t.Context(), db.pool.Config().ConnConfig)
@@ -133,7 +133,7 @@ func TestAGroupIsToldInOneMessage(t *testing.T) {
 	}
 }
 
-func TestMoreEndsThanFitIntoAMessageAreTold(t *testing.T) {
+func TestLargeBatchOfEndsIsNotified(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	db := openURL(t, url)
@@ -157,7 +157,7 @@ func TestMoreEndsThanFitIntoAMessageAreTold(t *testing.T) {
 	}
 }
 
-func TestSeveralAppendsToOneRunAreGroupedOneByOne(t *testing.T) {
+func TestAppendsToOneRunAreBatchedSequentially(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	id := startRunOn(t, db).ID
@@ -171,7 +171,7 @@ func TestSeveralAppendsToOneRunAreGroupedOneByOne(t *testing.T) {
 	}
 }
 
-func TestAGroupWaitsForNoRunThatIsHeld(t *testing.T) {
+func TestBatchSkipsLockedRun(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	ids := startRuns(t, db, 3)
@@ -208,7 +208,7 @@ func TestAGroupWaitsForNoRunThatIsHeld(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithOneRunOfAGroupIsItsOwn(t *testing.T) {
+func TestBatchErrorsAreIsolatedPerRun(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	ids := startRuns(t, db, 4)
@@ -298,7 +298,7 @@ func mustAppend(t testing.TB, db *DB, runID string, payloads ...chat.Payload) {
 	}
 }
 
-func TestEveryAppendIsHeardByTheOtherReplicaOnly(t *testing.T) {
+func TestAppendNotifiesOnlyOtherReplicas(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	one, two := openURL(t, url), openURL(t, url)
@@ -318,7 +318,7 @@ func TestEveryAppendIsHeardByTheOtherReplicaOnly(t *testing.T) {
 	}
 }
 
-func TestAnotherReplicaLearnsWhichBranchOfASessionIsShown(t *testing.T) {
+func TestShownBranchIsNotifiedToReplicas(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	one, two := openURL(t, url), openURL(t, url)
@@ -353,7 +353,7 @@ func TestAnotherReplicaLearnsWhichBranchOfASessionIsShown(t *testing.T) {
 	}
 }
 
-func TestACommandAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
+func TestCommandsAndReleasedRunsNotifyReplicas(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	one, two := openURL(t, url), openURL(t, url)
@@ -375,7 +375,7 @@ func TestACommandAndAReleasedRunCallTheOtherReplicas(t *testing.T) {
 	hear(t, heard, store.ToLook)
 }
 
-func TestListenComesBackAfterItsConnectionBroke(t *testing.T) {
+func TestListenReconnects(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	one, two := openURL(t, url), openURL(t, url)
@@ -392,7 +392,7 @@ func TestListenComesBackAfterItsConnectionBroke(t *testing.T) {
 	hear(t, heard, run.ID)
 }
 
-func TestAReaderOnOneReplicaFollowsARunOnAnother(t *testing.T) {
+func TestReaderFollowsRunOnOtherReplica(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	one, two := openURL(t, url), openURL(t, url)
@@ -479,9 +479,9 @@ func (n *noting) DeleteVectors(ctx context.Context, id string, keep []string) er
 	return n.Vectors.DeleteVectors(ctx, id, keep)
 }
 
-// TestOnlyTheFirstVectorsOfADocumentAreInserted checks that the first vectors of a document are inserted without
+// TestFirstVectorsAreInsertedWithoutLookup checks that the first vectors of a document are inserted without
 // looking for older ones. The vectors of the next version must replace them.
-func TestOnlyTheFirstVectorsOfADocumentAreInserted(t *testing.T) {
+func TestFirstVectorsAreInsertedWithoutLookup(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	vectors := &noting{}
@@ -531,9 +531,9 @@ func clock(t *testing.T, db *DB, by time.Duration) {
 		'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + %d'`, by.Microseconds()))
 }
 
-// TestLeasesAreKeptByTheDatabasesClock checks that a lease lasts as long as requested according to the database's
+// TestLeasesUseDatabaseClock checks that a lease lasts as long as requested according to the database's
 // clock. A wrong clock of a replica must not matter.
-func TestLeasesAreKeptByTheDatabasesClock(t *testing.T) {
+func TestLeasesUseDatabaseClock(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
 		t.Run(off.String(), func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-func TestSearchesFindTheSameAsInTheEmbeddedMode(t *testing.T) {
+func TestSearchesMatchEmbeddedMode(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	embedded, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "footnote.db"), slog.New(slog.DiscardHandler))

@@ -12,9 +12,9 @@ import (
 	"github.com/footnote/footnote/sql/pack"
 )
 
-// TestALargeDocumentIsPacked checks that text, blocks and passages of a large document are packed and restored
+// TestLargeDocumentIsPacked checks that text, blocks and passages of a large document are packed and restored
 // unchanged. Those of a small document must be stored without packing.
-func TestALargeDocumentIsPacked(t *testing.T) {
+func TestLargeDocumentIsPacked(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	ds := db.Documents()

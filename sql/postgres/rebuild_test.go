@@ -29,9 +29,9 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// TestTheDatabaseOfTheVersionBeforeIsTakenOver opens a database that predates the first migration, on two replicas
+// TestPreviousVersionDatabaseIsMigrated opens a database that predates the first migration, on two replicas
 // at once. Its data must be preserved, and contents missing from the index must be indexed.
-func TestTheDatabaseOfTheVersionBeforeIsTakenOver(t *testing.T) {
+func TestPreviousVersionDatabaseIsMigrated(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	old := openVersion8(t, url)
@@ -154,7 +154,7 @@ func schemaOf(t *testing.T, db *DB) (list []string) {
 	return list
 }
 
-func TestADatabaseOfAnEarlyVersionIsRefused(t *testing.T) {
+func TestEarlyVersionDatabaseIsRejected(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	db := openVersion8(t, url)
@@ -170,9 +170,9 @@ func TestADatabaseOfAnEarlyVersionIsRefused(t *testing.T) {
 	}
 }
 
-// TestReplicasThatAddTogetherLoseNothing checks two replicas that concurrently add documents of one user and merge
+// TestConcurrentAddsOnReplicasLoseNothing checks two replicas that concurrently add documents of one user and merge
 // their segments. Both must find all documents.
-func TestReplicasThatAddTogetherLoseNothing(t *testing.T) {
+func TestConcurrentAddsOnReplicasLoseNothing(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	dbs := []*DB{openURL(t, url), openURL(t, url)}
@@ -219,7 +219,7 @@ func TestReplicasThatAddTogetherLoseNothing(t *testing.T) {
 	}
 }
 
-func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
+func TestConcurrentStartsMigrateOnce(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	var wg sync.WaitGroup
@@ -248,7 +248,7 @@ func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
 	}
 }
 
-func TestAStepThatFailsLeavesNothing(t *testing.T) {
+func TestFailedMigrationIsRolledBack(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	all, err := migrations.Read(migrationFiles, "migrations")
@@ -294,7 +294,7 @@ func openURL(t testing.TB, url string) *DB {
 	return db
 }
 
-func TestReplicasShareALimitToTheLastOne(t *testing.T) {
+func TestReplicasShareLimit(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	var replicas [2]*Chats
@@ -345,7 +345,7 @@ func take(t *testing.T, db *DB) {
 	)
 }
 
-func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
+func TestJobOfDeadReplicaIsTakenOver(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	q := db.Queue()
@@ -382,7 +382,7 @@ func TestAJobOfADeadReplicaIsDoneByAnother(t *testing.T) {
 	}
 }
 
-func TestAJobIsFreshForTheFirstOnly(t *testing.T) {
+func TestJobIsFreshOnlyOnce(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	q := db.Queue()
@@ -415,7 +415,7 @@ func TestAJobIsFreshForTheFirstOnly(t *testing.T) {
 	}
 }
 
-func TestNoJobOfABackupIsFresh(t *testing.T) {
+func TestRestoredJobsAreNotFresh(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	q := db.Queue()
@@ -441,7 +441,7 @@ func TestNoJobOfABackupIsFresh(t *testing.T) {
 	}
 }
 
-func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
+func TestDocumentProgressIsNotifiedToReplicas(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	one, two := openURL(t, url), openURL(t, url)
@@ -467,9 +467,9 @@ func TestOtherReplicasHearOfADocumentsProgress(t *testing.T) {
 	}
 }
 
-// TestAJobThatAWrongClockPutOffIsDone checks a job that a replica with a fast clock has delayed. Other replicas must
+// TestJobDelayedByWrongClockRuns checks a job that a replica with a fast clock has delayed. Other replicas must
 // run it without waiting.
-func TestAJobThatAWrongClockPutOffIsDone(t *testing.T) {
+func TestJobDelayedByWrongClockRuns(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	q := db.Queue()
@@ -547,7 +547,7 @@ func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	}
 }
 
-func TestPurgeHidesWhatTheRunsRead(t *testing.T) {
+func TestPurgeHidesRunTexts(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	chats, docs := db.Chats(), db.Documents()
@@ -592,7 +592,7 @@ func TestFeed(t *testing.T) {
 	chattest.TestFeed(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
 }
 
-func TestADamagedRunHidesNoOthers(t *testing.T) {
+func TestDamagedRunDoesNotHideOthers(t *testing.T) {
 	t.Parallel()
 	chattest.TestDamaged(t, func(t *testing.T) (store chat.Store, breakText, removeText chattest.Spoil) {
 		db := openNew(t)
@@ -609,7 +609,7 @@ func TestADamagedRunHidesNoOthers(t *testing.T) {
 	})
 }
 
-func TestPurgeForgetsOldKeys(t *testing.T) {
+func TestPurgeDeletesOldKeys(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	chats, req := db.Chats(), chat.RunRequest{Message: "q", IdempotencyKey: "key"}

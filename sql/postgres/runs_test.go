@@ -8,9 +8,9 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// TestWhatEachRunNeedsIsOneStatement checks that each of these operations is a single statement. Every question
+// TestRunOperationsAreSingleStatements checks that each of these operations is a single statement. Every question
 // executes them, so an additional statement or a transaction slows down all replicas.
-func TestWhatEachRunNeedsIsOneStatement(t *testing.T) {
+func TestRunOperationsAreSingleStatements(t *testing.T) {
 	t.Parallel()
 	count := &tally{}
 	db, err := openTraced(t.Context(), server.Schema(t), slog.New(slog.DiscardHandler), count)

@@ -253,7 +253,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestSegmentsAreMergedAndWhatWasRemovedGoes(t *testing.T) {
+func TestMergeDropsRemovedDocuments(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	x := NewIndex(m)
@@ -301,7 +301,7 @@ func TestSegmentsAreMergedAndWhatWasRemovedGoes(t *testing.T) {
 	}
 }
 
-func TestAMergeThatStopsAnywhereLosesNothing(t *testing.T) {
+func TestInterruptedMergeLosesNothing(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the power is cut")
 	for _, what := range []string{"begin", "put", "replace", "drop"} {
@@ -336,8 +336,8 @@ func TestAMergeThatStopsAnywhereLosesNothing(t *testing.T) {
 	}
 }
 
-// TestASearchOutlivesAMerge checks that a search which has read the list of segments survives a merge of them.
-func TestASearchOutlivesAMerge(t *testing.T) {
+// TestSearchSurvivesMerge checks that a search which has read the list of segments survives a merge of them.
+func TestSearchSurvivesMerge(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	x := NewIndex(m)
@@ -353,7 +353,7 @@ func TestASearchOutlivesAMerge(t *testing.T) {
 	}
 }
 
-func TestSimilarTermsAreTheUsersOwn(t *testing.T) {
+func TestSimilarTermsAreUserSpecific(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	x := NewIndex(m)
@@ -377,9 +377,9 @@ func TestSimilarTermsAreTheUsersOwn(t *testing.T) {
 	similar(anna, "insurence", "insured")
 }
 
-// TestPhrasesAreVerifiedOnTheText checks that phrases are searched for beyond the first batch of candidates.
+// TestPhrasesAreVerifiedInText checks that phrases are searched for beyond the first batch of candidates.
 // Passages with equal scores must be ordered by their identifiers.
-func TestPhrasesAreVerifiedOnTheText(t *testing.T) {
+func TestPhrasesAreVerifiedInText(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	x := NewIndex(m)
@@ -405,9 +405,9 @@ func TestPhrasesAreVerifiedOnTheText(t *testing.T) {
 	}
 }
 
-// TestWordsBehindAFrequentOneAreNotFoundInItsBlocks checks that the bytes of blocks are not parsed as terms. The
+// TestBlockBytesAreNotParsedAsTerms checks that the bytes of blocks are not parsed as terms. The
 // search is for a word that would follow the blocks of a frequent term.
-func TestWordsBehindAFrequentOneAreNotFoundInItsBlocks(t *testing.T) {
+func TestBlockBytesAreNotParsedAsTerms(t *testing.T) {
 	t.Parallel()
 	for _, weight := range []int{1, 2, 3} { // each weight encodes differently
 		m := newMemory()

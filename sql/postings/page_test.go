@@ -56,9 +56,9 @@ func held(t *testing.T, pages []Page) map[string][]bm25.Scored {
 	}
 }
 
-// TestABuilderWritesWhatItWasGiven builds documents with frequent, rare and long terms, in one run and in many. The
+// TestBuilderRoundTrip builds documents with frequent, rare and long terms, in one run and in many. The
 // pages must contain what was added, and no page may exceed the limit.
-func TestABuilderWritesWhatItWasGiven(t *testing.T) {
+func TestBuilderRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, passages := range []int{0, 1, 50, 9000} {
 		t.Run(fmt.Sprint(passages), func(t *testing.T) {

@@ -14,7 +14,7 @@ func TestChats(t *testing.T) {
 	chattest.TestStore(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
 }
 
-func TestADamagedRunHidesNoOthers(t *testing.T) {
+func TestDamagedRunDoesNotHideOthers(t *testing.T) {
 	t.Parallel()
 	chattest.TestDamaged(t, func(t *testing.T) (store chat.Store, breakText, removeText chattest.Spoil) {
 		db := openNew(t)
@@ -32,7 +32,7 @@ func TestADamagedRunHidesNoOthers(t *testing.T) {
 	})
 }
 
-func TestPurgeForgetsOldKeys(t *testing.T) {
+func TestPurgeDeletesOldKeys(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	chats, req := db.Chats(), chat.RunRequest{Message: "q", IdempotencyKey: "key"}

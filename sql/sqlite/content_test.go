@@ -137,7 +137,7 @@ func writesOfContent() map[string]string {
 	return writes
 }
 
-func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
+func TestFailedPutContentKeepsOldVersion(t *testing.T) {
 	t.Parallel()
 	for name, write := range writesOfContent() {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestPutContentThatFailsAtAnyWriteLeavesTheOldVersionServing(t *testing.T) {
 	}
 }
 
-func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
+func TestUnfinishedContentIsHiddenAndPurged(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
@@ -208,7 +208,7 @@ func TestWhatACrashLeftBehindStaysUnseenAndIsPurged(t *testing.T) {
 	s.check(t, "old", 100)
 }
 
-func TestOldContentThatCannotBeRemovedIsUnseenAndPurgedLater(t *testing.T) {
+func TestUnremovableOldContentIsHiddenAndPurgedLater(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
@@ -230,7 +230,7 @@ func TestOldContentThatCannotBeRemovedIsUnseenAndPurgedLater(t *testing.T) {
 	s.check(t, "new", 200)
 }
 
-func TestAFullDatabaseKeepsTheOldContent(t *testing.T) {
+func TestFullDatabaseKeepsOldContent(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
@@ -260,7 +260,7 @@ func TestAFullDatabaseKeepsTheOldContent(t *testing.T) {
 	}
 }
 
-func TestACancelledPutContentLeavesNothing(t *testing.T) {
+func TestCancelledPutContentLeavesNothing(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
@@ -276,7 +276,7 @@ func TestACancelledPutContentLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
+func TestLargeDocumentBlocksArePacked(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
 	for _, n := range []int{20, 2*blocksPerPiece + 1} {
@@ -315,7 +315,7 @@ func TestTheBlocksOfALargeDocumentArePacked(t *testing.T) {
 	}
 }
 
-func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
+func TestLargeDocumentTextIsPacked(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
 	for _, n := range []int{1000, pack.TextFrom/len("Words of a text – ") + 1} {
@@ -345,7 +345,7 @@ func TestTheTextOfALargeDocumentIsPacked(t *testing.T) {
 	}
 }
 
-func TestThePassagesOfALargeDocumentAreReadFromItsText(t *testing.T) {
+func TestLargeDocumentPassagesAreReadFromText(t *testing.T) {
 	t.Parallel()
 	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
 	random := rand.New(rand.NewPCG(1, 2))
@@ -453,7 +453,7 @@ func appendForEver(path string) {
 	wg.Wait()
 }
 
-func TestKilledProcessKeepsWhatItAcknowledged(t *testing.T) {
+func TestKilledProcessKeepsCommittedData(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	acknowledged := make(map[string]int64) // across all restarts
@@ -555,7 +555,7 @@ func checkIntegrity(t *testing.T, db *DB) {
 }
 
 // childEnv is the environment variable that holds the database path in a child of
-// TestKilledProcessKeepsWhatItAcknowledged.
+// TestKilledProcessKeepsCommittedData.
 const childEnv = "FOOTNOTE_TEST_APPEND_TO"
 
 func TestMain(m *testing.M) {

@@ -298,7 +298,7 @@ func openConn(t *testing.T, path string) *sql.Conn {
 	return conn
 }
 
-func TestAFailedMigrationLeavesTheVersionBefore(t *testing.T) {
+func TestFailedMigrationKeepsPreviousVersion(t *testing.T) {
 	t.Parallel()
 	conn, log := openConn(t, filepath.Join(t.TempDir(), "x.db")), slog.New(slog.DiscardHandler)
 	good := migrations.Migration{Number: 1, Name: "001_good", Script: `CREATE TABLE a (x); INSERT INTO a VALUES (1)`}
@@ -327,7 +327,7 @@ func TestAFailedMigrationLeavesTheVersionBefore(t *testing.T) {
 	}
 }
 
-func TestProcessesThatOpenOneNewFileMigrateItOnce(t *testing.T) {
+func TestConcurrentOpensMigrateOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	errs := make([]error, 6)
@@ -347,9 +347,9 @@ func TestProcessesThatOpenOneNewFileMigrateItOnce(t *testing.T) {
 	}
 }
 
-// TestTheDataDirectoryOfTheVersionBeforeIsTakenOver opens a data directory that predates the first migration. Its
+// TestPreviousVersionDataDirectoryIsMigrated opens a data directory that predates the first migration. Its
 // data must be preserved, and contents missing from the index must be indexed.
-func TestTheDataDirectoryOfTheVersionBeforeIsTakenOver(t *testing.T) {
+func TestPreviousVersionDataDirectoryIsMigrated(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	conn := openConn(t, path)
@@ -484,7 +484,7 @@ func schemaOf(t *testing.T, db *DB) (list []string) {
 	return list
 }
 
-func TestADataDirectoryOfAnEarlyVersionIsRefused(t *testing.T) {
+func TestEarlyVersionDataDirectoryIsRejected(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	conn := openConn(t, path)

@@ -92,7 +92,7 @@ func failAt(t *testing.T, breakIt, mendIt func(*DB)) (failed bool) {
 	return err != nil
 }
 
-func TestAFullDatabaseFailsCleanlyAndHeals(t *testing.T) {
+func TestFullDatabaseFailsCleanlyAndRecovers(t *testing.T) {
 	t.Parallel()
 	set := func(t *testing.T, db *DB, pages int) {
 		var got int

@@ -14,7 +14,7 @@ import (
 // process, so the test starts a separate one.
 const faultEnv = "FOOTNOTE_TEST_FILE_LIMIT"
 
-func TestEveryFailedWriteOfAFileIsCleanAndHeals(t *testing.T) {
+func TestFailedFileWritesRecover(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(faultEnv) == "" {
 		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestPurgeVacuumsAndLogsIt(t *testing.T) {
+func TestPurgeVacuumsAndLogs(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "footnote.db"), slog.New(slog.NewTextHandler(&log, nil)))

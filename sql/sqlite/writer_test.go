@@ -86,7 +86,7 @@ func storedIDs(t *testing.T, db *DB) (ids []int) {
 	return ids
 }
 
-func TestOneWriteOfABatchFailsAlone(t *testing.T) {
+func TestFailedWriteIsIsolatedInBatch(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	release := hold(t, db)
@@ -121,7 +121,7 @@ func TestOneWriteOfABatchFailsAlone(t *testing.T) {
 	}
 }
 
-func TestMoreWritesThanABatchHoldsAllGoThrough(t *testing.T) {
+func TestWritesBeyondOneBatchSucceed(t *testing.T) {
 	t.Parallel()
 	const n = 3*maxBatch + 7
 	db := openNew(t)
@@ -142,7 +142,7 @@ func TestMoreWritesThanABatchHoldsAllGoThrough(t *testing.T) {
 	}
 }
 
-func TestACancelledWriteThatWaitsIsDropped(t *testing.T) {
+func TestCancelledQueuedWriteIsDropped(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	release := hold(t, db)
@@ -164,7 +164,7 @@ func TestACancelledWriteThatWaitsIsDropped(t *testing.T) {
 	}
 }
 
-func TestACancelledWriteThatBeganIsFinished(t *testing.T) {
+func TestCancelledStartedWriteCompletes(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -179,7 +179,7 @@ func TestACancelledWriteThatBeganIsFinished(t *testing.T) {
 	}
 }
 
-func TestBulkWritesYieldToSmallOnesButNotForEver(t *testing.T) {
+func TestBulkWritesYieldWithoutStarvation(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	release := hold(t, db)
@@ -227,7 +227,7 @@ func TestOnlyDurableWritesWaitForTheDisk(t *testing.T) {
 	}
 }
 
-func TestCloseFinishesWhatWasAccepted(t *testing.T) {
+func TestCloseCompletesAcceptedWrites(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	release := hold(t, db)
@@ -314,7 +314,7 @@ func nearestExactly(units [][]float32, query []float32, k int) map[string]bool {
 	return nearest
 }
 
-func TestTheNearestAreFoundByTheirSigns(t *testing.T) {
+func TestNearestVectorsAreFoundBySignBits(t *testing.T) {
 	t.Parallel()
 	const n, dimension, k = 20_000, 100, 10 // the dimension is not a multiple of 64
 	random := rand.New(rand.NewPCG(11, 12))
@@ -373,7 +373,7 @@ func signsOfVectors(t *testing.T, db *DB) (inBlocks, inTable []int64) {
 	return inBlocks, inTable
 }
 
-func TestBlocksHoldTheSignsOfAllVectorsAndOfNoOther(t *testing.T) {
+func TestBlocksContainExactSignBits(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	vs, random := db.Vectors("test"), rand.New(rand.NewPCG(13, 14))
@@ -405,7 +405,7 @@ func TestBlocksHoldTheSignsOfAllVectorsAndOfNoOther(t *testing.T) {
 	}
 }
 
-func TestVectorsOfAnEarlierVersionGetTheirSigns(t *testing.T) {
+func TestOldVectorsGetSignBits(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	before, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
@@ -457,7 +457,7 @@ func openNew(t testing.TB) *DB {
 	return openAt(t, filepath.Join(t.TempDir(), "footnote.db"))
 }
 
-func TestOpenTakesEveryPath(t *testing.T) {
+func TestOpenAcceptsAnyPath(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"plain.db", "with space.db", "what?.db", "50%.db", "a#b.db", "ü&x=1.db"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -477,7 +477,7 @@ func TestReadersCannotWrite(t *testing.T) {
 	}
 }
 
-func TestANewerFileIsRefusedWithASentence(t *testing.T) {
+func TestNewerFileIsRejectedWithMessage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	db, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
@@ -499,7 +499,7 @@ func TestANewerFileIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func TestAClosedDatabaseIsUnavailable(t *testing.T) {
+func TestClosedDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "footnote.db"), slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -523,7 +523,7 @@ func TestFeed(t *testing.T) {
 	chattest.TestFeed(t, func(t *testing.T) chat.Store { return openNew(t).Chats() })
 }
 
-func TestALogIsByteEqualAfterReopening(t *testing.T) {
+func TestLogIsByteEqualAfterReopening(t *testing.T) {
 	t.Parallel()
 	const events = 40
 	path := filepath.Join(t.TempDir(), "footnote.db")

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestOneIsSingularAndLongNumbersAreGrouped(t *testing.T) {
+func TestCountsAreSingularAndGrouped(t *testing.T) {
 	for _, tt := range []struct {
 		n          int
 		noun, want string
@@ -20,7 +20,7 @@ func TestOneIsSingularAndLongNumbersAreGrouped(t *testing.T) {
 	}
 }
 
-func TestLanguagesAreNamedInASentence(t *testing.T) {
+func TestLanguageList(t *testing.T) {
 	for _, tt := range []struct {
 		codes []string
 		want  string

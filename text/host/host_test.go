@@ -2,7 +2,7 @@ package host
 
 import "testing"
 
-func TestWhereHostsAre(t *testing.T) {
+func TestHostLocations(t *testing.T) {
 	const here, near, far = "here", "near", "far"
 	for name, want := range map[string]string{
 		"localhost": here, "LocalHost.": here, "127.0.0.1": here, "127.8.8.8": here, "::1": here, "[::1]": here,

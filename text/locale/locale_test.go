@@ -9,7 +9,7 @@ import (
 
 func in(code string) context.Context { return With(context.Background(), Find(code)) }
 
-func TestTheReadersLanguageIsTheChosenOneElseTheBrowsers(t *testing.T) {
+func TestLanguagePrefersCookieOverBrowser(t *testing.T) {
 	for _, tt := range []struct{ chosen, accept, want string }{
 		{"", "", "en"},
 		{"", "de-AT,de;q=0.9,en;q=0.8", "de"},
@@ -34,7 +34,7 @@ func TestTheReadersLanguageIsTheChosenOneElseTheBrowsers(t *testing.T) {
 	}
 }
 
-func TestNumbersSizesAndDatesAreOfTheLanguage(t *testing.T) {
+func TestNumbersSizesAndDatesAreLocalized(t *testing.T) {
 	at := time.Date(2026, 3, 4, 15, 6, 0, 0, time.UTC)
 	for _, tt := range []struct{ code, digits, decimal, size, date, month string }{
 		{"en", "12,345", "2.5", "1.5 MB", "4 March 2026", "March 2026"},
@@ -58,7 +58,7 @@ func TestNumbersSizesAndDatesAreOfTheLanguage(t *testing.T) {
 	}
 }
 
-func TestPluralsAreThoseOfTheLanguage(t *testing.T) {
+func TestPluralsAreLocalized(t *testing.T) {
 	pages := N("{n} page", "{n} pages")
 	for _, tt := range []struct {
 		code string
@@ -76,7 +76,7 @@ func TestPluralsAreThoseOfTheLanguage(t *testing.T) {
 	}
 }
 
-func TestMessagesAreSaidInTheLanguage(t *testing.T) {
+func TestMessagesAreLocalized(t *testing.T) {
 	var forms Forms
 	for _, tt := range []struct {
 		m             Message
@@ -115,7 +115,7 @@ func TestMessagesAreSaidInTheLanguage(t *testing.T) {
 	}
 }
 
-func TestTheLanguageOfTestsIsLongerAndKeepsItsHoles(t *testing.T) {
+func TestPseudoLanguageIsLongerAndKeepsPlaceholders(t *testing.T) {
 	ctx := With(context.Background(), Pseudo)
 	got := T("Reading page {page} of {pages}").Say(ctx, 3, 1200)
 	if !strings.HasPrefix(got, "⟦Reading page 3 of 1,200") || !strings.HasSuffix(got, "⟧") || len(got) < 30 {

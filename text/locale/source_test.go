@@ -208,7 +208,7 @@ func messages(files map[string]*ast.File, found map[string]string) {
 
 // Every text must be translated before it is merged. FOOTNOTE_WRITE_TEXTS names a file to write all texts to, for
 // translators.
-func TestEveryTextIsInEveryLanguageAndNoOther(t *testing.T) {
+func TestCataloguesAreComplete(t *testing.T) {
 	all := sources(t)
 	wanted := texts(t, all)
 	messages(all, wanted)

@@ -84,7 +84,7 @@ func TestLongEventsAreSkipped(t *testing.T) {
 	}
 }
 
-func FuzzNothingInDataEndsAnEventOrStartsAField(f *testing.F) {
+func FuzzDataCannotEndEvent(f *testing.F) {
 	for _, seed := range []string{
 		"", "plain", "\n", "\r", "\r\n", "a\n\nb", "a\r\rb", "id: 99\nevent: run_done", "\n\nid: 7\ndata: x\n\n",
 		"retry: 1\r\n", ": comment\n",

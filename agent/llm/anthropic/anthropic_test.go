@@ -81,7 +81,7 @@ func serve(t *testing.T, c Config, replies ...scripted.Reply) (*Model, *scripted
 	return newModel(t, c), server
 }
 
-func TestStreamsARealReply(t *testing.T) {
+func TestRecordedReplyIsStreamed(t *testing.T) {
 	t.Parallel()
 	m, _ := serve(t, Config{Thinking: 2048}, scripted.Reply{
 		Reasoning: "hm", Text: "The roof is “fine”.", Calls: []llm.Call{
@@ -99,7 +99,7 @@ func TestStreamsARealReply(t *testing.T) {
 	}
 }
 
-func TestAModelThatTakesNoTemperatureIsAskedWithout(t *testing.T) {
+func TestTemperatureIsOmittedForModelThatRefusesIt(t *testing.T) {
 	t.Parallel()
 	refusal := scripted.Reply{
 		Fault: scripted.Fault{
@@ -122,7 +122,7 @@ func TestAModelThatTakesNoTemperatureIsAskedWithout(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
+func TestConcurrentRefusedRequestsAreRetried(t *testing.T) {
 	t.Parallel()
 	const n = 4
 	web := httptest.NewServer(scripted.RefuseTogether(scripted.NewServer(scripted.Config{}), n, "temperature",
@@ -143,7 +143,7 @@ func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
 
 // The request is complete, results and the text with them are one message, and thinking is sent back with its
 // signature.
-func TestSendsTheWholeRequest(t *testing.T) {
+func TestRequestIsComplete(t *testing.T) {
 	t.Parallel()
 	m, server := serve(t, Config{Thinking: 2048}, scripted.Reply{Text: "ok"})
 	temperature := 1.5
@@ -186,7 +186,7 @@ func TestSendsTheWholeRequest(t *testing.T) {
 	}
 }
 
-func TestWhatTheProviderDoesNotTakeIsSaid(t *testing.T) {
+func TestUnsupportedOptionsAreReported(t *testing.T) {
 	t.Parallel()
 	seed, warm, mild := int64(7), 1.5, 0.5
 	for _, tt := range []struct {
@@ -220,7 +220,7 @@ func TestWhatTheProviderDoesNotTakeIsSaid(t *testing.T) {
 	}
 }
 
-func TestTheProbeFindsToolCalls(t *testing.T) {
+func TestProbeDetectsToolCalls(t *testing.T) {
 	t.Parallel()
 	m, _ := serve(t, Config{}, scripted.Reply{
 		Calls: []llm.Call{{Name: "search_documents", Arguments: []byte(`{"query":"roof"}`)}},
@@ -230,7 +230,7 @@ func TestTheProbeFindsToolCalls(t *testing.T) {
 	}
 }
 
-func TestReachSaysWhetherTheServerTakesTheKey(t *testing.T) {
+func TestReachChecksKey(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -271,8 +271,8 @@ func TestReachSaysWhetherTheServerTakesTheKey(t *testing.T) {
 	}
 }
 
-// TestReadsWholeReply covers a server that ignores “stream” and responds with one JSON document.
-func TestReadsWholeReply(t *testing.T) {
+// TestNonStreamedReplyIsParsed covers a server that ignores “stream” and responds with one JSON document.
+func TestNonStreamedReplyIsParsed(t *testing.T) {
 	t.Parallel()
 	const whole = `{"id":"m","type":"message","role":"assistant","model":"claude","content":[` +
 		`{"type":"thinking","thinking":"hm","signature":"signed"},{"type":"redacted_thinking","data":"sealed"},` +

@@ -157,7 +157,7 @@ func TestStreamFaults(t *testing.T) {
 	}
 }
 
-func TestFailuresHaveTheirKind(t *testing.T) {
+func TestErrorsHaveKind(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		fault scripted.Fault
@@ -196,7 +196,7 @@ func TestFailuresHaveTheirKind(t *testing.T) {
 	}
 }
 
-func TestSilenceEndsInATimeout(t *testing.T) {
+func TestSilentServerTimesOut(t *testing.T) {
 	t.Parallel()
 	m, _ := serve(t, Config{FirstToken: time.Minute, Idle: 50 * time.Millisecond, RetryFor: time.Millisecond},
 		scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: 4}})
@@ -216,7 +216,7 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Fuzzing streams: no panic, and a reply is complete only if its bytes contain an event with a stop reason.
-func FuzzNoStreamIsCompleteWithoutProof(f *testing.F) {
+func FuzzStreamCompleteness(f *testing.F) {
 	start := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\n"
 	block := func(b, delta string) string {
 		return "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":" +

@@ -22,7 +22,7 @@ func newServer() *Server {
 }
 
 // Row 47: providers report a context overflow in many ways.
-func TestContextTooLongIsKnownByItsWords(t *testing.T) {
+func TestContextOverflowIsDetectedByMessage(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		status int
@@ -130,7 +130,7 @@ func TestContextTooLongIsKnownByItsWords(t *testing.T) {
 }
 
 // Row 44: the delay of a retry has many formats.
-func TestRetryAfterIsReadInAllItsForms(t *testing.T) {
+func TestRetryAfterFormats(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	at := now.Add(90 * time.Second)
@@ -173,7 +173,7 @@ func TestRetryAfterIsReadInAllItsForms(t *testing.T) {
 }
 
 // Errors of a self-hosted model are distinguished and name the next step.
-func TestAModelThatIsNotThereIsToldFromAWrongAddress(t *testing.T) {
+func TestMissingModelDiffersFromWrongAddress(t *testing.T) {
 	t.Parallel()
 	s := newServer()
 	s.Name, s.AddressSetting = "llama3.2", "OPENAI_BASE_URL"
@@ -209,7 +209,7 @@ func (f *failing) try() (bool, *llm.Error) {
 }
 
 // Row 46: at most three tries in thirty seconds.
-func TestAFailureIsTriedThreeTimesAtMost(t *testing.T) {
+func TestFailureIsTriedThreeTimes(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		err     llm.Error
@@ -244,7 +244,7 @@ func TestAFailureIsTriedThreeTimesAtMost(t *testing.T) {
 }
 
 // Row 46: the circuit breaker opens after five consecutive failures, then one request tries the server.
-func TestADeadServerIsLeftAlone(t *testing.T) {
+func TestCircuitBreakerOpensForDeadServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f := newServer(), failing{err: llm.Error{Kind: llm.KindServer, Status: 500}}
 		_ = s.Retry(t.Context(), false, f.try)
@@ -273,7 +273,7 @@ func TestADeadServerIsLeftAlone(t *testing.T) {
 }
 
 // Errors that are unrelated to the server's health do not count.
-func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
+func TestRefusalsDoNotOpenCircuitBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, e := range []llm.Error{
 			{Kind: llm.KindRateLimited, Status: 429, RetryAfter: time.Minute}, {Kind: llm.KindInvalid, Status: 400},
@@ -299,7 +299,7 @@ func TestRefusalsDoNotMakeAServerDead(t *testing.T) {
 	})
 }
 
-func TestReachKeepsWhatItFoundForTenSeconds(t *testing.T) {
+func TestReachIsCachedForTenSeconds(t *testing.T) {
 	var r Reach
 	start, away := time.Unix(1_000_000, 0), errors.New("nobody answers")
 	looks := 0
@@ -318,7 +318,7 @@ func TestReachKeepsWhatItFoundForTenSeconds(t *testing.T) {
 	}
 }
 
-func TestReachForgetsWhatItFoundForACallerWhoHasGone(t *testing.T) {
+func TestReachIsNotCachedAfterCancellation(t *testing.T) {
 	var r Reach
 	now := time.Unix(1_000_000, 0)
 	gone, leave := context.WithCancel(t.Context())
@@ -349,7 +349,7 @@ func (p pings) Read(b []byte) (int, error) {
 }
 
 // A server that sends comments gets more time for its first chunk, and one that falls silent does not.
-func TestSignsOfLifeProlongTheWaitForTheFirstPiece(t *testing.T) {
+func TestKeepalivesExtendFirstChunkTimeout(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		pause, want time.Duration

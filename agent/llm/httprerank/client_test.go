@@ -43,12 +43,12 @@ func logits(req request) (int, string) {
 	return http.StatusOK, `{"model":"m","object":"list","results":[` + strings.Join(results, ",") + `]}`
 }
 
-func TestAServerKeepsTheContract(t *testing.T) {
+func TestRerankerContract(t *testing.T) {
 	t.Parallel()
 	corpustest.TestReranker(t, serve(t, logits))
 }
 
-func TestAnswersOfServers(t *testing.T) {
+func TestRerankResponses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, body string
@@ -78,7 +78,7 @@ func TestAnswersOfServers(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatCanBeNone(t *testing.T) {
+func TestRerankerRejectsInvalidAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "localhost:8012", "ftp://x/rerank", "http://", "http://me:pass@x/rerank"} {
 		if _, err := New(Config{URL: address}); err == nil {

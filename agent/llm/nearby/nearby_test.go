@@ -44,7 +44,7 @@ func serverAt(t *testing.T, answers map[string]string) Port {
 }
 
 // The responses are those of Ollama 0.9, LM Studio 0.3, llama.cpp b5400 and vLLM 0.9.
-func TestWhatServersSayOfTheirModels(t *testing.T) {
+func TestModelListResponses(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		answers map[string]string
@@ -95,7 +95,7 @@ func TestWhatServersSayOfTheirModels(t *testing.T) {
 	}
 }
 
-func TestTheBestModelCallsTools(t *testing.T) {
+func TestBestModelSupportsTools(t *testing.T) {
 	a, b := Port{Number: 1}, Port{Number: 2}
 	at, best, ok := Best([]Server{
 		{a, []Model{{Name: "large", Bytes: 9, Tools: new(false)}, {Name: "unknown", Bytes: 8, Loaded: true}}},

@@ -284,7 +284,7 @@ func quotesOf(answer string) (first string, quotes []string) {
 	return first, quotes
 }
 
-func TestTheFirstQuoteAnswers(t *testing.T) {
+func TestFirstQuoteAnswersQuestion(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		questions []string
@@ -321,7 +321,7 @@ func TestTheFirstQuoteAnswers(t *testing.T) {
 	}
 }
 
-func TestBothSidesOfAComparisonAreQuoted(t *testing.T) {
+func TestComparisonQuotesBothSides(t *testing.T) {
 	_, quotes := quotesOf(first(ask(t, "Which costs more, replacing the flashing or clearing the gutter?")))
 	for _, want := range []string{"£3,400", "£180"} {
 		if !slices.ContainsFunc(quotes, func(q string) bool { return strings.Contains(q, want) }) {
@@ -330,7 +330,7 @@ func TestBothSidesOfAComparisonAreQuoted(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotAnswerIsNotCalledFound(t *testing.T) {
+func TestIrrelevantQuotesAreNotReportedAsFound(t *testing.T) {
 	for _, q := range []string{
 		"What does the handbook say about parental leave?", "What is the warranty of the Berlin roof?",
 		"Who is the landlord's lawyer?",
@@ -346,7 +346,7 @@ func TestWhatDoesNotAnswerIsNotCalledFound(t *testing.T) {
 	}
 }
 
-func TestWhatNeedsNoQuote(t *testing.T) {
+func TestSmallTalkNeedsNoQuote(t *testing.T) {
 	for question, want := range map[string]string{
 		"What is 15% of 1,250?": "15 / 100 * 1250 = 187.5",
 		// The calculator of this test has one result.
@@ -371,7 +371,7 @@ func TestWhatNeedsNoQuote(t *testing.T) {
 
 func first(answer string, _ []llm.Call) string { return answer }
 
-func TestSaysWhatItIs(t *testing.T) {
+func TestModelDescribesItself(t *testing.T) {
 	got, calls := ask(t, "Hello there!")
 	if !strings.Contains(got, "offline mode") || len(calls) > 0 {
 		t.Errorf("a greeting is answered with %q and %d calls; want %q in it and no calls",
@@ -379,7 +379,7 @@ func TestSaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestSearchesAndReadsBeforeItAnswers(t *testing.T) {
+func TestModelSearchesAndReadsBeforeAnswer(t *testing.T) {
 	for _, q := range []string{
 		"When was the boiler installed?", "How many days of holiday do I get?", "Is remote work allowed?",
 	} {
@@ -420,7 +420,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestWithoutToolsItAnswersFromWhatItHas(t *testing.T) {
+func TestModelWithoutToolsAnswersFromResults(t *testing.T) {
 	history := []llm.Message{
 		{Role: llm.RoleUser, Text: "When was the boiler installed?"},
 		{Role: llm.RoleAssistant,
@@ -446,7 +446,7 @@ func TestWithoutToolsItAnswersFromWhatItHas(t *testing.T) {
 	}
 }
 
-func TestFailedToolsEndInARefusal(t *testing.T) {
+func TestFailedToolsEndInRefusal(t *testing.T) {
 	for _, broken := range []string{`{"error":"The index is busy."}`, "no JSON", ""} {
 		history := []llm.Message{{Role: llm.RoleUser, Text: "What is the rent?"}}
 		var text string
@@ -465,7 +465,7 @@ func TestFailedToolsEndInARefusal(t *testing.T) {
 	}
 }
 
-func TestAnEndedContextIsCancelled(t *testing.T) {
+func TestCancelledContextCancelsReply(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, err := range New(nil).Stream(ctx, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}) {
@@ -475,7 +475,7 @@ func TestAnEndedContextIsCancelled(t *testing.T) {
 	}
 }
 
-func TestPointsBackToTheDocumentsOfTheLastAnswer(t *testing.T) {
+func TestFollowUpQuotesDocumentsOfLastAnswer(t *testing.T) {
 	system := llm.Message{
 		Role: llm.RoleSystem,
 		Text: "The last answer rested on:\n1. Building survey (doc_id d1)\n2. Staff handbook (doc_id d2)\n",
@@ -492,7 +492,7 @@ func TestPointsBackToTheDocumentsOfTheLastAnswer(t *testing.T) {
 	}
 }
 
-func TestAnAsideOfTheProgramIsNoQuestion(t *testing.T) {
+func TestProgramNoteIsNotQuestion(t *testing.T) {
 	msg := oneReply(t, []llm.Message{
 		{Role: llm.RoleUser, Text: "What is the rent?"}, {Role: llm.RoleAssistant, Text: "980."},
 		{Role: llm.RoleUser, Text: "Search first.", Aside: true},
@@ -502,7 +502,7 @@ func TestAnAsideOfTheProgramIsNoQuestion(t *testing.T) {
 	}
 }
 
-func TestMoreIsWhatWasNotSaidYet(t *testing.T) {
+func TestMoreReturnsNewQuotes(t *testing.T) {
 	for _, tt := range []struct {
 		questions []string
 		want      string
@@ -536,7 +536,7 @@ func TestMoreIsWhatWasNotSaidYet(t *testing.T) {
 	}
 }
 
-func TestAFootnoteIsReadAgain(t *testing.T) {
+func TestFootnoteQuestionReadsItsPassage(t *testing.T) {
 	read := `{"doc_id":"d1","filename":"S.pdf","title":"Survey","passages":[{"n":3,` +
 		`"text":"The roof was renewed in 1987. It has slates. No guarantee is available."}]}`
 	history := []llm.Message{
@@ -563,7 +563,7 @@ func TestAFootnoteIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestEachCallSaysWhyItIsMade(t *testing.T) {
+func TestCallsHaveReason(t *testing.T) {
 	t.Parallel()
 	const (
 		first   = "Nothing was searched for this question yet: I look for its words."
@@ -590,7 +590,7 @@ func TestEachCallSaysWhyItIsMade(t *testing.T) {
 	}
 }
 
-func TestAGivenTextIsRetoldInItsOwnWords(t *testing.T) {
+func TestGivenTextIsSummarizedInItsWords(t *testing.T) {
 	reply := func(question string) string {
 		return oneReply(t, []llm.Message{
 			{Role: llm.RoleUser, Text: question},
@@ -616,7 +616,7 @@ func TestAGivenTextIsRetoldInItsOwnWords(t *testing.T) {
 	}
 }
 
-func TestATextOfOnesOwnIsNotSearchedFor(t *testing.T) {
+func TestGivenTextIsNotSearchedFor(t *testing.T) {
 	for _, q := range []string{
 		"Translate this: The roof is good", "Rewrite the following text in simple words:\nThe roof is good.",
 		"Summarise the following text: The ZMP is the point where forces balance.",

@@ -13,7 +13,7 @@ import (
 )
 
 // Frames are not quoted: a salutation, a closing, a title.
-func TestFramesAreNoQuotes(t *testing.T) {
+func TestFramesAreNotQuoted(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
 		want     []string // quotable units
@@ -57,7 +57,7 @@ func TestFramesAreNoQuotes(t *testing.T) {
 }
 
 // An item of a list is quoted with its number, below the list's lead.
-func TestAnItemIsQuotedWithItsLead(t *testing.T) {
+func TestListItemIsQuotedWithLead(t *testing.T) {
 	lease := []paper{{"d1", "lease.txt", "Lease", []passage{{Section: "Duties", Text: "The Tenant shall:\n\n" +
 		"(a) pay the rent on the first day of each month, without deduction;\n\n" +
 		"(b) keep the windows clean at least once a month, inside and outside;\n\n" +
@@ -91,7 +91,7 @@ func TestAnItemIsQuotedWithItsLead(t *testing.T) {
 }
 
 // The lead of a list is written once.
-func TestALeadIsWrittenOnce(t *testing.T) {
+func TestListLeadIsWrittenOnce(t *testing.T) {
 	p := pileOfText("The Tenant shall:\n\n(a) pay the rent;\n\n(b) air the rooms;\n\n(c) keep no animals.")
 	quoteOf := func(i int) quote {
 		u := p.units[i]
@@ -107,7 +107,7 @@ func TestALeadIsWrittenOnce(t *testing.T) {
 }
 
 // A refusal names the missing words, the nearest headings, and the option to add a document.
-func TestARefusalSaysAWayOn(t *testing.T) {
+func TestRefusalSuggestsNextSteps(t *testing.T) {
 	answer, _ := ask(t, "Which helicopter flies to Madagascar?")
 	for _, want := range []string{
 		english.Refusal, "I searched for “", " If the document that says it is missing here, add it and ask again.",
@@ -142,7 +142,7 @@ func composed(t *testing.T, of turn) answer {
 // pileOfText returns the pile of a text as the only passage.
 func pileOfText(s string) pile { return pileOf([]source{{passage: passage{N: 1, Text: s}}}) }
 
-func TestALabelBelongsToWhatItNames(t *testing.T) {
+func TestLabelBelongsToItsValue(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
 		want     []string
@@ -165,7 +165,7 @@ func TestALabelBelongsToWhatItNames(t *testing.T) {
 	}
 }
 
-func TestNeighboursAreOneQuote(t *testing.T) {
+func TestAdjacentSentencesFormOneQuote(t *testing.T) {
 	p := pileOfText("Shift to the smallest sprocket.\n\nTurn the bicycle over.\n\nOpen the axle with a key.\n\n" +
 		"Lift the wheel out.\n\nTighten the axle again.")
 	var units []scored
@@ -182,7 +182,7 @@ func TestNeighboursAreOneQuote(t *testing.T) {
 }
 
 // A record is quoted as a whole, line by line, and alone.
-func TestARecordIsOneQuote(t *testing.T) {
+func TestRecordIsQuotedAsWhole(t *testing.T) {
 	people := passage{N: 1, Text: "- name: Ben\n  height: 3\n- name: Ada\n  height: 4\n  of: 5\n- name: Eve"}
 	q := turn{question: "How is the height of Ada?", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{people}}},
@@ -197,7 +197,7 @@ func TestARecordIsOneQuote(t *testing.T) {
 }
 
 // Neighbouring words of the question score higher if they are neighbours in the text.
-func TestNeighbouringWordsOfAQuestionAreOnePhrase(t *testing.T) {
+func TestAdjacentQueryWordsFormPhrase(t *testing.T) {
 	p := pileOfText("Rule 6. Bonfires are allowed after 3 pm.\n\nRule 3. The gate must be locked.")
 	words := topicOf(turn{question: "what does rule 3 say"}).weigh(p)
 	units, _, err := rate(t.Context(), p, topic{}, words, nil)
@@ -211,7 +211,7 @@ func TestNeighbouringWordsOfAQuestionAreOnePhrase(t *testing.T) {
 }
 
 // If the comparison of embeddings fails, for example by a timeout, the lexical scores decide.
-func TestWhatCouldNotBeComparedIsJudgedByItsWords(t *testing.T) {
+func TestFailedComparisonFallsBackToLexicalScores(t *testing.T) {
 	q := turn{question: "When was the boiler installed?", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{
 			{N: 1, Text: "The boiler was installed in 2016. It was serviced in May."},
@@ -236,7 +236,7 @@ func tableOf(file, section string, rows ...string) []paper {
 }
 
 // A row is found by its cells and column heads, and is quoted below the head, without its neighbours.
-func TestTheRowThatMatchesIsTheQuote(t *testing.T) {
+func TestMatchingRowIsQuoted(t *testing.T) {
 	members := tableOf("members.csv", "", "Name | City | Joined | Boat", "Anna Kovács | Budapest | 2014 | Heron",
 		"Béla | Győr | 2019 | Otter", "Chloé Dubois | Lyon | 2021 |", "Dónal Ó Briain | Cork | 2008 | Heron")
 	invoices := tableOf("rechnungen.csv", "", "Nr | Kunde | Betrag | bezahlt", "1001 | Möbel Krüger | 1.250,00 | ja",
@@ -284,7 +284,7 @@ func TestTheRowThatMatchesIsTheQuote(t *testing.T) {
 	}
 }
 
-func TestTables(t *testing.T) {
+func TestTablesAreQuoted(t *testing.T) {
 	for _, tt := range []struct {
 		name, section, in string
 		want              []string // the units
@@ -309,7 +309,7 @@ func TestTables(t *testing.T) {
 }
 
 // A question without spaces is segmented by the documents' words; the rest of it is a missing word.
-func TestStretches(t *testing.T) {
+func TestQuestionWithoutSpacesIsSegmented(t *testing.T) {
 	for _, tt := range []struct {
 		name, found, question string
 		has, lacks            []string
@@ -352,7 +352,7 @@ func TestStretches(t *testing.T) {
 	}
 }
 
-func TestRowsInScriptsWithoutSpaces(t *testing.T) {
+func TestRowsAreFoundInScriptsWithoutSpaces(t *testing.T) {
 	stock := tableOf("在庫.csv", "", "商品名 | 在庫数 | 単価 | 保管場所", "赤鉛筆 | 120 | 80円 | 第一倉庫", "消しゴム | 45 | 60円 | 第二倉庫",
 		"万年筆 | 8 | 12,000円 | 本店金庫")
 	staff := tableOf("员工.csv", "", "姓名 | 部门 | 职位 | 电话", "王小明 | 财务部 | 会计 | 8021", "李娜 | 人事部 | 经理 | 8033")
@@ -380,7 +380,7 @@ func TestRowsInScriptsWithoutSpaces(t *testing.T) {
 }
 
 // A question is parsed to a table query only if each of its words matches a column, a cell or the table.
-func TestQuestionsToTables(t *testing.T) {
+func TestTableQuestionsAreParsed(t *testing.T) {
 	const bills = "Number | Customer | Town | Amount | Paid\nI-1 | Harrow | York | 12.50 | yes\n" +
 		"I-2 | Öztürk Sons | Leeds | 7 | no\nI-3 | Miller | York | 9 | no"
 	const two = "Region | Cost | Profit\nNorth | 12 | 3\nSouth | 14 | 5\nNorth | 7 | 2"
@@ -453,7 +453,7 @@ func plainJSON(t *testing.T, s string) string {
 }
 
 // A model that does not know a language finds all its texts similar, so a missing word lowers the probability.
-func TestWhatLacksTheHeaviestWordIsNotFoundByMeaningAlone(t *testing.T) {
+func TestMissingKeywordLowersProbability(t *testing.T) {
 	q := turn{question: "駐車場は月いくらですか", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{
 			{N: 1, Text: "ごみは収集日の朝8時までに、駐車場横の集積所に出してください。前の晩に出すとカラスや猫に荒らされます。"},
@@ -487,7 +487,7 @@ func sourceOf(id, said string) source {
 	return source{passage: passage{N: 1, Text: said}, document: document{DocID: id, Filename: id + ".txt"}}
 }
 
-func TestTheLanguageOfDocumentsIsNamedIfItIsNotTheQuestions(t *testing.T) {
+func TestDocumentLanguageIsNamedIfDifferent(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, question string
@@ -516,7 +516,7 @@ func TestTheLanguageOfDocumentsIsNamedIfItIsNotTheQuestions(t *testing.T) {
 	}
 }
 
-func TestTheHeadlineStaysOneSentenceThatLeadsToQuotes(t *testing.T) {
+func TestHeadlineLeadsToQuotes(t *testing.T) {
 	t.Parallel()
 	p := pileOf([]source{sourceOf("a", inGerman)})
 	p.compareLanguages(askedInEnglish)
@@ -526,7 +526,7 @@ func TestTheHeadlineStaysOneSentenceThatLeadsToQuotes(t *testing.T) {
 	}
 }
 
-func TestARefusalNamesTheLanguageOfWhatWasFound(t *testing.T) {
+func TestRefusalNamesLanguageOfResults(t *testing.T) {
 	t.Parallel()
 	p := pileOf([]source{sourceOf("a", inGerman)})
 	p.compareLanguages(askedInEnglish)
@@ -538,7 +538,7 @@ func TestARefusalNamesTheLanguageOfWhatWasFound(t *testing.T) {
 }
 
 // Words that no document of a language has are no evidence: the embedding similarity gets their weight.
-func TestMeaningDecidesWhereWordsCannot(t *testing.T) {
+func TestSimilarityDecidesWithoutLexicalEvidence(t *testing.T) {
 	t.Parallel()
 	const shares = "The rent of the hall is due each month, while the flat roof is much of the trouble for the manager."
 	near := func(_ context.Context, _ string, texts []string) ([]float64, error) {
@@ -565,7 +565,7 @@ func TestMeaningDecidesWhereWordsCannot(t *testing.T) {
 	}
 }
 
-func TestAWordNobodyHasIsMatchedWithItsCognate(t *testing.T) {
+func TestUnknownWordMatchesCognate(t *testing.T) {
 	t.Parallel()
 	p := pileOf([]source{sourceOf("a",
 		"An array with parity is slower than one with mirrors, and it is the one to use "+

@@ -40,7 +40,7 @@ func TestReadRequest(t *testing.T) {
 	}
 }
 
-func TestValuesAreKnownByTheirForm(t *testing.T) {
+func TestValuesAreRecognizedByFormat(t *testing.T) {
 	for _, tt := range []struct {
 		kind valueKind
 		text string
@@ -81,7 +81,7 @@ var versions = []paper{
 	}},
 }
 
-func TestRequestsAreAnsweredWithAllThatIsAskedFor(t *testing.T) {
+func TestRequestsReturnAllRequestedContent(t *testing.T) {
 	for _, tt := range []struct {
 		request  string
 		head     string
@@ -115,7 +115,7 @@ func TestRequestsAreAnsweredWithAllThatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestRequestsForWhatIsNotThereAreNotCalledFound(t *testing.T) {
+func TestRequestsForMissingContentAreNotFound(t *testing.T) {
 	for _, q := range []string{
 		"Summarise the work policy for Berlin", "Compare the two electricity contracts", "List all dates of the lease",
 		"Résume le bail du magasin", "履歴書を要約してください",

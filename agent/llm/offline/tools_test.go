@@ -50,7 +50,7 @@ func replyTo(t *testing.T, question string, offered []string, done map[string]st
 	return calls, said
 }
 
-func TestTheOfferedToolsAreUsed(t *testing.T) {
+func TestOfferedToolsAreUsed(t *testing.T) {
 	t.Parallel()
 	const leave = "How many days of paid holiday are there?"
 	passages := `{"results":[{"n":4,"doc_id":"d2","filename":"Handbook.md","title":"Staff handbook",` +
@@ -88,7 +88,7 @@ func TestTheOfferedToolsAreUsed(t *testing.T) {
 	}
 }
 
-func TestSearchesMadeTogetherAreOneAttempt(t *testing.T) {
+func TestParallelSearchesCountAsOneAttempt(t *testing.T) {
 	t.Parallel()
 	one := result{tool: "retrieve", round: 1}
 	list := func(ids ...string) output {
@@ -112,7 +112,7 @@ func TestSearchesMadeTogetherAreOneAttempt(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsNamedIsOpened(t *testing.T) {
+func TestNamedDocumentIsOpened(t *testing.T) {
 	for _, q := range []string{
 		"What is in handbook.md?", "Show me handbook.md", "Read handbook.md", "Please open the file “handbook.md”.",
 		"What does handbook.md say?",

@@ -52,7 +52,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-func TestEmbeddingAnswers(t *testing.T) {
+func TestEmbeddingResponses(t *testing.T) {
 	for _, tt := range []struct {
 		name, answer string
 		want         string // of two vectors; empty: refused
@@ -143,7 +143,7 @@ func refusing(status int, message string) http.HandlerFunc {
 	}
 }
 
-func TestBatchesShrinkToWhatTheServerTakes(t *testing.T) {
+func TestBatchesShrinkToServerLimit(t *testing.T) {
 	t.Parallel()
 	for name, refuse := range map[string]http.HandlerFunc{
 		"413": refusing(http.StatusRequestEntityTooLarge, "payload too large"),
@@ -181,7 +181,7 @@ func TestBatchesShrinkToWhatTheServerTakes(t *testing.T) {
 	}
 }
 
-func TestARefusalThatIsNotOfTheSizeLeavesBatchesAsTheyAre(t *testing.T) {
+func TestUnrelatedRefusalKeepsBatchSize(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		refuse http.HandlerFunc
@@ -207,7 +207,7 @@ func TestARefusalThatIsNotOfTheSizeLeavesBatchesAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsBusyEmbeddingIsWell(t *testing.T) {
+func TestBusyEmbeddingServerIsHealthy(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{}, 9)
 	address, _ := embedding(t, 0, func(_ http.ResponseWriter, r *http.Request) {
@@ -259,7 +259,7 @@ func keyed(t *testing.T, keys chan string) string {
 	return web.URL
 }
 
-func TestVectorsHaveAServerAndAKeyOfTheirOwn(t *testing.T) {
+func TestEmbeddingServerHasItsOwnKey(t *testing.T) {
 	t.Parallel()
 	chatKeys, vectorKeys := make(chan string, 9), make(chan string, 9)
 	chat, vectors := keyed(t, chatKeys), keyed(t, vectorKeys)
@@ -300,7 +300,7 @@ func TestVectorsHaveAServerAndAKeyOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestFailuresOfTheEmbeddingServerNameItsSettings(t *testing.T) {
+func TestEmbeddingErrorsNameTheirSettings(t *testing.T) {
 	t.Parallel()
 	m := newTestModel(t, Config{
 		EmbeddingBaseURL: keyed(t, make(chan string, 9)) + "/nothing", EmbeddingAPIKey: "b", EmbeddingModel: "e",
@@ -315,7 +315,7 @@ func TestFailuresOfTheEmbeddingServerNameItsSettings(t *testing.T) {
 }
 
 // The key for replies is used for embeddings only on the same host.
-func TestTheEmbeddingServerIsLentTheKeyOfItsOwnHost(t *testing.T) {
+func TestEmbeddingServerOnSameHostUsesChatKey(t *testing.T) {
 	for name, tt := range map[string]struct {
 		config    Config
 		base, key string
@@ -467,8 +467,8 @@ func BenchmarkRequest(b *testing.B) {
 	})
 }
 
-// BenchmarkWhole measures a reply of 200 chunks over a real connection, compared with a bare relay's client.
-func BenchmarkWhole(b *testing.B) {
+// BenchmarkStreamOverHTTP measures a reply of 200 chunks over a real connection, compared with a bare relay's client.
+func BenchmarkStreamOverHTTP(b *testing.B) {
 	wire200 := reply200(b)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -522,7 +522,7 @@ func BenchmarkWhole(b *testing.B) {
 	})
 }
 
-func FuzzEveryJSONObjectIsRead(f *testing.F) {
+func FuzzDecodeEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"a":[1,{"b":"\"}"}],"choices":[{"delta":{"content":"x"}}]}`,
 		`{"choices":[[],{}],"usage":{"prompt_tokens":-1.5e3}}`,
@@ -542,7 +542,7 @@ func FuzzEveryJSONObjectIsRead(f *testing.F) {
 	})
 }
 
-func FuzzTextIsReadAsItWasWritten(f *testing.F) {
+func FuzzTextIsUnchanged(f *testing.F) {
 	for _, seed := range []string{"", "plain", "a\"b\\c/\n\t\x00\x1f", "日本 👍 \u2028", "\\u0041", `\`} {
 		f.Add(seed)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Fuzzing streams: no panic, the same result whole and a byte at a time, and a reply is complete only if its bytes
 // contain an event with [DONE], a finish reason, or a count of tokens.
-func FuzzNoStreamIsCompleteWithoutProof(f *testing.F) {
+func FuzzStreamCompleteness(f *testing.F) {
 	for _, s := range streams {
 		f.Add([]byte(s.wire))
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // A model is small if it is slow, has a short context, or can't call a tool and use its result.
-func TestMeasureTellsSmallModels(t *testing.T) {
+func TestMeasureDetectsSmallModels(t *testing.T) {
 	t.Parallel()
 	call := scripted.Reply{
 		Calls: []llm.Call{{Name: "search_documents", Arguments: json.RawMessage(`{"query":"key"}`)}},

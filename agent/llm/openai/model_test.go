@@ -54,7 +54,7 @@ func ask(t *testing.T, m *Model, req llm.Request) (got played, failed *llm.Error
 
 var hello = llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello?"}}}
 
-func TestStreamsARealReply(t *testing.T) {
+func TestRecordedReplyIsStreamed(t *testing.T) {
 	m, _ := serve(t, Config{APIKey: "sk-1"}, scripted.Reply{
 		Reasoning: "hm", Text: "The roof is “fine”, 100 %.",
 		Calls: []llm.Call{{ID: "c", Name: "x", Arguments: []byte(`{"q":"ü"}`)}},
@@ -69,7 +69,7 @@ func TestStreamsARealReply(t *testing.T) {
 	}
 }
 
-func TestSendsTheWholeRequest(t *testing.T) {
+func TestRequestIsComplete(t *testing.T) {
 	m, server := serve(t, Config{}, scripted.Reply{Text: "ok"})
 	temperature, seed := 0.5, int64(7)
 	req := llm.Request{
@@ -176,7 +176,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-func TestSilenceEndsInATimeout(t *testing.T) {
+func TestSilentServerTimesOut(t *testing.T) {
 	const short, long = 50 * time.Millisecond, time.Minute // long: the timeout that is not under test
 	for name, tt := range map[string]struct {
 		stall            int
@@ -191,7 +191,7 @@ func TestSilenceEndsInATimeout(t *testing.T) {
 	}
 }
 
-func TestKeepalivesDoNotHideThatNothingComes(t *testing.T) {
+func TestKeepalivesDoNotPreventTimeout(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		ticker := time.NewTicker(2 * time.Millisecond)
@@ -213,7 +213,7 @@ func TestKeepalivesDoNotHideThatNothingComes(t *testing.T) {
 	}
 }
 
-func TestCancellingEndsTheRequest(t *testing.T) {
+func TestCancellationEndsRequest(t *testing.T) {
 	m, _ := serve(t, Config{}, scripted.Reply{Text: "one two three", Fault: scripted.Fault{StallAfter: 1}})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -229,14 +229,14 @@ func TestCancellingEndsTheRequest(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsNotThere(t *testing.T) {
+func TestUnreachableServer(t *testing.T) {
 	m := newTestModel(t, Config{BaseURL: "http://127.0.0.1:1/v1", RetryFor: time.Millisecond})
 	if got, _ := ask(t, m, hello); got.Err != llm.KindUnreachable {
 		t.Errorf("error kind = %q, want %q", got.Err, llm.KindUnreachable)
 	}
 }
 
-func TestLearnsWhatTheServerRefuses(t *testing.T) {
+func TestRefusedFieldsAreRemembered(t *testing.T) {
 	var requests atomic.Int32
 	var last atomic.Value
 	server := refusingFields(1, "stream_options", "max_tokens", "temperature")
@@ -266,7 +266,7 @@ func TestLearnsWhatTheServerRefuses(t *testing.T) {
 }
 
 // A Notice in each reply reports the fields that the server refuses.
-func TestWhatTheServerDoesNotTakeIsSaid(t *testing.T) {
+func TestRefusedFieldsAreReported(t *testing.T) {
 	web := httptest.NewServer(refusingFields(1, "seed", "temperature"))
 	t.Cleanup(web.Close)
 	m := newTestModel(t, Config{BaseURL: web.URL})
@@ -304,7 +304,7 @@ func TestWhatTheServerDoesNotTakeIsSaid(t *testing.T) {
 	}
 }
 
-func TestTheKeyNeverPrints(t *testing.T) {
+func TestKeyIsNeverPrinted(t *testing.T) {
 	c := Config{APIKey: "sk-secret", Model: "m"}
 	var log strings.Builder
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", c.APIKey, "config", c)
@@ -320,7 +320,7 @@ func TestTheKeyNeverPrints(t *testing.T) {
 	}
 }
 
-func TestKeysFromTheEnvironmentAreNotSent(t *testing.T) {
+func TestEnvironmentKeysAreNotSent(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-environment")
 	var sent atomic.Value
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -334,7 +334,7 @@ func TestKeysFromTheEnvironmentAreNotSent(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreUsedAgain(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	var connections atomic.Int32
 	web := httptest.NewUnstartedServer(scripted.NewServer(scripted.Config{Delay: time.Millisecond}))
 	web.Config.ConnState = func(_ net.Conn, state http.ConnState) {
@@ -366,7 +366,7 @@ func refusingFields(n int, fields ...string) http.Handler {
 
 // The first questions after a start are often concurrent: each has to learn by itself which fields the server
 // refuses.
-func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
+func TestConcurrentRefusedRequestsAreRetried(t *testing.T) {
 	t.Parallel()
 	const n = 4
 	for _, field := range []string{"temperature", "seed", "stream_options", "max_tokens", "top_logprobs"} {
@@ -393,7 +393,7 @@ func TestRequestsThatAreRefusedAtOnceAreAllSentAgain(t *testing.T) {
 
 // The prompt progress is requested from llama.cpp only, once the server was identified; others might refuse the
 // field.
-func TestHowMuchIsReadIsTold(t *testing.T) {
+func TestPromptProgressIsReported(t *testing.T) {
 	t.Parallel()
 	const reply = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":null}}],` +
 		`"prompt_progress":{"total":200,"cache":0,"processed":122,"time_ms":900}}` + "\n\n" +
@@ -431,7 +431,7 @@ func TestHowMuchIsReadIsTold(t *testing.T) {
 
 // Row 40: reasoning is sent back as the server requires: by rule for known servers, else by one change after its
 // refusal.
-func TestReasoningIsSentBackWhereItIsWanted(t *testing.T) {
+func TestReasoningIsReturnedWhenRequired(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name    string

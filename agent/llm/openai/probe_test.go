@@ -14,7 +14,7 @@ import (
 )
 
 // Many servers answer questions without a list of models, or with an invalid one.
-func TestAServerWithoutAListIsAskedForAReply(t *testing.T) {
+func TestServerWithoutModelListIsProbed(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusOK, http.StatusNotFound, http.StatusInternalServerError} {
 		chats := scripted.NewServer(scripted.Config{Script: func(scripted.Request) scripted.Reply {
@@ -37,7 +37,7 @@ func TestAServerWithoutAListIsAskedForAReply(t *testing.T) {
 }
 
 // A list is read up to a limit, however much the server sends, and one with too many models is invalid.
-func TestListsOfModelsAreBounded(t *testing.T) {
+func TestModelListsAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, unit := range map[string]string{
 		"empty models": "{},", "numbers": "1,", "one text": strings.Repeat("a", 1000),
@@ -65,7 +65,7 @@ func TestListsOfModelsAreBounded(t *testing.T) {
 	}
 }
 
-func TestMoreVectorsThanTextsAreNotDecoded(t *testing.T) {
+func TestExcessVectorsAreNotDecoded(t *testing.T) {
 	t.Parallel()
 	var answer embeddings
 	err := json.Unmarshal([]byte(`{"data":[`+strings.Repeat("{},", maxBatch)+`{}]}`), &answer)

@@ -392,7 +392,7 @@ func TestStreamFaults(t *testing.T) {
 	}
 }
 
-func TestAnEventLongerThanTheCapIsRefused(t *testing.T) {
+func TestEventOverLimitIsRejected(t *testing.T) {
 	for name, wire := range map[string]string{
 		"in one line":   "data: " + strings.Repeat("x", maxEvent+100),
 		"in many lines": strings.Repeat("data: "+strings.Repeat("x", 1000)+"\n", maxEvent/1000+10),
@@ -403,7 +403,7 @@ func TestAnEventLongerThanTheCapIsRefused(t *testing.T) {
 	}
 }
 
-func TestReadsWholeReply(t *testing.T) {
+func TestNonStreamedReplyIsParsed(t *testing.T) {
 	t.Parallel()
 	const whole = `{"id":"1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",` +
 		`"content":"Hello","refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"x",` +
@@ -436,7 +436,7 @@ func TestReadsWholeReply(t *testing.T) {
 }
 
 // A server like Gemini's refuses a call of the history without its original signature.
-func TestReturnsThoughtSignatures(t *testing.T) {
+func TestThoughtSignaturesAreReturned(t *testing.T) {
 	t.Parallel()
 	var signatures [][]string
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -498,7 +498,7 @@ func TestReturnsThoughtSignatures(t *testing.T) {
 	}
 }
 
-func TestTooManyCallsAreRefused(t *testing.T) {
+func TestCallLimit(t *testing.T) {
 	var wire bytes.Buffer
 	for i := range maxCalls + 1 {
 		n := strconv.Itoa(i)
@@ -600,7 +600,7 @@ func TestStreamFaultsOverHTTP(t *testing.T) {
 
 // A stream is incomplete until its end, even if all events are valid: truncated anywhere, it yields an error last
 // and no call.
-func TestACutReplyIsNeverComplete(t *testing.T) {
+func TestTruncatedReplyIsIncomplete(t *testing.T) {
 	t.Parallel()
 	wire := data(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, text("日本 Hel"), text("lo"),
 		call(`{"index":0,"id":"a","function":{"name":"x","arguments":"{\"q\":"}}`),

@@ -80,7 +80,7 @@ func recordings(t testing.TB) (out []recording) {
 }
 
 // Each row of the table has its reply in testdata/dialects and each reply its row, whose begins it contains.
-func TestEveryDialectIsRecorded(t *testing.T) {
+func TestEveryDialectHasRecordedReply(t *testing.T) {
 	t.Parallel()
 	recorded := recordings(t)
 	for _, d := range dialects {
@@ -107,7 +107,7 @@ func TestEveryDialectIsRecorded(t *testing.T) {
 }
 
 // Each recorded reply is parsed to its calls, whole and a byte at a time, and nothing of the calls is shown.
-func TestRecordedRepliesAreTheirCalls(t *testing.T) {
+func TestRecordedRepliesParseToCalls(t *testing.T) {
 	t.Parallel()
 	for _, r := range recordings(t) {
 		for way, chunks := range map[string][]string{
@@ -195,7 +195,7 @@ var variants = []struct{ name, text string }{
 }
 
 // Each variant is parsed to the same call, whole and a byte at a time, and only the text before it is shown.
-func TestEveryDialectIsTheSameCall(t *testing.T) {
+func TestDialectsParseToSameCall(t *testing.T) {
 	t.Parallel()
 	for _, tt := range variants {
 		for way, chunks := range map[string][]string{
@@ -218,7 +218,7 @@ func TestEveryDialectIsTheSameCall(t *testing.T) {
 }
 
 // Text that only mentions calls is unchanged, whole and a byte at a time.
-func TestHonestTextIsNoCall(t *testing.T) {
+func TestTextMentioningCallsIsUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"Models write `<tool_call>` before a call [1].",
@@ -250,7 +250,7 @@ func TestHonestTextIsNoCall(t *testing.T) {
 }
 
 // A wrapped answer is unwrapped.
-func TestAWrappedAnswerIsTheAnswer(t *testing.T) {
+func TestWrappedAnswerIsUnwrapped(t *testing.T) {
 	t.Parallel()
 	const answer = "There are 28 days [1]."
 	for name, text := range map[string]string{

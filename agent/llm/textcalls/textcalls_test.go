@@ -62,7 +62,7 @@ var ask = llm.Request{
 }
 
 // Row 38: calls as text are parsed, in the dialects of many models, whole and a byte at a time.
-func TestCallsWrittenAsTextAreCalls(t *testing.T) {
+func TestTextCallsAreParsed(t *testing.T) {
 	t.Parallel()
 	const roof = `search_documents{"query":"roof"}`
 	one := func(text string, calls ...string) heard {
@@ -146,7 +146,7 @@ func TestCallsWrittenAsTextAreCalls(t *testing.T) {
 }
 
 // A request that a server refuses because of its tools is retried without, and further requests have none.
-func TestAServerThatRefusesToolsGetsThemInThePrompt(t *testing.T) {
+func TestToolsFallBackToPromptAfterRefusal(t *testing.T) {
 	t.Parallel()
 	inner := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		switch {
@@ -192,7 +192,7 @@ func TestAServerThatRefusesToolsGetsThemInThePrompt(t *testing.T) {
 }
 
 // A model that answers without a call is probed once.
-func TestAModelThatIgnoresToolsIsFound(t *testing.T) {
+func TestModelIgnoringToolsIsProbedOnce(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
@@ -220,7 +220,7 @@ func TestAModelThatIgnoresToolsIsFound(t *testing.T) {
 	}
 }
 
-func TestTheJSONWay(t *testing.T) {
+func TestJSONMode(t *testing.T) {
 	t.Parallel()
 	forced := ask
 	forced.NoTools = true
@@ -276,7 +276,7 @@ func (e errText) Error() string { return string(e) }
 
 // Fuzzing replies: no panic, no loss of plain text, calls only with objects, and the same result whole and in
 // chunks.
-func FuzzWhateverAModelWrites(f *testing.F) {
+func FuzzReplies(f *testing.F) {
 	for _, seed := range []string{
 		"", "plain", `{"tool":"search_documents","input":{"query":"x"}}`, `<tool_call>{"name":"search_documents"`,
 		"```json\n{'tool':'search_documents','input':{,}}```",
@@ -317,7 +317,7 @@ func FuzzWhateverAModelWrites(f *testing.F) {
 
 // Fuzzing truncated replies: no end and no call after a broken connection, no valid call after the token limit, and
 // a call in a complete reply only with its closing mark.
-func FuzzNoCallIsMadeOfAReplyWithoutItsEnd(f *testing.F) {
+func FuzzTruncatedReplies(f *testing.F) {
 	for _, seed := range []string{
 		"", "The roof leaks [1].", `{"tool":"search_documents","input":{"query":"x"}}`,
 		`<tool_call>{"name":"search_documents","arguments":{}}</tool_call>`,
@@ -386,7 +386,7 @@ func (o *odd) reply(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: "Hello."}
 }
 
-func TestAVerdictAgainstAModelIsTriedAgain(t *testing.T) {
+func TestNegativeProbeIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &odd{}
 		m := New(scripted.NewScript(o.reply), Auto)
@@ -410,7 +410,7 @@ func TestAVerdictAgainstAModelIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestAProbeThatFailsTellsNothing(t *testing.T) {
+func TestFailedProbeIsInconclusive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &odd{err: &llm.Error{Kind: llm.KindServer, Status: 503, Message: "busy"}}
 		m := New(scripted.NewScript(o.reply), Auto)
@@ -422,7 +422,7 @@ func TestAProbeThatFailsTellsNothing(t *testing.T) {
 	})
 }
 
-func TestARunThatBeganByJSONGoesOnSo(t *testing.T) {
+func TestRunContinuesInJSONMode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &odd{}
 		m := New(scripted.NewScript(o.reply), Auto)
@@ -450,7 +450,7 @@ func TestARunThatBeganByJSONGoesOnSo(t *testing.T) {
 }
 
 // One refusal does not change the way of a model that has called tools; its run continues as JSON.
-func TestOneRefusalIsNotBelievedOfAGoodModel(t *testing.T) {
+func TestSingleRefusalKeepsNativeCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refusals := 0
 		m := New(scripted.NewScript(func(r scripted.Request) scripted.Reply {

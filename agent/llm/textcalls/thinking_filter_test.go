@@ -11,7 +11,7 @@ import (
 
 // Text and thoughts, in the forms in which servers leave thoughts and tokens in the text; whole and a byte at a
 // time.
-func TestWhatIsThoughtIsNotSaid(t *testing.T) {
+func TestThoughtsAreNotShown(t *testing.T) {
 	t.Parallel()
 	const answer = "The roof is poor [1]."
 	for _, tt := range []struct{ name, text, said, thought string }{
@@ -99,7 +99,7 @@ func utter(chunks []string, unopened bool) (said, thought string) {
 }
 
 // A model whose thoughts lack the opening tag is recognised, so that the next thought is not shown first.
-func TestAModelThatDoesNotOpenItsThoughtsIsKnown(t *testing.T) {
+func TestThoughtsWithoutOpeningTagAreRecognized(t *testing.T) {
 	t.Parallel()
 	const reply = "Is it?\n</think>\n\nThe roof is poor [1]."
 	f := thinkingFilter{unopened: true}
@@ -121,7 +121,7 @@ func TestAModelThatDoesNotOpenItsThoughtsIsKnown(t *testing.T) {
 }
 
 // Fuzzing: the result is the same whole and in chunks, and text without a tag is unchanged.
-func FuzzWhatIsThoughtIsNotSaid(f *testing.F) {
+func FuzzThoughts(f *testing.F) {
 	for _, seed := range []string{
 		"", "x", "<think>a</think>b", "a\n</think>\nb", "a<|im_end|>\n<|im_start|>user", "```\n<think>\n```",
 		"Thought: a\nFinal Answer: b", "<answer>a</answer>", "[THINK]", "a\n<think>b", "`</s>`</s>",

@@ -88,7 +88,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-func TestAnotherDocumentTakesThePlace(t *testing.T) {
+func TestDocumentReplacedByAnother(t *testing.T) {
 	before := chat.Basis{
 		Citations: []chat.Citation{{DocumentID: "old", Quote: "The notice period is 3 months."}},
 		Documents: []chat.KnownDocument{{ID: "old", SHA256: "one", Lines: Lines(lease)}},
@@ -113,7 +113,7 @@ func TestAnotherDocumentTakesThePlace(t *testing.T) {
 	}
 }
 
-func TestWhatIsAddedWasNotThere(t *testing.T) {
+func TestAddedTextIsNew(t *testing.T) {
 	before := chat.Basis{
 		Citations: []chat.Citation{{DocumentID: "d", Quote: "Pets are allowed."}},
 		Documents: []chat.KnownDocument{{ID: "d", SHA256: "one", Lines: Lines(lease)}},

@@ -7,7 +7,7 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-func TestNothingIsSentForWhoIsGone(t *testing.T) {
+func TestNothingIsSentForRevokedUser(t *testing.T) {
 	p, box := newPost(t), newMailbox(t, nil)
 	gone := true
 	p.cfg.Gone = func(user string) bool { return gone && user == chat.LocalUser }
@@ -23,9 +23,9 @@ func TestNothingIsSentForWhoIsGone(t *testing.T) {
 	}
 }
 
-// TestWebhookKeepsItsReach covers a webhook that was not set by the local user: its messages reach only the public
+// TestWebhookKeepsNetworkPolicy covers a webhook that was not set by the local user: its messages reach only the public
 // internet.
-func TestWebhookKeepsItsReach(t *testing.T) {
+func TestWebhookKeepsNetworkPolicy(t *testing.T) {
 	p, box := newPost(t), newMailbox(t, nil)
 	if _, err := p.Set(t.Context(), chat.Local, box.URL, "https://footnote.example", false); err != nil {
 		t.Fatal(err)

@@ -178,7 +178,7 @@ var sixMonths = chat.Difference{
 	After:  &chat.MarkedQuote{Quote: "The notice period is 6 months.", Place: "page 2", URL: "/d/d1?cite=r2"},
 }
 
-func TestAChangeIsToldWithASignatureThatItsReceiverCanCheck(t *testing.T) {
+func TestMessageHasVerifiableSignature(t *testing.T) {
 	t.Parallel()
 	p, box := newPost(t), newMailbox(t, nil)
 	secret := p.set(box.URL + "/in?team=1")
@@ -221,7 +221,7 @@ func TestAChangeIsToldWithASignatureThatItsReceiverCanCheck(t *testing.T) {
 	}
 }
 
-func TestWhatFailsTwiceComesTheThirdTimeAfterARestart(t *testing.T) {
+func TestRetriesSurviveRestart(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	box := newMailbox(t, func(n int, w http.ResponseWriter, _ *http.Request) {
@@ -257,7 +257,7 @@ func TestWhatFailsTwiceComesTheThirdTimeAfterARestart(t *testing.T) {
 	}
 }
 
-func TestItIsGivenUpAndTold(t *testing.T) {
+func TestExhaustedRetriesAreReported(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	box := newMailbox(t, func(n int, w http.ResponseWriter, r *http.Request) {
@@ -281,7 +281,7 @@ func TestItIsGivenUpAndTold(t *testing.T) {
 	}
 }
 
-func TestAnAddressThatHangsHoldsUpNobodyElse(t *testing.T) {
+func TestHangingAddressDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	p, well := newPost(t), newMailbox(t, nil)
 	hung := newMailbox(t, func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
@@ -296,7 +296,7 @@ func TestAnAddressThatHangsHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
-func TestAReplyIsNotReadToItsEnd(t *testing.T) {
+func TestReplyIsNotReadToEnd(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	ended := make(chan struct{})
@@ -316,7 +316,7 @@ func TestAReplyIsNotReadToItsEnd(t *testing.T) {
 	}
 }
 
-func TestOnlyOneServerSends(t *testing.T) {
+func TestOneServerSendsMessage(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	box := newMailbox(t, nil)
@@ -333,7 +333,7 @@ func TestOnlyOneServerSends(t *testing.T) {
 	}
 }
 
-func TestAddressesOfTheInsideAreNotReached(t *testing.T) {
+func TestInternalAddressesAreBlocked(t *testing.T) {
 	t.Parallel()
 	p, box := newPost(t), newMailbox(t, nil)
 	p.reach = web.Reach{}
@@ -358,7 +358,7 @@ func TestAddressesOfTheInsideAreNotReached(t *testing.T) {
 	}
 }
 
-func TestTheLogDoesNotHaveTheAddress(t *testing.T) {
+func TestLogOmitsAddress(t *testing.T) {
 	p := newPost(t)
 	var log bytes.Buffer
 	p.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -371,7 +371,7 @@ func TestTheLogDoesNotHaveTheAddress(t *testing.T) {
 	}
 }
 
-func TestALongMessageTellsLess(t *testing.T) {
+func TestLongMessageIsTruncated(t *testing.T) {
 	t.Parallel()
 	p, box := newPost(t), newMailbox(t, nil)
 	p.set(box.URL)

@@ -86,7 +86,7 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-func TestEvaluateRefusesWithASentence(t *testing.T) {
+func TestEvaluateRejectsInvalidExpressions(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		"9**9**9", "9^9999999999999999999", "1e999999999", strings.Repeat("(", 100<<10),

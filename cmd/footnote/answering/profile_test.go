@@ -15,7 +15,7 @@ import (
 )
 
 // A call for a cached model must not wait for the measurement of another model, which takes up to a minute.
-func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
+func TestCachedModelDoesNotWaitForOtherMeasurement(t *testing.T) {
 	t.Parallel()
 	measured, ended := make(chan struct{}, 1), make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +64,7 @@ func TestAKnownModelDoesNotWaitForTheMeasurementOfAnother(t *testing.T) {
 
 // Concurrent runs share one measurement. A sure result is cached. An unsure one is retried once by later runs, not
 // by each waiting run.
-func TestRunsShareOneLookAtAModel(t *testing.T) {
+func TestRunsShareModelMeasurement(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
@@ -101,7 +101,7 @@ func TestRunsShareOneLookAtAModel(t *testing.T) {
 	}
 }
 
-func TestARunThatIsStoppedLeavesItsLookToAnother(t *testing.T) {
+func TestCancelledRunKeepsSharedMeasurement(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newSizes()

@@ -44,7 +44,7 @@ func says(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }
 }
 
-func TestModelServersOnThisMachineAreFound(t *testing.T) {
+func TestLocalModelServersAreFound(t *testing.T) {
 	for _, tt := range []struct {
 		name, path, body string
 		want             []string // in the single line; nil: no line
@@ -89,7 +89,7 @@ func TestModelServersOnThisMachineAreFound(t *testing.T) {
 }
 
 // The server that answers is found among silent, endless and redirecting ones. No other host gets a request.
-func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
+func TestModelServerDiscoveryIsBoundedAndLocal(t *testing.T) {
 	const list = `{"object":"list","data":[{"id":"a"}]}`
 	var elsewhere atomic.Int32
 	other := answerWith(t, "/v1/models", func(w http.ResponseWriter, _ *http.Request) {
@@ -140,7 +140,7 @@ func TestLookingForModelServersIsBoundedAndStaysHere(t *testing.T) {
 	}
 }
 
-func TestAServerThatTheSettingsNameIsNotOffered(t *testing.T) {
+func TestConfiguredServerIsNotSuggested(t *testing.T) {
 	port := answerWith(t, "/v1/models", says(`{"object":"list","data":[{"id":"a"}]}`))
 	for base, offered := range map[string]bool{
 		"": true, "http://localhost:1/v1": true, fmt.Sprintf("http://example.org:%d/v1", port): true,

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAReleaseIsWhatTheBuildOrGoStamped(t *testing.T) {
+func TestReleaseVersionComesFromBuildOrGo(t *testing.T) {
 	stamped := &debug.BuildInfo{Main: debug.Module{Version: "v0.9.1"}, Settings: []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "abc123"}, {Key: "vcs.time", Value: "2026-11-01T10:00:00Z"},
 	}}
@@ -33,7 +33,7 @@ func TestAReleaseIsWhatTheBuildOrGoStamped(t *testing.T) {
 	}
 }
 
-func TestTheVersionsFirstLineIsForPrograms(t *testing.T) {
+func TestVersionFirstLineIsMachineReadable(t *testing.T) {
 	var out strings.Builder
 	if err := (Info{Version: "v1.2.3", Commit: "def456", Date: "2026-11-27T05:12:00Z"}).Tell(&out); err != nil {
 		t.Fatal(err)

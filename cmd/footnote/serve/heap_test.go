@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestMemoryIsGivenBackOnceACrowdHasLeft(t *testing.T) {
+func TestMemoryIsReleasedAfterLoad(t *testing.T) {
 	var c crowdCount
 	for i, step := range []struct {
 		goroutines int
@@ -22,7 +22,7 @@ func TestMemoryIsGivenBackOnceACrowdHasLeft(t *testing.T) {
 	}
 }
 
-func TestMemoryIsGivenBackOnceAServerThatWorkedIsAtRest(t *testing.T) {
+func TestMemoryIsReleasedWhenIdle(t *testing.T) {
 	r, used := restCount{worked: true}, time.Duration(0)
 	for i, step := range []struct {
 		work  time.Duration // since the last count
@@ -40,7 +40,7 @@ func TestMemoryIsGivenBackOnceAServerThatWorkedIsAtRest(t *testing.T) {
 	}
 }
 
-func TestTheCollectorLeavesABusyServerRoomAndAFullOneNone(t *testing.T) {
+func TestCollectorAdaptsToMemoryPressure(t *testing.T) {
 	const mib = 1 << 20
 	for _, tt := range []struct {
 		heap, roots, scanned uint64

@@ -36,7 +36,7 @@ func settingsOf(t *testing.T, text string) (*Settings, error) {
 	return &cli.Settings, err
 }
 
-func TestTheNamesUnderStrategiesAgenticAreUnderstood(t *testing.T) {
+func TestStrategySettingNamesAreAccepted(t *testing.T) {
 	t.Parallel()
 	cli, err := settingsOf(t, `
 strategies:
@@ -100,7 +100,7 @@ strategies:
 	}
 }
 
-func TestAliasesStandForSettings(t *testing.T) {
+func TestSettingAliases(t *testing.T) {
 	t.Parallel()
 	parser, err := NewParser(&alone{}, "", io.Discard, io.Discard)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestAliasesStandForSettings(t *testing.T) {
 	}
 }
 
-func TestTheShippedModelIsFoundByThePlaceOfTheProgram(t *testing.T) {
+func TestBundledModelIsFoundBesideProgram(t *testing.T) {
 	for _, tt := range []struct{ name, program, link, model, want string }{
 		{"unpacked beside the program", "app/footnote", "", "app/all-MiniLM-L6-v2", "app/all-MiniLM-L6-v2"},
 		{"installed by a package", "usr/bin/footnote", "", "usr/share/footnote/all-MiniLM-L6-v2",
@@ -164,7 +164,7 @@ func TestTheShippedModelIsFoundByThePlaceOfTheProgram(t *testing.T) {
 	}
 }
 
-func TestASettingGoesBeforeTheShippedModel(t *testing.T) {
+func TestSettingPrecedesBundledModel(t *testing.T) {
 	for _, named := range []string{"/models/bge-small", ""} {
 		s := &Settings{embeddingSettings: embeddingSettings{EmbeddingDir: &named}}
 		if got := s.EmbeddingFolder(); got != named {
@@ -173,7 +173,7 @@ func TestASettingGoesBeforeTheShippedModel(t *testing.T) {
 	}
 }
 
-func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
+func TestSettingsAreSavedWithOtherContent(t *testing.T) {
 	for _, tt := range []struct{ name, before, after string }{
 		{"no file", "", "openai_base_url: http://localhost:11434/v1\nopenai_model: \"8\"\n"},
 		{"comments alone", "# mine\n", "# mine\nopenai_base_url: http://localhost:11434/v1\nopenai_model: \"8\"\n"},
@@ -233,7 +233,7 @@ func TestSettingsAreKeptBesideEverythingElse(t *testing.T) {
 func anything(*Settings) error { return nil }
 
 // Settings that a start would reject, or parse to another value, are not saved.
-func TestSettingsThatWouldNotStartAreNotKept(t *testing.T) {
+func TestInvalidSettingsAreNotSaved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.yaml")
 	const before = "addr: 127.0.0.1:9000\n"
 	otherwise := errors.New("read otherwise")
@@ -271,7 +271,7 @@ func TestSettingsThatWouldNotStartAreNotKept(t *testing.T) {
 	}
 }
 
-func TestASettingsFileThatIsNoneStaysAsItIs(t *testing.T) {
+func TestInvalidSettingsFileIsUnchanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.yaml")
 	for _, before := range []string{"- a\n- b\n", "a: [\n", "model: offline\n---\nx: 1\n"} {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
@@ -304,7 +304,7 @@ func parsed(t *testing.T, env map[string]string, args ...string) *Settings {
 	return &cli.Settings
 }
 
-func TestEachLimitOfTheTableIsASettingWithItsDefault(t *testing.T) {
+func TestEachLimitIsSettingWithDefault(t *testing.T) {
 	given := parsed(t, nil).UserLimits()
 	for i, l := range chat.AllLimits() {
 		if got, there := given[l.Name]; !there || got != l.Default {
@@ -331,7 +331,7 @@ func TestEachLimitOfTheTableIsASettingWithItsDefault(t *testing.T) {
 	}
 }
 
-func TestTheReserveOfDiskHoldsFromOneByteBelowIt(t *testing.T) {
+func TestDiskReserveBoundary(t *testing.T) {
 	set := parsed(t, nil, "--limits-disk-reserve-mib=3")
 	for _, tt := range []struct {
 		free  int64
@@ -344,7 +344,7 @@ func TestTheReserveOfDiskHoldsFromOneByteBelowIt(t *testing.T) {
 	}
 }
 
-func TestTheHandbookHasEveryLimit(t *testing.T) {
+func TestHandbookDocumentsEveryLimit(t *testing.T) {
 	const path = "../../../docs/handbook/05-operation.md"
 	raw, err := os.ReadFile(path)
 	if err != nil {

@@ -35,7 +35,7 @@ func raised(v []float32) []float32 {
 }
 
 // Similarities are normalised: a model with high cosines gives the same values as one with low ones.
-func TestSentencesAreComparedOnTheScaleOfTheEmbedder(t *testing.T) {
+func TestSimilaritiesAreNormalizedByEmbedder(t *testing.T) {
 	t.Parallel()
 	texts := []string{"the roof is of slate", "the cellar is dry", "slate is on the roof of the house", "of"}
 	compare := func(e corpus.Embedder) []float64 {

@@ -46,7 +46,7 @@ func TestBlobs(t *testing.T) {
 	corpustest.TestBlobs(t, func(t *testing.T) corpus.Blobs { return open(t, s3test.New(t)) })
 }
 
-func TestALargeFileIsSentInParts(t *testing.T) {
+func TestLargeFileIsUploadedInParts(t *testing.T) {
 	t.Parallel()
 	bs := open(t, s3test.New(t))
 	body := bytes.Repeat([]byte("0123456789abcdef"), 12<<16) // 12 MiB
@@ -65,7 +65,7 @@ func TestALargeFileIsSentInParts(t *testing.T) {
 	}
 }
 
-func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
+func TestStorageErrorIsReportedAndRecovers(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, code string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -131,7 +131,7 @@ func TestAStorageThatFailsIsSaidAndHeals(t *testing.T) {
 	}
 }
 
-func TestARequestThatFailsOnceIsSentAgain(t *testing.T) {
+func TestFailedRequestIsRetried(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
 	bs := open(t, s)
@@ -149,7 +149,7 @@ func TestARequestThatFailsOnceIsSentAgain(t *testing.T) {
 	}
 }
 
-func TestASilentStorageDoesNotOutlastItsCaller(t *testing.T) {
+func TestSilentStorageEndsWithContext(t *testing.T) {
 	t.Parallel()
 	s := s3test.New(t)
 	bs := open(t, s)
@@ -161,7 +161,7 @@ func TestASilentStorageDoesNotOutlastItsCaller(t *testing.T) {
 	}
 }
 
-func TestABadAddressIsSaid(t *testing.T) {
+func TestInvalidAddressIsReported(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
 		"s3://", "http://bucket", "s3://bucket?use_path_style=perhaps", "s3://bucket?unknown=1",

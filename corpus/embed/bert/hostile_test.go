@@ -26,7 +26,7 @@ func writeWeights(t *testing.T, header string, said uint64) string {
 	return path
 }
 
-func TestHostileWeightsAreRefused(t *testing.T) {
+func TestHostileWeightsAreRejected(t *testing.T) {
 	t.Parallel()
 	of := func(entry string) string { return `{"__metadata__":{"format":"pt"},"w":` + entry + `}` }
 	for _, tt := range []struct {
@@ -92,7 +92,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-func TestFoldersOfOtherModelsAreRefused(t *testing.T) {
+func TestOtherModelsAreRejected(t *testing.T) {
 	t.Parallel()
 	const bert = `{"model_type":"bert","hidden_act":"gelu","hidden_size":4,"intermediate_size":8,` +
 		`"num_attention_heads":2,"num_hidden_layers":1,"max_position_embeddings":16,"vocab_size":6}`
@@ -170,7 +170,7 @@ func TestFoldersOfOtherModelsAreRefused(t *testing.T) {
 	}
 }
 
-func TestDistancesOfAnotherShapeAreRefused(t *testing.T) {
+func TestRelativePositionsOfWrongShapeAreRejected(t *testing.T) {
 	t.Parallel()
 	const shape = `"encoder.relative_attention_bias.weight": {"dtype": "F32", "shape": [32, 3]`
 	for other, want := range map[string]string{
@@ -212,7 +212,7 @@ func TestDistancesOfAnotherShapeAreRefused(t *testing.T) {
 	}
 }
 
-func TestHostileUnigramsAreRefused(t *testing.T) {
+func TestHostileUnigramsAreRejected(t *testing.T) {
 	t.Parallel()
 	// a valid file, parts of which are replaced
 	const right = `{"normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"▁"},"post_processor":null,` +
@@ -290,7 +290,7 @@ func TestHostileUnigramsAreRefused(t *testing.T) {
 }
 
 // A table whose trie leads out of bounds must leave texts unchanged.
-func TestHostileTablesOfCharactersEndNothing(t *testing.T) {
+func TestHostileCharacterMapsKeepText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name       string
@@ -323,7 +323,7 @@ func TestHostileTablesOfCharactersEndNothing(t *testing.T) {
 	}
 }
 
-func TestACrewDoesEachTextOnceAndNotTooManyAtOnce(t *testing.T) {
+func TestPoolProcessesEachTextOnce(t *testing.T) {
 	for _, yields := range []bool{false, canYield()} {
 		c := crew{slots: make(chan struct{}, 3), yields: yields}
 		processors := runtime.GOMAXPROCS(0)
@@ -354,7 +354,7 @@ func TestACrewDoesEachTextOnceAndNotTooManyAtOnce(t *testing.T) {
 	}
 }
 
-func TestACrewEndsWithItsFirstError(t *testing.T) {
+func TestPoolStopsAtFirstError(t *testing.T) {
 	failed := errors.New("the weights are gone")
 	var begun atomic.Int32
 	err := crew{slots: make(chan struct{}, 2)}.run(t.Context(), 1000, func(ctx context.Context, i int) error {

@@ -28,7 +28,7 @@ func openSmall(t testing.TB) *Reranker {
 }
 
 // The reference is testdata/reranker.py, an independent implementation.
-func TestScoresOfPairsAreTheReferences(t *testing.T) {
+func TestPairScoresMatchReference(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/reranker.json")
 	if err != nil {
@@ -50,7 +50,7 @@ func TestScoresOfPairsAreTheReferences(t *testing.T) {
 	}
 }
 
-func TestScoresWithWeightsOf8BitsAreNearlyThose(t *testing.T) {
+func TestQuantizedScoresAreClose(t *testing.T) {
 	t.Parallel()
 	r, err := OpenReranker("testdata/reranker", false)
 	if err != nil {
@@ -73,12 +73,12 @@ func TestScoresWithWeightsOf8BitsAreNearlyThose(t *testing.T) {
 	}
 }
 
-func TestACrossEncoderKeepsTheContract(t *testing.T) {
+func TestCrossEncoderContract(t *testing.T) {
 	t.Parallel()
 	corpustest.TestReranker(t, openSmall(t))
 }
 
-func TestOfAPassageLongerThanTheWindowTheBestPartCounts(t *testing.T) {
+func TestLongPassageScoresItsBestWindow(t *testing.T) {
 	t.Parallel()
 	r := openSmall(t)
 	first, second := "the roof is of slate", "the rent is paid" // two windows beside the query
@@ -104,7 +104,7 @@ func TestOfAPassageLongerThanTheWindowTheBestPartCounts(t *testing.T) {
 	}
 }
 
-func TestAFolderWithoutAClassifierIsNoReranker(t *testing.T) {
+func TestFolderWithoutClassifierIsNotReranker(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"config.json", "vocab.txt", "model.safetensors"} {

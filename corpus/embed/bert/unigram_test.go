@@ -54,7 +54,7 @@ func readTokenizerOf(t testing.TB, file any) (*tokenizer, error) {
 }
 
 // testdata/unigram.py writes the reference: random texts, for each form of file.
-func TestPiecesOfTextsByLotAreThoseOfTheReference(t *testing.T) {
+func TestUnigramPiecesMatchReference(t *testing.T) {
 	t.Parallel()
 	lines := json.NewDecoder(bytes.NewReader(unzipTestdata(t, "unigram/tokens.jsonl.gz")))
 	for range 4 {
@@ -118,7 +118,7 @@ func fillTable(part map[string]any, table any) {
 	}
 }
 
-func TestNamesOfSpecialTokensAreText(t *testing.T) {
+func TestSpecialTokenNamesAreText(t *testing.T) {
 	t.Parallel()
 	tokenizer, err := readTokenizerOf(t, unigramFile(t))
 	if err != nil {
@@ -131,7 +131,7 @@ func TestNamesOfSpecialTokensAreText(t *testing.T) {
 	}
 }
 
-func TestPiecesKnowWhereWordsBegin(t *testing.T) {
+func TestPiecesMarkWordStarts(t *testing.T) {
 	t.Parallel()
 	u := &unigram{unk: 0}
 	list := []piece{{"<unk>", 0}, {"▁", -3}, {"▁ab", -2}, {"a", -4}, {"b", -4}, {"世", -4}, {"。", -4}}
@@ -155,7 +155,7 @@ func TestPiecesKnowWhereWordsBegin(t *testing.T) {
 }
 
 // The score of an unknown character is 10 below the minimum.
-func TestUnknownCharactersAreTheLast(t *testing.T) {
+func TestUnknownCharactersScoreLowest(t *testing.T) {
 	t.Parallel()
 	for score, want := range map[float64][]token{
 		-10.5: {{1, true}, {2, false}, {4, false}}, // -21.5 in all; with an unknown one -22
@@ -172,7 +172,7 @@ func TestUnknownCharactersAreTheLast(t *testing.T) {
 	}
 }
 
-func TestNormalizersDoAsTheirNamesSay(t *testing.T) {
+func TestNormalizersByName(t *testing.T) {
 	t.Parallel()
 	for normalizer, want := range map[string]string{
 		`null`:                                " İΣ--  ﬁ\n",

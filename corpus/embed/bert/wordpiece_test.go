@@ -31,7 +31,7 @@ func readTestdata(t *testing.T, name string, into any) {
 }
 
 // testdata/reference.py writes the reference.
-func TestTokensAreThoseOfTheReference(t *testing.T) {
+func TestTokensMatchReference(t *testing.T) {
 	t.Parallel()
 	var reference []struct {
 		Text string  `json:"text"`
@@ -64,7 +64,7 @@ func TestTokensAreThoseOfTheReference(t *testing.T) {
 }
 
 // testdata/tokens.py writes the reference: random texts from twenty scripts.
-func TestTokensOfTextsByLotAreThoseOfTheReference(t *testing.T) {
+func TestRandomTextTokensMatchReference(t *testing.T) {
 	t.Parallel()
 	open(t, Config{}) // reports a missing model
 	tokenizer, err := readTokenizer(fetched)
@@ -103,7 +103,7 @@ func TestTokensOfTextsByLotAreThoseOfTheReference(t *testing.T) {
 }
 
 // A folder of older libraries has only vocab.txt, and names the special tokens in another file.
-func TestAVocabularyOfLinesNamesItsMarks(t *testing.T) {
+func TestVocabTxtNamesSpecialTokens(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string][]int32{
 		`{"cls_token":"<s>","sep_token":{"content":"</s>","lstrip":false},"unk_token":"<unk>"}`: {0, 2, 1, 3},
@@ -159,7 +159,7 @@ func open(t testing.TB, cfg Config) *Embedder {
 }
 
 // testdata/reference.py writes the reference.
-func TestVectorsAreThoseOfTheReference(t *testing.T) {
+func TestVectorsMatchReference(t *testing.T) {
 	t.Parallel()
 	var reference []struct {
 		Text   string `json:"text"`
@@ -221,7 +221,7 @@ func cosine(t *testing.T, a, b []float32) float64 {
 }
 
 // testdata/encoders.py writes the reference with an independent implementation.
-func TestVectorsOfOtherEncodersAreThoseOfTheReference(t *testing.T) {
+func TestVectorsOfOtherEncodersMatchReference(t *testing.T) {
 	t.Parallel()
 	var reference []struct {
 		Model, Text string
@@ -253,7 +253,7 @@ func TestVectorsOfOtherEncodersAreThoseOfTheReference(t *testing.T) {
 	}
 }
 
-func TestScoresOfPairsOfOtherEncodersAreTheReferences(t *testing.T) {
+func TestPairScoresOfOtherEncodersMatchReference(t *testing.T) {
 	t.Parallel()
 	var pairs []struct {
 		Model, Query, Passage string
@@ -287,7 +287,7 @@ func TestScoresOfPairsOfOtherEncodersAreTheReferences(t *testing.T) {
 	}
 }
 
-func TestPairsHaveTheFormOfTheTemplate(t *testing.T) {
+func TestPairsFollowTemplate(t *testing.T) {
 	t.Parallel()
 	token := func(name string) string { return `{"SpecialToken":{"id":"` + name + `"}},` }
 	text := func(kind string) string { return `{"Sequence":{"id":"A","type_id":` + kind + `}},` }
@@ -316,7 +316,7 @@ func TestPairsHaveTheFormOfTheTemplate(t *testing.T) {
 	}
 }
 
-func TestPositionsOfXLMRBeginBehindPadding(t *testing.T) {
+func TestXLMRPositionsStartAfterPadding(t *testing.T) {
 	t.Parallel()
 	if e := open(t, Config{Dir: "testdata/xlm-roberta"}); e.folder.window != 38 {
 		t.Errorf("got a window of %d tokens with 40 positions, want 38", e.folder.window)
@@ -324,7 +324,7 @@ func TestPositionsOfXLMRBeginBehindPadding(t *testing.T) {
 }
 
 // The buckets are those of MPNet: floor(8 + 8·log(d/8)/log(16)) from 8 on.
-func TestDistancesOfMPNetHaveTheirKinds(t *testing.T) {
+func TestMPNetRelativePositionBuckets(t *testing.T) {
 	t.Parallel()
 	for distance, want := range map[int]int{
 		0: 0, -1: 1, -7: 7, -8: 8, -11: 8, -12: 9, -15: 9, -16: 10, -22: 10, -23: 11, -31: 11, -32: 12, -45: 12,
@@ -337,7 +337,7 @@ func TestDistancesOfMPNetHaveTheirKinds(t *testing.T) {
 }
 
 // The network of testdata/xlm-roberta has one token type.
-func TestARerankerNeedsAPairThatItsNetworkReads(t *testing.T) {
+func TestRerankerRejectsUnsupportedPairTemplate(t *testing.T) {
 	t.Parallel()
 	const right = `"type": "RobertaProcessing"`
 	for other, refused := range map[string]bool{
@@ -375,7 +375,7 @@ func TestARerankerNeedsAPairThatItsNetworkReads(t *testing.T) {
 const long = "The tenant keeps the garden in order. The landlord repairs the roof and the pipes within a month of a " +
 	"notice. "
 
-func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
+func TestLongPassageIsMeanOfWindows(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{})
 	m, release, err := e.useModel()
@@ -426,7 +426,7 @@ func TestAPassageLongerThanTheWindowHasTheMeanOfItsWindows(t *testing.T) {
 	}
 }
 
-func TestWindowsEndAtWords(t *testing.T) {
+func TestWindowsEndAtWordBoundaries(t *testing.T) {
 	t.Parallel()
 	vocabulary := map[string]int32{"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "a": 3, "##b": 4, "q": 5}
 	tokens, err := newTokenizer(vocabulary, folding{}, "[UNK]", marks{start: "[CLS]", end: "[SEP]"})
@@ -455,7 +455,7 @@ func TestWindowsEndAtWords(t *testing.T) {
 	}
 }
 
-func TestAPrefixBelongsToItsSide(t *testing.T) {
+func TestPrefixAppliesToItsSide(t *testing.T) {
 	t.Parallel()
 	query, passage := "query: ", "passage: "
 	plain, sided := open(t, Config{}), open(t, Config{QueryPrefix: &query, PassagePrefix: &passage})
@@ -481,7 +481,7 @@ func TestAPrefixBelongsToItsSide(t *testing.T) {
 	}
 }
 
-func TestTheModelIsGivenBackAtRest(t *testing.T) {
+func TestIdleModelIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := open(t, Config{Idle: time.Minute})
 		inMemory := func() bool {
@@ -508,7 +508,7 @@ func TestTheModelIsGivenBackAtRest(t *testing.T) {
 	})
 }
 
-func TestPassagesWaitForQueries(t *testing.T) {
+func TestQueriesPrecedePassages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{}
 		if err := g.waitForQueries(t.Context()); err != nil {
@@ -536,7 +536,7 @@ func TestPassagesWaitForQueries(t *testing.T) {
 	})
 }
 
-func TestAnEndedContextEndsTheWork(t *testing.T) {
+func TestContextCancelsEmbedding(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -550,7 +550,7 @@ func TestAnEndedContextEndsTheWork(t *testing.T) {
 }
 
 // A mapped file that is truncated would crash the program with a bus error.
-func TestWeightsThatAreCutEndTheTextOnly(t *testing.T) {
+func TestTruncatedWeightsFailOnlyText(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(open(t, Config{}).dir)); err != nil {
@@ -570,7 +570,7 @@ func TestWeightsThatAreCutEndTheTextOnly(t *testing.T) {
 
 // Doubt is high for scripts that the English model does not know, low for English, and in between for languages
 // that share words with it. docs/quality.md has the effect on whole sets.
-func TestTheModelDoubtsWhatItDoesNotKnow(t *testing.T) {
+func TestModelDoubtsUnknownLanguages(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{})
 	queries, passages := search.SimilarityPairs()

@@ -35,7 +35,7 @@ func run(t *testing.T, b Bounds, script string) string {
 	return string(out)
 }
 
-func TestConfinedProgramSeesItsPathsOnly(t *testing.T) {
+func TestConfinedProgramSeesOnlyItsPaths(t *testing.T) {
 	if err := Refused(); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestHiddenPathsStayHidden(t *testing.T) {
 	}
 }
 
-func TestLinkedDirectoriesCanBeWritten(t *testing.T) {
+func TestLinkedDirectoriesAreWritable(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "disk", "target"), filepath.Join(dir, "data", "link")
 	if err := errors.Join(os.MkdirAll(target, 0o700), os.Mkdir(filepath.Dir(link), 0o700),
@@ -117,7 +117,7 @@ func TestLinkedDirectoriesCanBeWritten(t *testing.T) {
 	}
 }
 
-func TestLimitsHoldBeforeTheProgramRuns(t *testing.T) {
+func TestLimitsApplyBeforeProgramStarts(t *testing.T) {
 	b := Bounds{Memory: 1 << 30, File: 1 << 20, Time: 7 * time.Second}
 	want := "1048576\n2048\n7\n" // ulimit counts memory in KiB and files in blocks of 512 bytes
 	if got := run(t, b, "ulimit -Hd; ulimit -Hf; ulimit -Ht"); got != want {
@@ -130,7 +130,7 @@ func TestLimitsHoldBeforeTheProgramRuns(t *testing.T) {
 	}
 }
 
-func TestProgramThatIsMissingSaysSo(t *testing.T) {
+func TestMissingProgramIsReported(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "/nowhere/program")
 	Confine(cmd, Bounds{Programs: Programs("/bin/true")})
 	out, err := cmd.CombinedOutput()

@@ -21,7 +21,7 @@ func made(t *testing.T, fill func(*Writer)) corpus.Extracted {
 	return x
 }
 
-func TestManyShortBlocksAreJoined(t *testing.T) {
+func TestShortBlocksAreJoined(t *testing.T) {
 	const n = 100_000
 	x := made(t, func(w *Writer) {
 		for range n / 2 {
@@ -48,7 +48,7 @@ func TestManyShortBlocksAreJoined(t *testing.T) {
 	}
 }
 
-func TestALongBlockIsCut(t *testing.T) {
+func TestLongBlockIsSplit(t *testing.T) {
 	for _, kind := range []corpus.BlockKind{
 		corpus.BlockParagraph, corpus.BlockCode, corpus.BlockList, corpus.BlockHeading,
 	} {
@@ -67,7 +67,7 @@ func TestALongBlockIsCut(t *testing.T) {
 	}
 }
 
-func TestALargeTableGoesOnAsText(t *testing.T) {
+func TestLargeTableContinuesAsText(t *testing.T) {
 	const rows, columns = 3000, 100
 	x := made(t, func(w *Writer) {
 		w.Begin(corpus.Block{Kind: corpus.BlockTable})
@@ -183,7 +183,7 @@ func respell(x *corpus.Extracted, change func(*corpus.WordBox)) {
 	x.Blocks[1].Words = corpus.PackWords(words)
 }
 
-func TestTheWriterKeepsItsPromises(t *testing.T) {
+func TestWriterInvariants(t *testing.T) {
 	x := sample()
 	if err := Check(x); err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestTheWriterKeepsItsPromises(t *testing.T) {
 	}
 }
 
-func TestCheckFindsEachBrokenPromise(t *testing.T) {
+func TestCheckDetectsViolations(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		spoil func(*corpus.Extracted)
@@ -237,7 +237,7 @@ func TestCheckFindsEachBrokenPromise(t *testing.T) {
 	}
 }
 
-func TestTheRowsOfASheetKeepTheirNumbersWhereATableIsCut(t *testing.T) {
+func TestSplitTableKeepsRowNumbers(t *testing.T) {
 	var w Writer
 	w.Begin(corpus.Block{Kind: corpus.BlockTable, Grid: &corpus.Grid{Columns: []int{2, 4}}})
 	for n := 3; n < 3000; n += 3 { // the rows between are empty
@@ -264,7 +264,7 @@ func TestTheRowsOfASheetKeepTheirNumbersWhereATableIsCut(t *testing.T) {
 	}
 }
 
-func TestTheLinesOfAFileKeepTheirNumbersWhereItIsCut(t *testing.T) {
+func TestSplitFileKeepsLineNumbers(t *testing.T) {
 	var w Writer
 	w.Begin(corpus.Block{Kind: corpus.BlockCode, Line: 1})
 	w.Text("\n\n")
@@ -287,7 +287,7 @@ func TestTheLinesOfAFileKeepTheirNumbersWhereItIsCut(t *testing.T) {
 }
 
 // A line that is longer than a block has one line number in all of its blocks.
-func TestALongLineIsOneLine(t *testing.T) {
+func TestLongLineHasOneNumber(t *testing.T) {
 	var w Writer
 	w.Begin(corpus.Block{Kind: corpus.BlockCode, Line: 1})
 	w.Text("{\n" + strings.Repeat("abc,", 1<<16) + "\nend\n")

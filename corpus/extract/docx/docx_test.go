@@ -121,7 +121,7 @@ func shown(x corpus.Extracted) []string {
 	return lines
 }
 
-func TestHeadingsAndListsHaveTheNumbersThatWordShows(t *testing.T) {
+func TestHeadingAndListNumbersMatchWord(t *testing.T) {
 	x := read(t, write(t, para("Titel", "The lease")+
 		para("berschrift1", "Repairs")+para("berschrift2", "Roof")+para("Own", "Walls")+
 		para("1/0", "one")+para("1/1", "under one")+para("1/2", "deeper")+para("1/2", "deeper still")+
@@ -141,7 +141,7 @@ func TestHeadingsAndListsHaveTheNumbersThatWordShows(t *testing.T) {
 	}
 }
 
-func TestTheTextIsWhatWordShowsWhenAllChangesAreAccepted(t *testing.T) {
+func TestTextMatchesWordWithChangesAccepted(t *testing.T) {
 	run := func(s string) string { return `<w:r><w:t>` + s + `</w:t></w:r>` }
 	x := read(t, write(t,
 		para("", run("Rent is ")+`<w:del><w:r><w:delText>900</w:delText></w:r></w:del><w:ins>`+run("950")+`</w:ins>`+
@@ -183,7 +183,7 @@ func TestTheTextIsWhatWordShowsWhenAllChangesAreAccepted(t *testing.T) {
 	}
 }
 
-func TestNotesStandBelowTheirBlockAndHeadersComeOnce(t *testing.T) {
+func TestNotesFollowBlockAndHeadersAppearOnce(t *testing.T) {
 	x := read(t, write(t, para("", `<w:r><w:t>Repaired</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r>`)+
 		para("", `<w:r><w:t>Paid</w:t></w:r><w:r><w:endnoteReference w:id="3"/></w:r>`), ooxmltest.Parts{
 		"word/footnotes.xml": `<w:footnotes xmlns:w="w"><w:footnote w:type="separator" w:id="0">` + para("", "---") +
@@ -198,7 +198,7 @@ func TestNotesStandBelowTheirBlockAndHeadersComeOnce(t *testing.T) {
 	}
 }
 
-func TestTablesKeepTheirRowsAndColumns(t *testing.T) {
+func TestTablesKeepRowsAndColumns(t *testing.T) {
 	cell := func(properties, text string) string {
 		return `<w:tc><w:tcPr>` + properties + `</w:tcPr>` + para("", text) + `</w:tc>`
 	}
@@ -212,7 +212,7 @@ func TestTablesKeepTheirRowsAndColumns(t *testing.T) {
 	}
 }
 
-func TestHostileFilesFailWithASentence(t *testing.T) {
+func TestHostileFilesFailWithMessage(t *testing.T) {
 	deep := strings.Repeat("<w:sdt>", 100_000)
 	for _, tt := range []struct{ name, document, code string }{
 		{"an entity", `<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><w:document><w:body><w:p><w:r><w:t>&x;` +
@@ -232,7 +232,7 @@ func TestHostileFilesFailWithASentence(t *testing.T) {
 	}
 }
 
-func TestStylesAndPartsInCirclesEnd(t *testing.T) {
+func TestCyclicStylesAndPartsEnd(t *testing.T) {
 	x := read(t, write(t, para("A", "text"), ooxmltest.Parts{
 		"word/styles.xml": `<w:styles><w:style w:type="paragraph" w:styleId="A"><w:basedOn w:val="B"/></w:style>` +
 			`<w:style w:type="paragraph" w:styleId="B"><w:basedOn w:val="A"/></w:style></w:styles>`,
@@ -260,7 +260,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(pages*b.N)/b.Elapsed().Seconds(), "pages/s")
 }
 
-func TestAPlaceholderIsNoTitle(t *testing.T) {
+func TestPlaceholderIsNotTitle(t *testing.T) {
 	for stated, want := range map[string]string{
 		"Lease of the house": "Lease of the house", "Document1": "Repairs", "Untitled": "Repairs",
 		"lease-v3.docx": "Repairs",

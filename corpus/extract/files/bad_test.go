@@ -50,8 +50,8 @@ const (
 	isEmpty   = "is empty"
 )
 
-// TestBadFilesOfEveryKindEndInTextOrASentence reads all of them in one worker, with the limits of a real one.
-func TestBadFilesOfEveryKindEndInTextOrASentence(t *testing.T) {
+// TestBadFilesYieldTextOrMessage reads all of them in one worker, with the limits of a real one.
+func TestBadFilesYieldTextOrMessage(t *testing.T) {
 	pool := workertest.Open(t, worker.Config{
 		Command: workertest.Command(workertest.Plain(t)), CacheDir: t.TempDir(), BatchLimit: 20 * time.Second,
 	})

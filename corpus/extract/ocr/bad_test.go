@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker/workertest"
 )
 
-func TestBadPicturesFailWithTheirSentence(t *testing.T) {
+func TestBadPicturesFailWithMessage(t *testing.T) {
 	small := picturetest.Noise(200, 100)
 	asPNG, asJPG := picturetest.PNG(small), asJPEG(t, small)
 	flipped := bytes.Clone(asPNG)
@@ -95,7 +95,7 @@ func TestBadPicturesFailWithTheirSentence(t *testing.T) {
 	})
 }
 
-func TestAChainOfPicturesThatComesBackEnds(t *testing.T) {
+func TestCyclicPictureChainEnds(t *testing.T) {
 	_, pool := newReader(t, &ocr.Tesseract{})
 	frame := picturetest.Frame{Picture: picturetest.Noise(64, 48)}
 	for last, want := range map[uint32]int{0: 2, 1: 2, 1 << 30: 2} { // it ends, is a cycle, points outside
@@ -106,8 +106,8 @@ func TestAChainOfPicturesThatComesBackEnds(t *testing.T) {
 	}
 }
 
-// TestPicturesAreDrawnUpright renders a picture of each kind in each orientation that its file can declare.
-func TestPicturesAreDrawnUpright(t *testing.T) {
+// TestPicturesAreRenderedUpright renders a picture of each kind in each orientation that its file can declare.
+func TestPicturesAreRenderedUpright(t *testing.T) {
 	_, pool := newReader(t, &ocr.Tesseract{})
 	upright := picturetest.Corners(240, 160)
 	for orientation := 1; orientation <= 8; orientation++ {
@@ -149,9 +149,9 @@ func TestPicturesAreDrawnUpright(t *testing.T) {
 	}
 }
 
-// TestTheLargestPicturesAreDrawn renders pictures just within the limits, at the maximum size and turned. A worker
+// TestLargestPicturesAreRendered renders pictures just within the limits, at the maximum size and turned. A worker
 // that exceeds its memory limit would be ended.
-func TestTheLargestPicturesAreDrawn(t *testing.T) {
+func TestLargestPicturesAreRendered(t *testing.T) {
 	pool := newPool(t, workertest.Plain(t))
 	deep, wide := image.NewNRGBA64(image.Rect(0, 0, 4300, 4300)), image.NewRGBA(image.Rect(0, 0, 8600, 8600))
 	for name, file := range map[string]corpus.File{

@@ -209,10 +209,10 @@ func withoutHyphens(fields []string) []string {
 	return strings.Fields(strings.ReplaceAll(strings.Join(fields, " "), "- ", ""))
 }
 
-// TestPagesAreReadAsTesseractReadsThem reads pages of real manuals as pictures. It measures word F1 against
+// TestOCRMatchesTesseract reads pages of real manuals as pictures. It measures word F1 against
 // tesseract's output for the upright page and against the true text, and the positions of words that are unique on
 // the page.
-func TestPagesAreReadAsTesseractReadsThem(t *testing.T) {
+func TestOCRMatchesTesseract(t *testing.T) {
 	reader, pool := newReader(t, &ocr.Tesseract{})
 	for i, p := range truePages(t, pool) {
 		own := plain(t, p.picture, p.in)
@@ -326,7 +326,7 @@ func scans(t *testing.T) (corpus.File, map[int]page) {
 	)), made
 }
 
-func TestOfAPDFOnlyScannedPagesAreReadFromPictures(t *testing.T) {
+func TestOnlyScannedPDFPagesUseOCR(t *testing.T) {
 	reader, pool := newReader(t, &ocr.Tesseract{})
 	file, made := scans(t)
 	asItIs, err := pool.Extract(t.Context(), file, nil)
@@ -370,8 +370,8 @@ func dark(img image.Image, x, y int) bool {
 	return color.GrayModel.Convert(img.At(x, y)).(color.Gray).Y < 160
 }
 
-// TestATurnedPageIsDrawnUpright compares pages rendered with a turn to their source pictures.
-func TestATurnedPageIsDrawnUpright(t *testing.T) {
+// TestRotatedPageIsRenderedUpright compares pages rendered with a turn to their source pictures.
+func TestRotatedPageIsRenderedUpright(t *testing.T) {
 	_, pool := newReader(t, &ocr.Tesseract{})
 	file, made := scans(t)
 	for n, quarters := range map[int]int{2: 0, 3: 3, 4: 2, 5: 3} {
@@ -402,7 +402,7 @@ func TestATurnedPageIsDrawnUpright(t *testing.T) {
 	}
 }
 
-func TestWithoutTesseractPicturesWait(t *testing.T) {
+func TestPicturesWaitWithoutTesseract(t *testing.T) {
 	reader, _ := newReader(t, &ocr.Tesseract{})
 	mixed, made := scans(t)
 	picture := store(t, "image/jpeg", asJPEG(t, made[2].picture))
@@ -419,7 +419,7 @@ func TestWithoutTesseractPicturesWait(t *testing.T) {
 	}
 }
 
-func TestEachPictureOfATIFFIsAPage(t *testing.T) {
+func TestTIFFPicturesArePages(t *testing.T) {
 	reader, _ := newReader(t, &ocr.Tesseract{})
 	first, second := written(t, "", "deu", german[:6]), written(t, "", "deu", german[7:])
 	var frames []picturetest.Frame
@@ -496,7 +496,7 @@ func server(t *testing.T, says ...string) (letters *ocr.Model, widths *[]int) {
 	}}, widths
 }
 
-func TestAModelReadsThePagesThatArePictures(t *testing.T) {
+func TestModelReadsPicturePages(t *testing.T) {
 	first := "Maintenance of the boiler\n\nThe boiler is checked before each winter by a firm of the trade. Its\n" +
 		"burner is cleaned and its nozzle is changed.\n\n- pressure: 1.2 to 1.8 bar\n- water: twice a year\n"
 	letters, widths := server(t, first, "```\nThe second page, in a fence.\n```", "NOTHING", "The last page.")
@@ -535,7 +535,7 @@ func TestAModelReadsThePagesThatArePictures(t *testing.T) {
 	}
 }
 
-func TestAModelThatTakesNoPicturesSaysSo(t *testing.T) {
+func TestModelWithoutVisionIsReported(t *testing.T) {
 	letters, _ := server(t)
 	reader, _ := newReader(t, letters)
 	file := store(t, "image/png", asPNG(t, written(t, "", "", german).picture))
@@ -546,7 +546,7 @@ func TestAModelThatTakesNoPicturesSaysSo(t *testing.T) {
 	}
 }
 
-func TestAModelReadsAPicture(t *testing.T) {
+func TestModelReadsPicture(t *testing.T) {
 	letters, _ := server(t, "A heading\n\nOne line of text.")
 	reader, _ := newReader(t, letters)
 	x, err := reader.Extract(t.Context(), store(t, "image/png", asPNG(t, written(t, "", "", german).picture)), nil)
@@ -580,7 +580,7 @@ func (d heldDocument) Page(context.Context, func(int) ([]byte, error)) (corpus.R
 	return corpus.ReadPage{}, nil
 }
 
-func TestPagesOfAScanTakeTurnsWithAnotherUsersPicture(t *testing.T) {
+func TestScannedPagesAlternateWithOtherUsers(t *testing.T) {
 	l := &heldLetters{begun: make(chan int), goOn: make(chan struct{})}
 	reader, _ := newReader(t, l)
 	picture := asJPEG(t, written(t, "a page in German", "deu", german).picture)

@@ -39,10 +39,10 @@ func folded(text string) string {
 	}, text)
 }
 
-// TestMarksOnDrawnPagesAreTheQuotes takes random quotes from real manuals that LibreOffice saved as Office files.
+// TestPageHighlightsMatchQuotes takes random quotes from real manuals that LibreOffice saved as Office files.
 // The highlighted words on the pages must be the words of the quote in order: all of them for 95 in 100, and never
 // others.
-func TestMarksOnDrawnPagesAreTheQuotes(t *testing.T) {
+func TestPageHighlightsMatchQuotes(t *testing.T) {
 	needOffice(t)
 	manual := filepath.Join("..", "..", "..", ".cache", "documents", "choosing.en.html")
 	if _, err := os.Stat(manual); err != nil {
@@ -125,9 +125,9 @@ func TestMarksOnDrawnPagesAreTheQuotes(t *testing.T) {
 	}
 }
 
-// TestDrawingGoesOnWithoutItsCaller cancels a request for rendering a file: the next request finds the rendered
+// TestRenderContinuesWithoutCaller cancels a request for rendering a file: the next request finds the rendered
 // pages.
-func TestDrawingGoesOnWithoutItsCaller(t *testing.T) {
+func TestRenderContinuesWithoutCaller(t *testing.T) {
 	needOffice(t)
 	table := filepath.Join(t.TempDir(), "invoices.csv")
 	if err := os.WriteFile(table, []byte(invoices()), 0o600); err != nil {
@@ -441,9 +441,9 @@ func (l *lures) shown(t *testing.T, pool *worker.Pool, pdf string) (seen []int) 
 
 func near(a, b uint8) bool { return max(a, b)-min(a, b) <= 8 }
 
-// TestNothingOutsideAFileIsDrawn renders files that try to expose files of the server, or to send requests to a
+// TestRenderCannotReadOutsideFile renders files that try to expose files of the server, or to send requests to a
 // server. Without both layers some succeed, which validates the test; with either of them none does.
-func TestNothingOutsideAFileIsDrawn(t *testing.T) {
+func TestRenderCannotReadOutsideFile(t *testing.T) {
 	needOffice(t)
 	if testing.Short() {
 		t.Skip("LibreOffice is started 30 times")

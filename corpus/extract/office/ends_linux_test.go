@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWhatWasStartedEnds replaces LibreOffice with a program that starts a child process and exits first. The child
+// TestRenderKillsChildren replaces LibreOffice with a program that starts a child process and exits first. The child
 // must be killed when the file is rendered. It keeps a pipe open while it runs.
-func TestWhatWasStartedEnds(t *testing.T) {
+func TestRenderKillsChildren(t *testing.T) {
 	dir := t.TempDir()
 	alive := filepath.Join(dir, "alive")
 	if err := unix.Mkfifo(alive, 0o600); err != nil {

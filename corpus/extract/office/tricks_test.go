@@ -582,7 +582,7 @@ func wordFile(t testing.TB, body, relationships string) corpus.File {
 	return corpus.File{Path: path, Filename: "bad.docx", MIME: word}
 }
 
-func TestNothingOfAFileActsWhenItIsDrawn(t *testing.T) {
+func TestRenderRunsNoActiveContent(t *testing.T) {
 	needOffice(t)
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
@@ -612,7 +612,7 @@ func TestNothingOfAFileActsWhenItIsDrawn(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDrawnSaysSo(t *testing.T) {
+func TestRenderErrorIsReported(t *testing.T) {
 	needOffice(t)
 	broken := filepath.Join(t.TempDir(), "broken.docx")
 	if err := os.WriteFile(broken, []byte("PK\x03\x04 not an archive"), 0o600); err != nil {
@@ -631,7 +631,7 @@ func TestWhatCannotBeDrawnSaysSo(t *testing.T) {
 	}
 }
 
-func TestDrawingEndsWithItsCaller(t *testing.T) {
+func TestRenderEndsWithCaller(t *testing.T) {
 	needOffice(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	rows := strings.Repeat(`<w:p><w:r><w:t>The roof is dry, and the cellar is not.</w:t></w:r></w:p>`, 200_000)

@@ -26,7 +26,7 @@ func wantFailure(t *testing.T, err error, code string) {
 	}
 }
 
-func TestBadFilesFailWithTheirReason(t *testing.T) {
+func TestBadFilesFailWithReason(t *testing.T) {
 	reader := newReader(t, nil)
 	good := pdftest.Document("", pdftest.Sheet{
 		Content: pdftest.Para(50, 700, "Some words that can be read by everyone."),
@@ -50,7 +50,7 @@ func TestBadFilesFailWithTheirReason(t *testing.T) {
 	}
 }
 
-func TestHostileFilesHurtOnlyThemselves(t *testing.T) {
+func TestHostileFilesAffectOnlyThemselves(t *testing.T) {
 	reader := newReader(t, nil)
 	var cycle pdftest.Maker // a page tree whose branch is its own root
 	cycle.Add("<</Type /Pages /Count 9 /Kids [1 0 R 1 0 R]>>")
@@ -90,7 +90,7 @@ func TestHostileFilesHurtOnlyThemselves(t *testing.T) {
 	}
 }
 
-func TestDamagedFilesAreAnsweredOrRefused(t *testing.T) {
+func TestDamagedFilesAreReadOrRejected(t *testing.T) {
 	reader := newReader(t, func(c *worker.Config) { c.BatchLimit = 10 * time.Second })
 	base := pdftest.Document(
 		"", pdftest.Sheet{Content: pdftest.Para(50, 700, "Some words that can be read.", "And more of them.")},
@@ -154,7 +154,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-func TestAnAES256FileThatNeedsNoPasswordIsRead(t *testing.T) {
+func TestAES256FileWithoutPasswordIsRead(t *testing.T) {
 	reader := newReader(t, nil)
 	content := pdftest.Para(50, 700, "Some words that can be read by everyone.")
 	x := mustExtract(t, reader, pdftest.AES256("", content))
@@ -167,7 +167,7 @@ func TestAnAES256FileThatNeedsNoPasswordIsRead(t *testing.T) {
 
 // Zeros in a file, as disks and networks leave them, are no damage. The time to skip them is not tested here: on a
 // busy machine it exceeds the timeout.
-func TestZerosAreNoDamage(t *testing.T) {
+func TestZeroPaddingIsNotDamage(t *testing.T) {
 	reader := newReader(t, func(c *worker.Config) { c.BatchLimit = 5 * time.Minute })
 	good := pdftest.Document("", pdftest.Sheet{Content: pdftest.Para(50, 700, "Some words that can be read.")})
 	zeros := make([]byte, 200<<20)

@@ -230,7 +230,7 @@ func TestHeadersAndFootersAreDropped(t *testing.T) {
 	}
 }
 
-func TestWhatADocumentSaysAboutItself(t *testing.T) {
+func TestDocumentMetadata(t *testing.T) {
 	var m pdftest.Maker
 	m.Trailer = "/Info 3 0 R"
 	// The outline refers to lines with ordinary letters, on page 1, and contains a cycle.
@@ -259,7 +259,7 @@ func TestWhatADocumentSaysAboutItself(t *testing.T) {
 	}
 }
 
-func TestAPlaceholderIsNoTitle(t *testing.T) {
+func TestPlaceholderIsNotTitle(t *testing.T) {
 	r := newReader(t, nil)
 	for stated, want := range map[string]string{
 		"Survey of the roof": "Survey of the roof", "Microsoft Word - Survey": "Survey",

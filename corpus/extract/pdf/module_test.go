@@ -14,7 +14,7 @@ import (
 var shipped []byte
 
 // The embedded module must be that of the library. With FOOTNOTE_WRITE_PDFIUM set, the file is created instead.
-func TestPDFiumIsTheOneOfTheLibrary(t *testing.T) {
+func TestEmbeddedPDFiumMatchesLibrary(t *testing.T) {
 	if os.Getenv("FOOTNOTE_WRITE_PDFIUM") != "" {
 		var packed bytes.Buffer
 		w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)

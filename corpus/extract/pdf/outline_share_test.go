@@ -31,7 +31,7 @@ func realPDFs(t *testing.T) []string {
 
 // In a PDF with an outline, the heading path of a passage is that of the outline's entry for its start. The ground
 // truth is the positions of the bookmarks alone: the last one above the passage.
-func TestPassagesStandBelowTheOutlinesEntries(t *testing.T) {
+func TestPassagesHaveOutlineHeadings(t *testing.T) {
 	var r Reader
 	if err := r.Load(t.Context(), filepath.Join(os.TempDir(), "footnote-test-wasm")); err != nil {
 		t.Fatal(err)

@@ -62,7 +62,7 @@ func outlined(pages []pdftest.Sheet) []byte {
 }
 
 // The text of a page is the same for every turn: by its rotation entry or in its content, on one page or all.
-func TestTurnedPagesReadLikeUprightOnes(t *testing.T) {
+func TestRotatedPagesReadLikeUprightOnes(t *testing.T) {
 	reader := newReader(t, nil)
 	for _, document := range []struct {
 		name string
@@ -121,7 +121,7 @@ func TestTurnedPagesReadLikeUprightOnes(t *testing.T) {
 }
 
 // Text that is turned on its page is read upright and separately from the other text.
-func TestTurnedPartsOfAPage(t *testing.T) {
+func TestRotatedTextOnPage(t *testing.T) {
 	reader := newReader(t, nil)
 	table := pdftest.At(0, 40, 12, "F", "Pier") + pdftest.At(110, 40, 12, "F", "Depth") +
 		pdftest.At(220, 40, 12, "F", "Stone") + pdftest.At(0, 22, 12, "F", "North") +
@@ -211,7 +211,7 @@ func TestTurnedPartsOfAPage(t *testing.T) {
 }
 
 // Text that recurs on all pages is dropped, in every direction.
-func TestTurnedTextsThatRecurAreDropped(t *testing.T) {
+func TestRecurringRotatedTextIsDropped(t *testing.T) {
 	var pages []pdftest.Sheet
 	var want []string
 	for i, name := range names {
@@ -233,7 +233,7 @@ func TestTurnedTextsThatRecurAreDropped(t *testing.T) {
 }
 
 // In vertical text, words of other scripts are turned, and keep their position in the text.
-func TestVerticalTextKeepsItsWords(t *testing.T) {
+func TestVerticalTextKeepsWords(t *testing.T) {
 	var m pdftest.Maker
 	signs := []rune("この橋は春に測られた次の版は月出る")
 	var names strings.Builder
@@ -264,7 +264,7 @@ func TestVerticalTextKeepsItsWords(t *testing.T) {
 }
 
 // The boxes of turned words match them on the rendered page.
-func TestBoxesOfTurnedWords(t *testing.T) {
+func TestRotatedWordBoxes(t *testing.T) {
 	reader := newReader(t, nil)
 	page := pdftest.Para(60, 700, "Upright words stand at the top,", "and these as well.") +
 		pdftest.Turned(1, 200, 200, pdftest.Para(0, 0, "Words that are read from below", "have boxes there.")) +
@@ -302,7 +302,7 @@ func TestBoxesOfTurnedWords(t *testing.T) {
 }
 
 // A page that the file references twice is turned equally both times.
-func TestAPageThatIsThereTwice(t *testing.T) {
+func TestDuplicatePageReference(t *testing.T) {
 	var m pdftest.Maker
 	content := m.Stream("", []byte(pdftest.Para(50, 700, "Upright words stand at the top.")+
 		pdftest.Turned(1, 200, 200, pdftest.Para(0, 0, "Words that are read from below."))))
@@ -389,7 +389,7 @@ func dark(img image.Image, boxes []chat.Box) (inside []float64, outside int) {
 	return inside, outside
 }
 
-func TestWordBoxesLieOverTheWords(t *testing.T) {
+func TestWordBoxesCoverWords(t *testing.T) {
 	text := pdftest.Para(100, 600, "Words stand where their boxes are,", "in every turn of the page.") +
 		pdftest.At(150, 500, 30, "B", "Large ones too") +
 		pdftest.Para(100, 400, "Everything that the program keeps lies in one directory,") +
@@ -429,7 +429,7 @@ func TestWordBoxesLieOverTheWords(t *testing.T) {
 	}
 }
 
-func TestRenderRefusesWhatItCannotDraw(t *testing.T) {
+func TestRenderRejectsInvalidPages(t *testing.T) {
 	reader := newReader(t, nil)
 	file := pdftest.Write(t, pdftest.Document("", pdftest.Sheet{Content: pdftest.At(50, 700, 12, "F", "One page")}))
 	for _, tt := range []struct {
@@ -534,7 +534,7 @@ func TestCharactersBeyondTheBasicPlane(t *testing.T) {
 
 // Running heads that change from section to section and page numbers in alternating corners are dropped. Titles of
 // slides, which are at one height too, are kept.
-func TestRunningHeadsAreNoText(t *testing.T) {
+func TestRunningHeadsAreDropped(t *testing.T) {
 	sections := []string{"The roof", "The cellar", "The garden", "The road", "The well", "The barn"}
 	text := func(i int) string { return fmt.Sprintf("What is to be said about the %s part of the house.", names[i]) }
 	for _, tt := range []struct {

@@ -93,7 +93,7 @@ func shown(x corpus.Extracted) []string {
 	return lines
 }
 
-func TestASlideIsReadInTheOrderPeopleReadIt(t *testing.T) {
+func TestSlideReadingOrder(t *testing.T) {
 	group := `<p:grpSp><p:grpSpPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="100" cy="100"/><a:chOff x="0" y="4000"/>` +
 		`<a:chExt cx="1000" cy="1000"/></a:xfrm></p:grpSpPr>` +
 		box(
@@ -148,7 +148,7 @@ func TestASlideIsReadInTheOrderPeopleReadIt(t *testing.T) {
 	}
 }
 
-func TestDamagedSlidesFailWithASentence(t *testing.T) {
+func TestDamagedSlidesFailWithMessage(t *testing.T) {
 	for name, slide := range map[string]string{
 		"an end that is missing": "<p:sp><p:txBody><a:p>",
 		"deep groups":            strings.Repeat("<p:grpSp>", 50_000),
@@ -163,7 +163,7 @@ func TestDamagedSlidesFailWithASentence(t *testing.T) {
 	}
 }
 
-func TestAPlaceholderIsNoTitle(t *testing.T) {
+func TestPlaceholderIsNotTitle(t *testing.T) {
 	for stated, want := range map[string]string{
 		"The roof in May": "The roof in May", "PowerPoint Presentation": "The roof",
 		"PowerPoint-Präsentation": "The roof",

@@ -50,7 +50,7 @@ func shown(x corpus.Extracted) (lines []string) {
 	return lines
 }
 
-func TestASheetIsTablesThatKnowTheirPlaces(t *testing.T) {
+func TestSheetTablesHavePositions(t *testing.T) {
 	x, err := sheet.ReadExcel(t.Context(), workbook(t, func(f *excelize.File) {
 		set(t, f, "Sheet1", "B2", "Invoices 2026")
 		set(t, f, "Sheet1", "B3", "Number", nil, "Due", "Amount", "Share")
@@ -94,7 +94,7 @@ func TestASheetIsTablesThatKnowTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestAnOpenDocumentSheetRepeatsWhatItSays(t *testing.T) {
+func TestOpenDocumentRepeatedCells(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "book.ods")
 	file, err := os.Create(path)
 	if err != nil {
@@ -129,7 +129,7 @@ func TestAnOpenDocumentSheetRepeatsWhatItSays(t *testing.T) {
 	}
 }
 
-func TestHostileSheetsStaySmall(t *testing.T) {
+func TestHostileSheetsUseBoundedMemory(t *testing.T) {
 	wide := workbook(t, func(f *excelize.File) {
 		row := make([]any, 16_384)
 		for i := range row {
@@ -182,7 +182,7 @@ func BenchmarkReadExcel(b *testing.B) {
 }
 
 // A merged cell's value is repeated in each of its columns and rows; a title over all columns is one cell.
-func TestMergedCellsStandInEachRowAndColumn(t *testing.T) {
+func TestMergedCellsRepeatValue(t *testing.T) {
 	x, err := sheet.ReadExcel(t.Context(), workbook(t, func(f *excelize.File) {
 		set(t, f, "Sheet1", "A1", "Sales")
 		set(t, f, "Sheet1", "A2", "Region", "Spring", nil, "Autumn")
@@ -209,7 +209,7 @@ func TestMergedCellsStandInEachRowAndColumn(t *testing.T) {
 	}
 }
 
-func TestWordsInBoxesComeAfterTheCells(t *testing.T) {
+func TestTextBoxesFollowCells(t *testing.T) {
 	x, err := sheet.ReadExcel(t.Context(), workbook(t, func(f *excelize.File) {
 		err := f.AddShape("Sheet1", &excelize.Shape{
 			Cell: "B2", Type: "rect", Paragraph: []excelize.RichTextRun{{Text: "Paid in May"}},
@@ -226,7 +226,7 @@ func TestWordsInBoxesComeAfterTheCells(t *testing.T) {
 	}
 }
 
-func TestABinaryWorkbookIsNotCalledDamaged(t *testing.T) {
+func TestBinaryWorkbookIsNotReportedAsDamaged(t *testing.T) {
 	path := ooxmltest.Write(t, "book.xlsb", "xl/workbook.bin", ooxmltest.Parts{"xl/workbook.bin": "\x83\x01\x00"})
 	_, err := sheet.ReadExcel(t.Context(), corpus.File{Path: path})
 	if failure, ok := errors.AsType[*corpus.Failure](err); !ok || failure.Code != "unsupported" {
@@ -235,7 +235,7 @@ func TestABinaryWorkbookIsNotCalledDamaged(t *testing.T) {
 }
 
 // The words of a chart exclude values, which are in the cells, and include each label once.
-func TestTheWordsOfChartsComeAfterTheCells(t *testing.T) {
+func TestChartWordsFollowCells(t *testing.T) {
 	excel := workbook(t, func(f *excelize.File) {
 		set(t, f, "Sheet1", "A1", "Year", "Rent", "Heating")
 		set(t, f, "Sheet1", "A2", "2024", 900, 120)
@@ -308,7 +308,7 @@ func TestTheWordsOfChartsComeAfterTheCells(t *testing.T) {
 }
 
 // The anchor of an embedded object has row elements after all cells.
-func TestAnchorsAreNoRows(t *testing.T) {
+func TestAnchorsAreNotRows(t *testing.T) {
 	const ns = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" ` +
 		`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"`
 	const anchor = `<oleObjects><anchor><from><xdr:row>12</xdr:row></from></anchor></oleObjects></worksheet>`

@@ -67,8 +67,8 @@ func (curious) Extract(
 func (curious) Render(context.Context, worker.Request) ([]byte, error) { return nil, io.EOF }
 func (curious) Close(context.Context) error                            { return nil }
 
-// TestTheWorkerSeesItsFileOnly runs a compromised worker that tries to access other files, processes and servers.
-func TestTheWorkerSeesItsFileOnly(t *testing.T) {
+// TestWorkerSeesOnlyItsFile runs a compromised worker that tries to access other files, processes and servers.
+func TestWorkerSeesOnlyItsFile(t *testing.T) {
 	if err := child.Refused(); err != nil {
 		if os.Getenv("CI") != "" {
 			t.Fatal(err)
@@ -147,7 +147,7 @@ func (greedy) Render(context.Context, worker.Request) ([]byte, error) { return n
 func (greedy) Close(context.Context) error { return nil }
 
 // On systems without memory limits for processes, a worker checks itself.
-func TestAWorkerEndsItselfOverItsLimit(t *testing.T) {
+func TestWorkerExitsOverMemoryLimit(t *testing.T) {
 	reader := newReader(t, func(c *worker.Config) {
 		c.Command, c.BatchLimit = []string{os.Args[0], "greedy-worker"}, 5*time.Second
 	})
@@ -240,7 +240,7 @@ func wantFailure(t *testing.T, err error, code string) {
 	}
 }
 
-func TestAWorkerKilledInTheMiddleFailsOnlyItsFile(t *testing.T) {
+func TestWorkerCrashFailsOnlyItsFile(t *testing.T) {
 	reader := newReader(t, nil)
 	killed := false
 	_, err := reader.Extract(t.Context(), pdftest.Write(t, pdftest.Many(500)), func(done, total int) {
@@ -256,14 +256,14 @@ func TestAWorkerKilledInTheMiddleFailsOnlyItsFile(t *testing.T) {
 	mustExtract(t, reader, pdftest.Many(2))
 }
 
-func TestAWorkerThatDiedWhileIdleIsReplaced(t *testing.T) {
+func TestWorkerCrashedWhileIdleIsReplaced(t *testing.T) {
 	reader := newReader(t, nil)
 	mustExtract(t, reader, pdftest.Many(2))
 	reader.KillIdle()
 	mustExtract(t, reader, pdftest.Many(2))
 }
 
-func TestAnIdleWorkerEnds(t *testing.T) {
+func TestIdleWorkerExits(t *testing.T) {
 	reader := newReader(t, nil)
 	mustExtract(t, reader, pdftest.Many(2))
 	if state := reader.RetireIdle(); state == nil || !state.Success() {
@@ -272,13 +272,13 @@ func TestAnIdleWorkerEnds(t *testing.T) {
 	mustExtract(t, reader, pdftest.Many(2))
 }
 
-func TestASlowFileIsGivenUp(t *testing.T) {
+func TestSlowFileTimesOut(t *testing.T) {
 	reader := newReader(t, func(c *worker.Config) { c.BatchLimit = time.Millisecond })
 	_, err := reader.Extract(t.Context(), pdftest.Write(t, pdftest.Many(2000)), nil)
 	wantFailure(t, err, "timeout")
 }
 
-func TestCancellingEndsTheWork(t *testing.T) {
+func TestCancellationEndsWork(t *testing.T) {
 	reader := newReader(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := reader.Extract(ctx, pdftest.Write(t, pdftest.Many(2000)), func(done, _ int) {
@@ -291,7 +291,7 @@ func TestCancellingEndsTheWork(t *testing.T) {
 	}
 }
 
-func TestDrawingDoesNotWaitForReading(t *testing.T) {
+func TestRenderDoesNotWaitForExtraction(t *testing.T) {
 	reader := newReader(t, nil)
 	file := pdftest.Write(t, pdftest.Many(100))
 	drawn := false
@@ -306,7 +306,7 @@ func TestDrawingDoesNotWaitForReading(t *testing.T) {
 	}
 }
 
-func TestTheWorkerSeesNoSecrets(t *testing.T) {
+func TestWorkerSeesNoSecrets(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "canary")
 	env, err := worker.Environment(t.Context(), workertest.Command(os.Args[0]))
 	if err != nil {
@@ -317,7 +317,7 @@ func TestTheWorkerSeesNoSecrets(t *testing.T) {
 	}
 }
 
-func TestTheWorkerEndsWithItsParent(t *testing.T) {
+func TestWorkerExitsWithParent(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "extract-worker")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -334,7 +334,7 @@ func TestTheWorkerEndsWithItsParent(t *testing.T) {
 	}
 }
 
-func TestWorkersTakeHalfOfTheMemory(t *testing.T) {
+func TestWorkersUseHalfOfMemory(t *testing.T) {
 	for _, tt := range []struct {
 		memory           int64
 		reading, drawing int
@@ -355,7 +355,7 @@ func TestWorkersTakeHalfOfTheMemory(t *testing.T) {
 	}
 }
 
-func TestATextNeedsNoPDFium(t *testing.T) {
+func TestTextNeedsNoPDFium(t *testing.T) {
 	reader := newReader(t, nil)
 	first := mustRead(t, reader, file(t, "a.md", "# One\n\ntext"))
 	pids := reader.Pids()
@@ -396,7 +396,7 @@ func counted(t *testing.T, change func(*worker.Config)) (r *worker.Pool, workers
 // come waits until the worker that Expect started is ready.
 func come(r *worker.Pool) { r.AwaitExpected() }
 
-func TestAnExpectedPageFindsItsWorkerReady(t *testing.T) {
+func TestPrefetchedPageHasReadyWorker(t *testing.T) {
 	reader, workers := counted(t, nil)
 	for range 5 {
 		reader.Expect()
@@ -416,7 +416,7 @@ func TestAnExpectedPageFindsItsWorkerReady(t *testing.T) {
 	}
 }
 
-func TestAPageThatCannotWaitTakesTheComingWorker(t *testing.T) {
+func TestUrgentPageTakesStartingWorker(t *testing.T) {
 	reader, workers := counted(t, nil)
 	file := pdftest.Write(t, pdftest.Many(2))
 	reader.Expect()
@@ -447,7 +447,7 @@ func TestPDFiumIsCompiledOnce(t *testing.T) {
 	}
 }
 
-func TestAClosedReaderExpectsNothing(t *testing.T) {
+func TestClosedReaderPrefetchesNothing(t *testing.T) {
 	reader, workers := counted(t, nil)
 	reader.Expect()
 	if err := reader.Close(); err != nil { // during the start
@@ -461,7 +461,7 @@ func TestAClosedReaderExpectsNothing(t *testing.T) {
 	}
 }
 
-func TestAPageThatCannotBeDrawnSaysWhy(t *testing.T) {
+func TestPageRenderErrorHasReason(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		file  []byte
@@ -485,7 +485,7 @@ func TestAPageThatCannotBeDrawnSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAPageWhoseWorkerIsKilledIsNotToBlame(t *testing.T) {
+func TestKilledWorkerIsNotPageError(t *testing.T) {
 	reader := newReader(t, nil)
 	file := pdftest.Write(t, pdftest.Many(2))
 	drawn := make(chan error)
@@ -506,7 +506,7 @@ func TestAPageWhoseWorkerIsKilledIsNotToBlame(t *testing.T) {
 	}
 }
 
-func TestAPageIsDrawnToItsEndWhenItsReaderLeaves(t *testing.T) {
+func TestRenderCompletesAfterReaderLeaves(t *testing.T) {
 	reader := newReader(t, nil)
 	file := pdftest.Write(t, pdftest.Many(2))
 	reader.Expect()
@@ -540,7 +540,7 @@ func scripted(t *testing.T, script string) *worker.Pool {
 	})
 }
 
-func TestAWorkerKilledBeforeItBeginsWithAFileIsADeathOfItsReader(t *testing.T) {
+func TestWorkerKilledBeforeStartIsReaderError(t *testing.T) {
 	for _, script := range []string{"kill -KILL $$", "kill -TERM $$", "read request; kill -KILL $$"} {
 		t.Run(script, func(t *testing.T) {
 			_, err := scripted(t, script).Extract(t.Context(), file(t, "a.md", "# One"), nil)
@@ -551,7 +551,7 @@ func TestAWorkerKilledBeforeItBeginsWithAFileIsADeathOfItsReader(t *testing.T) {
 	}
 }
 
-func TestAWorkerThatCannotStartIsNoFilesFault(t *testing.T) {
+func TestWorkerStartFailureIsNotFileError(t *testing.T) {
 	for _, tt := range []struct{ name, script string }{
 		{"it ends by itself", "exit 127"},
 		{"it says something else", "yes Usage | head -c 4096; exec sleep 60"},

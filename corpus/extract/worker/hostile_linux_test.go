@@ -55,9 +55,9 @@ func wide(columns, rows int) string {
 	return strings.Repeat("|a", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat("|x\n", rows)
 }
 
-// TestHostileFilesStayInTheirMemory reads each file, and checks the result and that no worker exceeds its memory
+// TestHostileFilesStayWithinMemoryLimit reads each file, and checks the result and that no worker exceeds its memory
 // limit.
-func TestHostileFilesStayInTheirMemory(t *testing.T) {
+func TestHostileFilesStayWithinMemoryLimit(t *testing.T) {
 	command := plainWorker(t)
 	files := newReader(t, func(c *worker.Config) { c.BatchLimit, c.Command = 20*time.Second, command })
 	for _, tt := range []struct {
@@ -108,7 +108,7 @@ func TestHostileFilesStayInTheirMemory(t *testing.T) {
 }
 
 // The process that compiles PDFium has little memory left.
-func TestTheFirstPDFHasAsMuchMemoryAsOthers(t *testing.T) {
+func TestFirstPDFHasFullMemory(t *testing.T) {
 	command := plainWorker(t)
 	reader := newReader(t, func(c *worker.Config) { c.Command, c.CacheDir = command, t.TempDir() })
 	_, err := reader.Extract(t.Context(), pdftest.Write(t, pdftest.Nested(12, 10)), nil)

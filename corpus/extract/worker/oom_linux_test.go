@@ -8,7 +8,7 @@ import (
 	"github.com/footnote/footnote/corpus/extract/worker"
 )
 
-func TestAWorkerKilledForWantOfMemoryBeforeItBeginsIsNoFilesFault(t *testing.T) {
+func TestWorkerOutOfMemoryIsNotFileError(t *testing.T) {
 	stat := filepath.Join(t.TempDir(), "vmstat")
 	if err := os.WriteFile(stat, []byte("nr_free_pages 1\noom_kill 7\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func add(t *testing.T, a *addpage.Adder, address string) (corpus.Document, bool)
 	return d, duplicate
 }
 
-func TestAPageBecomesADocumentThatLeadsBack(t *testing.T) {
+func TestPageBecomesDocumentWithLink(t *testing.T) {
 	var month atomic.Value
 	month.Store("May")
 	a, url := adder(t, map[string]http.HandlerFunc{
@@ -78,7 +78,7 @@ func TestAPageBecomesADocumentThatLeadsBack(t *testing.T) {
 	}
 }
 
-func TestWhatHasThePagesNameStays(t *testing.T) {
+func TestDocumentWithSameNameIsKept(t *testing.T) {
 	for _, watched := range []any{nil, map[string]any{"folder": "/papers", "path": "lease.html"}} {
 		a, url := adder(t, map[string]http.HandlerFunc{"/lease": says("text/html", "<p>The lease ends in May.")})
 		meta := map[string]any{}
@@ -99,7 +99,7 @@ func TestWhatHasThePagesNameStays(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsASentence(t *testing.T) {
+func TestAddPageErrorIsOneSentence(t *testing.T) {
 	answers := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 	}
@@ -150,7 +150,7 @@ func TestWhatIsWrongIsASentence(t *testing.T) {
 	}
 }
 
-func TestAUserAddsFourPagesAtOnce(t *testing.T) {
+func TestUserAddsAtMostFourPagesAtOnce(t *testing.T) {
 	waiting, open := make(chan struct{}, 4), make(chan struct{})
 	a, url := adder(t, map[string]http.HandlerFunc{
 		"/slow": func(w http.ResponseWriter, r *http.Request) {
@@ -187,7 +187,7 @@ func TestAUserAddsFourPagesAtOnce(t *testing.T) {
 	add(t, a, url+"/quick")
 }
 
-func TestAnAddThatIsGivenUpEnds(t *testing.T) {
+func TestCancelledAddEnds(t *testing.T) {
 	asked := make(chan struct{})
 	a, url := adder(t, map[string]http.HandlerFunc{"/slow": func(_ http.ResponseWriter, r *http.Request) {
 		close(asked)

@@ -24,7 +24,7 @@ func settings(address, prefix string) sources.Settings {
 	}
 }
 
-func TestFilesOfABucket(t *testing.T) {
+func TestBucketFiles(t *testing.T) {
 	backend := s3mem.New()
 	if err := backend.CreateBucket("contracts"); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestFilesOfABucket(t *testing.T) {
 	placestest.WantCode(t, "no such bucket", err, chat.CodeInvalid)
 }
 
-func TestWhatStoragesAnswerIsASentence(t *testing.T) {
+func TestStorageErrorsAreOneSentence(t *testing.T) {
 	says := func(status int, code string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/xml")
@@ -124,7 +124,7 @@ func TestWhatStoragesAnswerIsASentence(t *testing.T) {
 	placestest.WantCode(t, "an address inside", inside.Check(t.Context()), chat.CodeForbidden)
 }
 
-func TestSettingsThatCantBeRight(t *testing.T) {
+func TestInvalidSettingsAreRejected(t *testing.T) {
 	for _, change := range []sources.Settings{
 		{"endpoint": "minio"}, {"endpoint": "https://a:b@minio.example"}, {"endpoint": "https://minio.example/path"},
 		{"endpoint": "ftp://minio.example"}, {"bucket": "a/b/c"}, {"bucket": ""},

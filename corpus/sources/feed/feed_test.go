@@ -39,7 +39,7 @@ func serve(t *testing.T, files map[string]string) (string, sources.Net) {
 	}))
 }
 
-func TestEntriesOfAFeed(t *testing.T) {
+func TestFeedEntries(t *testing.T) {
 	address, n := serve(t, map[string]string{"/feed": rss, "/one": "<p>The page of one."})
 	p := placestest.Open(t, Kind(), sources.Settings{"url": address + "/feed"}, n)
 	if err := p.Check(t.Context()); err != nil {
@@ -71,7 +71,7 @@ func TestEntriesOfAFeed(t *testing.T) {
 	}
 }
 
-func TestAtomAndWhatIsNoFeed(t *testing.T) {
+func TestAtomAndInvalidFeeds(t *testing.T) {
 	address, n := serve(t, map[string]string{
 		"/atom": `<feed xmlns="http://www.w3.org/2005/Atom"><title>News</title><entry><id>urn:1</id><title>A</title>
 			<link href="https://example.org/a"/><updated>2026-02-03T00:00:00Z</updated>
@@ -94,9 +94,9 @@ func TestAtomAndWhatIsNoFeed(t *testing.T) {
 	placestest.WantCode(t, "no address", err, chat.CodeInvalid)
 }
 
-// TestPagesThatRobotsMayNotReadAreRefused covers robots.txt: it applies to the pages of entries, but not to entries
+// TestRobotsDisallowedPagesAreRejected covers robots.txt: it applies to the pages of entries, but not to entries
 // in the feed, nor to the feed itself, which a person entered.
-func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
+func TestRobotsDisallowedPagesAreRejected(t *testing.T) {
 	address, n := serve(t, map[string]string{
 		"/feed": rss, "/one": "<p>The page of one.", "/robots.txt": "User-agent: *\nDisallow: /",
 	})

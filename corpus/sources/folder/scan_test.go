@@ -25,7 +25,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-func TestScanLeavesOutWhatIsIgnoredAndOutside(t *testing.T) {
+func TestScanSkipsIgnoredAndOutsideFiles(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	write(t, outside, map[string]string{"secret.md": "secret"})
 	write(t, dir, map[string]string{
@@ -87,7 +87,7 @@ func TestScanLeavesOutWhatIsIgnoredAndOutside(t *testing.T) {
 }
 
 // A settings file that is created while its folder is followed is excluded, too.
-func TestWhatIsOwnStaysOutWhenItComesLater(t *testing.T) {
+func TestOwnFileCreatedLaterIsSkipped(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"a.md": "a"})
 	f, err := OpenFolder(dir)
@@ -107,7 +107,7 @@ func TestWhatIsOwnStaysOutWhenItComesLater(t *testing.T) {
 }
 
 // A folder that replaces another one is watched, with all subfolders.
-func TestAReplacedFolderIsLookedAt(t *testing.T) {
+func TestReplacedFolderIsWatched(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "folder")
 	write(t, dir, map[string]string{"sub/a.md": "a"})
 	f, err := OpenFolder(dir)
@@ -198,7 +198,7 @@ func (s *shelf) apply(step Step, files map[string]string) {
 
 func never(string) bool { return false }
 
-func TestARenamedFileKeepsItsDocument(t *testing.T) {
+func TestRenamedFileKeepsDocument(t *testing.T) {
 	before := map[string]string{"a": "A", "b": "B", "c": "C"}
 	for _, tt := range []struct {
 		name  string
@@ -233,7 +233,7 @@ func TestARenamedFileKeepsItsDocument(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnknownOrOthersStays(t *testing.T) {
+func TestUnknownAndForeignDocumentsAreKept(t *testing.T) {
 	documents := []Document{
 		{ID: "d1", SHA256: "A", Path: "hidden/a", Ours: true}, {ID: "d2", SHA256: "B"},
 		{ID: "d3", SHA256: "C", Path: "c", Ours: true},
@@ -247,7 +247,7 @@ func TestWhatIsUnknownOrOthersStays(t *testing.T) {
 }
 
 // After any changes of a folder and any interruptions, the library has each content once in the end.
-func TestPlansThatAreCutOffEndAlike(t *testing.T) {
+func TestInterruptedPlansConverge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 2000 {
 		s := &shelf{}

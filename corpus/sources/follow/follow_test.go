@@ -16,7 +16,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-func TestTheLibraryFollowsAPlace(t *testing.T) {
+func TestLibraryFollowsSource(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.shelf.fill(5)
@@ -56,9 +56,9 @@ func TestTheLibraryFollowsAPlace(t *testing.T) {
 	}
 }
 
-// TestLooksReachWhatTheirPlaceMay covers looks at a place: each uses the network of the request that set the place
+// TestChecksKeepNetworkPolicy covers looks at a place: each uses the network of the request that set the place
 // up.
-func TestLooksReachWhatTheirPlaceMay(t *testing.T) {
+func TestChecksKeepNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	net := b.Net
@@ -90,7 +90,7 @@ func TestLooksReachWhatTheirPlaceMay(t *testing.T) {
 }
 
 // A document that a person uploaded is neither changed nor removed by a place.
-func TestWhatAPersonAddedIsTheirs(t *testing.T) {
+func TestUploadedDocumentIsNotChangedBySource(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	add := func(path, body string) corpus.Document {
@@ -123,7 +123,7 @@ func TestWhatAPersonAddedIsTheirs(t *testing.T) {
 }
 
 // Items with the same bytes share a document, and each keeps its content when another one changes or is removed.
-func TestItemsShareADocument(t *testing.T) {
+func TestIdenticalItemsShareDocument(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	for _, key := range []string{"a", "b", "c"} {
@@ -151,7 +151,7 @@ func TestItemsShareADocument(t *testing.T) {
 }
 
 // Nothing is removed when a place is down, returns errors, redirects in a loop or is suddenly empty.
-func TestNothingIsRemovedBecauseAPlaceFails(t *testing.T) {
+func TestFailingSourceRemovesNothing(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]func(w http.ResponseWriter, r *http.Request) bool{
 		"an empty list": func(w http.ResponseWriter, r *http.Request) bool { return r.URL.RawQuery == "" },
@@ -214,7 +214,7 @@ func TestNothingIsRemovedBecauseAPlaceFails(t *testing.T) {
 }
 
 // Items that can't be read have a refusal each, and the look continues with the others.
-func TestRefusedItemsHaveTheirReasons(t *testing.T) {
+func TestRejectedItemsHaveReason(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.shelf.fill(2)
@@ -251,7 +251,7 @@ func TestRefusedItemsHaveTheirReasons(t *testing.T) {
 }
 
 // A failed item does not block the others.
-func TestAnItemThatFailsWaitsForTheNextLook(t *testing.T) {
+func TestFailedItemIsRetriedAtNextCheck(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.shelf.fill(20)
@@ -271,7 +271,7 @@ func TestAnItemThatFailsWaitsForTheNextLook(t *testing.T) {
 }
 
 // The password is in a file that only its user can read, and nowhere else. A place without the file reports that.
-func TestSecretsAreKeptApart(t *testing.T) {
+func TestSecretsAreStoredSeparately(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	_, err := b.Create(t.Context(), user, true, Draft{
@@ -341,7 +341,7 @@ func TestSecretsAreKeptApart(t *testing.T) {
 	}
 }
 
-func TestNothingIsReadForWhoIsGone(t *testing.T) {
+func TestNothingIsFetchedForRevokedUser(t *testing.T) {
 	b := newBench(t, false)
 	b.shelf.fill(1)
 	b.follow(t)
@@ -356,7 +356,7 @@ func TestNothingIsReadForWhoIsGone(t *testing.T) {
 	wantReport(t, b.lookNow(t), 1, 0, 0)
 }
 
-func TestAnotherScheduleDoesNotPutOffALookUnderWay(t *testing.T) {
+func TestScheduleChangeKeepsRunningCheck(t *testing.T) {
 	b := newBench(t, false)
 	b.shelf.fill(1)
 	b.follow(t)

@@ -11,7 +11,7 @@ import (
 )
 
 // Secrets of deleted places are swept at the start. New files stay, as their place may not be in the store yet.
-func TestSweepRemovesOldSecretsOfUnknownPlaces(t *testing.T) {
+func TestSweepRemovesSecretsOfUnknownSources(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.follow(t)

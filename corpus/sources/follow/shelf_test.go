@@ -301,7 +301,7 @@ func (s *shelf) fill(n int) {
 }
 
 // An item that was moved or renamed keeps its document, with the item's new path and link.
-func TestADocumentMovesWithItsItem(t *testing.T) {
+func TestDocumentMovesWithItem(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.shelf.fill(3)
@@ -326,7 +326,7 @@ func TestADocumentMovesWithItsItem(t *testing.T) {
 }
 
 // If a place changes all its keys, no document is duplicated or lost, and each is later removed with its item.
-func TestOtherKeysChangeNothing(t *testing.T) {
+func TestChangedItemKeysKeepDocuments(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.shelf.fill(20)
@@ -357,7 +357,7 @@ func TestOtherKeysChangeNothing(t *testing.T) {
 }
 
 // Items of an incomplete list are fetched. Nothing is removed or moved until the list is complete.
-func TestAListWithAHoleRemovesNothing(t *testing.T) {
+func TestIncompleteListRemovesNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.shelf.fill(3)
@@ -387,7 +387,7 @@ func TestAListWithAHoleRemovesNothing(t *testing.T) {
 }
 
 // An item with a temporary refusal is retried at each look, although its version stays the same.
-func TestWhatIsRefusedForNowIsAskedForAgain(t *testing.T) {
+func TestTemporaryRefusalIsRetried(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	b.shelf.fill(2)
@@ -409,9 +409,9 @@ func TestWhatIsRefusedForNowIsAskedForAgain(t *testing.T) {
 	}
 }
 
-// TestUserWithSeveralSlowPlacesYields has three places of one user occupy every worker. Another user's place is
+// TestUserWithSlowSourcesYields has three places of one user occupy every worker. Another user's place is
 // still synchronised.
-func TestUserWithSeveralSlowPlacesYields(t *testing.T) {
+func TestUserWithSlowSourcesYields(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, false)
 	slow := newShelf(t)
@@ -535,9 +535,9 @@ func elsewhere(t *testing.T, example string) []string {
 	}
 }
 
-// TestChangeNeedsSecretsForAnotherServer covers each kind of the registry with a secret: a stored secret is never
+// TestServerChangeRequiresSecrets covers each kind of the registry with a secret: a stored secret is never
 // sent to another server.
-func TestChangeNeedsSecretsForAnotherServer(t *testing.T) {
+func TestServerChangeRequiresSecrets(t *testing.T) {
 	t.Parallel()
 	lib := librarytest.Open(t, t.TempDir(), nil)
 	sent := &dials{}

@@ -23,7 +23,7 @@ import (
 
 // A library follows a repository: changed files are sent once, unchanged ones never again, and nothing is removed
 // when a server is down or fails.
-func TestALibraryFollowsARepository(t *testing.T) {
+func TestLibraryFollowsRepository(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
 	r.Write(map[string]string{

@@ -57,7 +57,7 @@ func readAll(t *testing.T, p *repository) map[string]string {
 	return texts
 }
 
-func TestARealRepositorysFilesWithOddNames(t *testing.T) {
+func TestRealRepositoryWithUnusualNames(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"sha1", "sha256"} {
 		r := gittest.Serve(t, "--object-format="+format)
@@ -106,7 +106,7 @@ func TestARealRepositorysFilesWithOddNames(t *testing.T) {
 	}
 }
 
-func TestAnUnchangedFileKeepsItsVersion(t *testing.T) {
+func TestUnchangedFileKeepsVersion(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
 	r.Write(map[string]string{"a.md": "# A", "in/b.md": "# B", "c.md": "# C"})
@@ -182,7 +182,7 @@ func TestBranchesTagsAndFolders(t *testing.T) {
 }
 
 // Packs have folders and files as deltas of any depth.
-func TestPacksOfDifferences(t *testing.T) {
+func TestPacksWithDeltas(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
 	files := map[string]string{}
@@ -207,7 +207,7 @@ func TestPacksOfDifferences(t *testing.T) {
 	}
 }
 
-func TestFilesAreNotReadToListThem(t *testing.T) {
+func TestListingReadsNoFiles(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
 	r.Configure("core.compression", "0")
@@ -233,7 +233,7 @@ func TestFilesAreNotReadToListThem(t *testing.T) {
 	}
 }
 
-func TestPointersOfLFSAreRefused(t *testing.T) {
+func TestLFSPointersAreRejected(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
 	r.Write(map[string]string{
@@ -254,7 +254,7 @@ func TestPointersOfLFSAreRefused(t *testing.T) {
 }
 
 // A file that the server deleted after the list does not affect the others.
-func TestAFileThatIsGone(t *testing.T) {
+func TestDeletedFileDoesNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
 	r.Write(map[string]string{"a.md": "# A", "b.md": "# B", "c.md": "# C"})
@@ -307,7 +307,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-func TestSettingsThatCantBeRight(t *testing.T) {
+func TestInvalidSettingsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, s := range []sources.Settings{
 		{}, {"url": "git@github.com:ada/book.git"}, {"url": "ssh://example.org/book.git"}, {"url": "ada/book"},
@@ -320,7 +320,7 @@ func TestSettingsThatCantBeRight(t *testing.T) {
 	}
 }
 
-func TestLinksLeadToTheFileAtItsCommit(t *testing.T) {
+func TestLinksPointToFileAtCommit(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ root, agent, base string }{
 		{"https://github.com/ada/book.git", "", "https://github.com/ada/book/blob/abc/"},

@@ -237,7 +237,7 @@ func TestHostileFolders(t *testing.T) {
 }
 
 // A file whose content does not match its hash is rejected.
-func TestFilesThatAreNotWhatWasAskedFor(t *testing.T) {
+func TestFilesWithWrongHashAreRejected(t *testing.T) {
 	t.Parallel()
 	file, other := made{kind: blobObject, data: "# A"}, made{kind: blobObject, data: "# B"}
 	item := sources.Item{Key: "a.md", Version: hex.EncodeToString([]byte(file.name()))}
@@ -268,7 +268,7 @@ func TestFilesThatAreNotWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestServersThatLeadElsewhere(t *testing.T) {
+func TestRedirectsToOtherServers(t *testing.T) {
 	t.Parallel()
 	r := gittest.Serve(t)
 	r.Write(map[string]string{"a.md": "# A"})
@@ -328,7 +328,7 @@ func TestStatuses(t *testing.T) {
 }
 
 // A request to a silent server ends when its context is cancelled.
-func TestAServerThatHangs(t *testing.T) {
+func TestHangingServer(t *testing.T) {
 	t.Parallel()
 	commit := commitOf(folderOf())
 	release := make(chan struct{})
@@ -380,8 +380,8 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// TestWalkEndsInRepeatedTrees serves three trees that repeat one tree of 100,000 hidden names.
-func TestWalkEndsInRepeatedTrees(t *testing.T) {
+// TestWalkIsBoundedForRepeatedTrees serves three trees that repeat one tree of 100,000 hidden names.
+func TestWalkIsBoundedForRepeatedTrees(t *testing.T) {
 	t.Parallel()
 	file := made{kind: blobObject, data: "# A"}
 	var names []any
@@ -427,8 +427,8 @@ func TestWalkEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestPackBoundsOneTree sends a tree and a delta that each exceed the limit of one tree.
-func TestPackBoundsOneTree(t *testing.T) {
+// TestPackLimitsTreeSize sends a tree and a delta that each exceed the limit of one tree.
+func TestPackLimitsTreeSize(t *testing.T) {
 	t.Parallel()
 	large := made{kind: treeObject, data: strings.Repeat("\x00", maxTree+1)}
 	base := folderOf()
@@ -441,8 +441,8 @@ func TestPackBoundsOneTree(t *testing.T) {
 	}
 }
 
-// TestPackBoundsDifferences sends deltas that decompress to much more than their results.
-func TestPackBoundsDifferences(t *testing.T) {
+// TestPackLimitsDeltaExpansion sends deltas that decompress to much more than their results.
+func TestPackLimitsDeltaExpansion(t *testing.T) {
 	t.Parallel()
 	base := folderOf("a.md", made{kind: blobObject, data: "# A"})
 	size := string(rune(len(base.data)))

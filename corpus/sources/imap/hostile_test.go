@@ -144,7 +144,7 @@ func TestHostileServersEnd(t *testing.T) {
 	}
 }
 
-func TestAMailThatIsNotTold(t *testing.T) {
+func TestMailWithoutSize(t *testing.T) {
 	p := answers(t, map[string]string{
 		"UID SEARCH": two, "UID FETCH": headOf(9) + headOf(2) + "* 1 FETCH (UID 1 FLAGS ())\r\nT OK done\r\n",
 	})
@@ -154,7 +154,7 @@ func TestAMailThatIsNotTold(t *testing.T) {
 	}
 }
 
-func TestMailsOfHostileServers(t *testing.T) {
+func TestHostileMails(t *testing.T) {
 	for name, test := range map[string]struct {
 		said string
 		code chat.Code
@@ -186,7 +186,7 @@ func TestMailsOfHostileServers(t *testing.T) {
 	}
 }
 
-func TestAServerThatHangs(t *testing.T) {
+func TestHangingServer(t *testing.T) {
 	for _, when := range []string{"hello", "CAPABILITY", "LOGIN", "EXAMINE", "UID SEARCH", "UID FETCH"} {
 		synctest.Test(t, func(t *testing.T) {
 			said := map[string]string{"UID SEARCH": two}
@@ -211,7 +211,7 @@ func TestAServerThatHangs(t *testing.T) {
 	}
 }
 
-func TestAKeptConnectionThatEnds(t *testing.T) {
+func TestClosedConnectionIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := answers(t, map[string]string{"UID FETCH 1 ": "* 1 FETCH (BODY[] {2}\r\nhi)\r\nT OK x\r\n" + cut,
 			"UID FETCH 2 ": "* 1 FETCH (BODY[] {2}\r\nho)\r\nT OK x\r\n"})
@@ -223,7 +223,7 @@ func TestAKeptConnectionThatEnds(t *testing.T) {
 	}) // synctest waits until the cached connection has closed itself
 }
 
-func TestSettingsThatCantBeRight(t *testing.T) {
+func TestInvalidSettingsAreRejected(t *testing.T) {
 	for _, s := range []sources.Settings{
 		{}, {"server": "imap://mail.example"}, {"server": "ada@mail.example"}, {"server": "mail.example:0"},
 		{"server": "mail.example:x"}, {"server": "a:b:c"}, {"server": "mail.example", "password": "a\r\nb"},
@@ -234,7 +234,7 @@ func TestSettingsThatCantBeRight(t *testing.T) {
 	}
 }
 
-func TestNamesOfFolders(t *testing.T) {
+func TestFolderNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"INBOX": "INBOX", "A & B": "A &- B", "Entwürfe": "Entw&APw-rfe", "台北": "&U,BTFw-", "😀": "&2D3eAA-",
 	} {
@@ -266,7 +266,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-func TestThePasswordIsNotSentInTheOpen(t *testing.T) {
+func TestPasswordRequiresTLS(t *testing.T) {
 	n := placestest.Net(t)
 	n.Dial = func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
@@ -365,7 +365,7 @@ func remove(t *testing.T, u *imapmemserver.User, folder string, uid imap.UID) {
 
 const folder = "Verträge & Co/日本 😀"
 
-func TestMailsOfARealServer(t *testing.T) {
+func TestRealServerMails(t *testing.T) {
 	const letter = "From: =?utf-8?q?Ada_L=C3=B6velace?= <ada@example.com>\nSubject: =?iso-8859-1?q?Gr=F6=DFe?= of\n" +
 		" a/b: the lease\nDate: Wed, 04 Mar 2026 10:00:00 +0100\n\n"
 	large := letter + strings.Repeat("({5}\n\"( a line of a large mail )\n", 20_000)
@@ -418,7 +418,7 @@ func TestMailsOfARealServer(t *testing.T) {
 	}
 }
 
-func TestMailsThatAreGone(t *testing.T) {
+func TestDeletedMails(t *testing.T) {
 	user, n := mailbox(t, true)
 	create(t, user, "INBOX")
 	for range 3 {
@@ -455,7 +455,7 @@ func TestMailsThatAreGone(t *testing.T) {
 	}
 }
 
-func TestWhatARealServerRefuses(t *testing.T) {
+func TestRealServerErrors(t *testing.T) {
 	user, n := mailbox(t, true)
 	create(t, user, "INBOX")
 	wrong := settings("", "")

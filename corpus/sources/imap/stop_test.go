@@ -9,7 +9,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestest"
 )
 
-func TestAServerThatLooksAtSomeMailsAtOnce(t *testing.T) {
+func TestMessageLimitIsFollowed(t *testing.T) {
 	p := answers(t, map[string]string{
 		"UID SEARCH NOT":     "* SEARCH 9 8\r\nT OK [messagelimit 2 8] some\r\n",
 		"UID SEARCH UID 1:7": "* SEARCH 5\r\n* NO [messagelimit 2 4] some\r\nT OK done\r\n",
@@ -31,7 +31,7 @@ func TestAServerThatLooksAtSomeMailsAtOnce(t *testing.T) {
 	}
 }
 
-func TestAServerThatStopsAndDoesNotSayWhere(t *testing.T) {
+func TestInvalidMessageLimitIsError(t *testing.T) {
 	for name, said := range map[string]map[string]string{
 		"nowhere":  {"UID SEARCH": "* SEARCH 9 8\r\nT OK [messagelimit 2] some\r\n"},
 		"no mail":  {"UID SEARCH": "* SEARCH 9 8\r\nT OK [messagelimit 2 x] some\r\n"},

@@ -105,7 +105,7 @@ func follow(t *testing.T, h http.Handler, token string) sources.Place {
 	return placestest.Open(t, Kind(), sources.Settings{"url": address + "/papers/api/", "token": token}, n)
 }
 
-func TestDocumentsWithWhatIsKnownOfThem(t *testing.T) {
+func TestDocumentsWithMetadata(t *testing.T) {
 	f := many(3)
 	f.docs[0] = map[string]any{
 		"id": 1, "title": " Bill 1/2026 \n of May", "modified": "2026-05-02T10:00:00.123456+02:00",
@@ -171,7 +171,7 @@ func TestDocumentsWithWhatIsKnownOfThem(t *testing.T) {
 	placestest.WantCode(t, "list with a wrong token", err, chat.CodeUnauthorized)
 }
 
-func TestDocumentsThatComeAndGoWhileTheListIsRead(t *testing.T) {
+func TestDocumentsChangingDuringListing(t *testing.T) {
 	remove := func(f *fake, times int) func(http.ResponseWriter, int) bool {
 		return func(_ http.ResponseWriter, page int) bool {
 			if page > 1 && times > 0 {
@@ -207,7 +207,7 @@ func TestDocumentsThatComeAndGoWhileTheListIsRead(t *testing.T) {
 	}
 }
 
-func TestADocumentThatGoesWhileAnotherComes(t *testing.T) {
+func TestDocumentReplacedDuringListing(t *testing.T) {
 	f := many(250)
 	f.turn = func(_ http.ResponseWriter, page int) bool {
 		if page == 2 && len(f.docs) == 250 && f.docs[0]["id"] == 1 { // the 101st is on the first page now
@@ -221,7 +221,7 @@ func TestADocumentThatGoesWhileAnotherComes(t *testing.T) {
 	}
 }
 
-func TestNamesWithoutEnd(t *testing.T) {
+func TestTooManyTagNames(t *testing.T) {
 	f := many(1)
 	for id := range sources.MaxItems + 1 {
 		f.names["tags"] = append(f.names["tags"], map[string]any{"id": id})
@@ -238,7 +238,7 @@ func TestNamesWithoutEnd(t *testing.T) {
 	placestest.WantCode(t, "more names than documents can be", err, chat.CodeTooLarge)
 }
 
-func TestServersThatAnswerOtherwise(t *testing.T) {
+func TestUnexpectedResponses(t *testing.T) {
 	says := func(status int, text string) func(http.ResponseWriter, int) bool {
 		return func(w http.ResponseWriter, page int) bool {
 			w.WriteHeader(status)
@@ -289,7 +289,7 @@ func TestServersThatAnswerOtherwise(t *testing.T) {
 	}
 }
 
-func TestNamesThatMayNotBeRead(t *testing.T) {
+func TestForbiddenTagNames(t *testing.T) {
 	f := many(2)
 	p := follow(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/tags/") {
@@ -303,7 +303,7 @@ func TestNamesThatMayNotBeRead(t *testing.T) {
 	}
 }
 
-func TestTheTokenGoesNowhereElse(t *testing.T) {
+func TestTokenIsSentOnlyToItsServer(t *testing.T) {
 	var got, first string
 	other, toOther := placestest.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got = r.Header.Get("Authorization")
@@ -331,7 +331,7 @@ type ways func(*http.Request) (*http.Response, error)
 
 func (w ways) RoundTrip(r *http.Request) (*http.Response, error) { return w(r) }
 
-func TestSettingsThatCantBeRight(t *testing.T) {
+func TestInvalidSettingsAreRejected(t *testing.T) {
 	for _, s := range []sources.Settings{
 		{}, {"url": "https://papers.example"}, {"url": "papers", "token": "x"},
 		{"url": "https://a:b@papers.example", "token": "x"}, {"url": "https://papers.example", "token": "a b"},

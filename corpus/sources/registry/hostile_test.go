@@ -29,11 +29,11 @@ import (
 // mostMemory is the maximum heap growth of one list in bytes, including dead objects. The process may take 300 MiB.
 const mostMemory = 200 << 20
 
-// TestListingsAreReadWithinMemory lists every hostile listing of every kind, and again at half its size until it is
+// TestListingsUseBoundedMemory lists every hostile listing of every kind, and again at half its size until it is
 // accepted: sizes just below a limit cost most. It uses a sixteenth of each kind's byte limit, which exceeds most
 // other limits; make hostile tests the full limits. Each list ends by itself, with a user-facing error or at most
 // sources.MaxItems items.
-func TestListingsAreReadWithinMemory(t *testing.T) {
+func TestListingsUseBoundedMemory(t *testing.T) {
 	for _, h := range placestest.HostileListings(16) {
 		t.Run(h.Shape, func(t *testing.T) {
 			for more, err := true, error(sources.ErrTooLarge); more && chat.CodeOf(err) == chat.CodeTooLarge; {
@@ -59,8 +59,8 @@ func TestLargeListingsAreRead(t *testing.T) {
 	}
 }
 
-// TestPagesAreReadWithinMemory fetches pages that are small when compressed.
-func TestPagesAreReadWithinMemory(t *testing.T) {
+// TestPagesUseBoundedMemory fetches pages that are small when compressed.
+func TestPagesUseBoundedMemory(t *testing.T) {
 	const most = 16 << 20 // a little below the limit of a page in bytes
 	for name, page := range map[string]struct {
 		kind, body string
@@ -105,8 +105,8 @@ func TestPagesAreReadWithinMemory(t *testing.T) {
 	}
 }
 
-// TestMailServersAreReadWithinMemory tests a mail server whose response to one command is just below the limit.
-func TestMailServersAreReadWithinMemory(t *testing.T) {
+// TestMailServersUseBoundedMemory tests a mail server whose response to one command is just below the limit.
+func TestMailServersUseBoundedMemory(t *testing.T) {
 	const most, memory = 15 << 20, 160 << 20 // bytes of the response, below its limit, and of the heap
 	var names strings.Builder
 	for n := 0; names.Len() < most; n++ {
@@ -147,8 +147,8 @@ func TestMailServersAreReadWithinMemory(t *testing.T) {
 	}
 }
 
-// TestGitServersAreReadWithinMemory tests a Git server whose capabilities or branches are just below the limit.
-func TestGitServersAreReadWithinMemory(t *testing.T) {
+// TestGitServersUseBoundedMemory tests a Git server whose capabilities or branches are just below the limit.
+func TestGitServersUseBoundedMemory(t *testing.T) {
 	const most, memory = 15 << 20, 160 << 20 // bytes of the response, below its limit, and of the heap
 	const itself = "000eversion 2\n0000"
 	var branches strings.Builder

@@ -25,8 +25,8 @@ func (p *paced) Read(to []byte) (int, error) {
 	return n, nil
 }
 
-// TestSlowReplyEnds reads responses below and above the minimum rate.
-func TestSlowReplyEnds(t *testing.T) {
+// TestSlowResponseTimesOut reads responses below and above the minimum rate.
+func TestSlowResponseTimesOut(t *testing.T) {
 	for bytes, want := range map[int]error{leastRate - 1: errSilent, leastRate: nil} {
 		synctest.Test(t, func(t *testing.T) {
 			resp, err := Guard(t.Context(), 1<<20, func(context.Context) (*http.Response, error) {

@@ -82,7 +82,7 @@ func rest(r *http.Request, d time.Duration) bool {
 	}
 }
 
-func TestSilentAndSlowServersAreLeft(t *testing.T) {
+func TestSilentAndSlowServersTimeOut(t *testing.T) {
 	drip := func(pause time.Duration) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			for {
@@ -110,7 +110,7 @@ func TestSilentAndSlowServersAreLeft(t *testing.T) {
 	}
 }
 
-func TestServersThatAskToWait(t *testing.T) {
+func TestRetryAfterIsRespected(t *testing.T) {
 	calls := 0
 	text, took, err := ask(t, 100, func(w http.ResponseWriter, _ *http.Request) {
 		if calls++; calls < 3 {
@@ -134,7 +134,7 @@ func TestServersThatAskToWait(t *testing.T) {
 	}
 }
 
-func TestErrorsDoNotHaveTheAddress(t *testing.T) {
+func TestErrorsOmitAddress(t *testing.T) {
 	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return nil, io.ErrUnexpectedEOF
 	}}
@@ -149,7 +149,7 @@ func TestErrorsDoNotHaveTheAddress(t *testing.T) {
 	}
 }
 
-func TestABodyHasItsLimit(t *testing.T) {
+func TestBodyLimit(t *testing.T) {
 	for size, want := range map[int]error{100: nil, 101: &chat.Error{Code: chat.CodeTooLarge}} {
 		text, _, err := ask(t, 100, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) })
 		if (err == nil) != (want == nil) || err != nil && chat.CodeOf(err) != chat.CodeTooLarge || len(text) > 100 {
@@ -179,7 +179,7 @@ func TestPartsAreBounded(t *testing.T) {
 	}
 }
 
-func TestStreamsTellWhatWentWrong(t *testing.T) {
+func TestStreamErrorsAreReported(t *testing.T) {
 	wrong := &chat.Error{Code: chat.CodeInvalid, Message: "This is no list."}
 	own := errors.New("the caller's own")
 	for _, test := range []struct {

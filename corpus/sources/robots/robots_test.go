@@ -17,7 +17,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
-func TestWhatRulesAllow(t *testing.T) {
+func TestRulesAllow(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		rules    string
@@ -72,7 +72,7 @@ func TestWhatRulesAllow(t *testing.T) {
 	}
 }
 
-func TestWhatAServersAnswerMeans(t *testing.T) {
+func TestRobotsResponses(t *testing.T) {
 	t.Parallel()
 	const none = "User-agent: *\nDisallow: /"
 	writes := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, none) }
@@ -126,7 +126,7 @@ func TestWhatAServersAnswerMeans(t *testing.T) {
 }
 
 // A cancelled call is not cached.
-func TestAnEndedCallSaysNothingOfTheServer(t *testing.T) {
+func TestCancelledRequestIsNotCached(t *testing.T) {
 	t.Parallel()
 	address, n := placestest.Serve(t, http.NotFoundHandler())
 	page, err := url.Parse(address + "/page")
@@ -160,7 +160,7 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-func TestRulesKeepABoundedNumberOfParts(t *testing.T) {
+func TestRulesAreBounded(t *testing.T) {
 	parts := 0
 	for _, r := range Parse([]byte("User-agent: *\nDisallow: " + strings.Repeat("*", maxRead) + "\n" +
 		strings.Repeat("Disallow: /*a*b\n", 2*maxParts))) {
@@ -171,7 +171,7 @@ func TestRulesKeepABoundedNumberOfParts(t *testing.T) {
 	}
 }
 
-func TestAnAskerForgetsRulesThatTakeMuch(t *testing.T) {
+func TestLargeRulesAreEvicted(t *testing.T) {
 	address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /closed\n"+strings.Repeat("#", maxRead))
 	}))

@@ -59,7 +59,7 @@ func index(locs ...string) string {
 	return b.String() + "</sitemapindex>"
 }
 
-func TestASitemapNamesPages(t *testing.T) {
+func TestSitemapListsPages(t *testing.T) {
 	address, n := serve(t, map[string]string{
 		"/sitemap.xml": `<?xml version="1.0"?>` + index("HOST/a.xml", "HOST/b.xml.gz", "HOST/sitemap.xml",
 			"HOST/a.xml"),
@@ -95,7 +95,7 @@ func TestASitemapNamesPages(t *testing.T) {
 	placestest.WantCode(t, "a prefix without pages", none.Check(t.Context()), chat.CodeInvalid)
 }
 
-func TestPagesBehindManyOthersAreFound(t *testing.T) {
+func TestPagesBehindManySitemapsAreFound(t *testing.T) {
 	var others, same []string
 	for i := range sources.MaxItems + 2 {
 		others, same = append(others, fmt.Sprintf("HOST/%d", i)), append(same, "HOST/same")
@@ -163,7 +163,7 @@ func FuzzSitemap(f *testing.F) {
 }
 
 // A page that robots.txt forbids is refused, and the others are fetched.
-func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
+func TestRobotsDisallowedPagesAreRejected(t *testing.T) {
 	address, n := serve(t, map[string]string{
 		"/sitemap.xml": set("HOST/open", "HOST/closed", "HOST/closed/but"), "/open": "<p>words", "/closed": "<p>closed",
 		"/closed/but": "<p>words",
@@ -185,7 +185,7 @@ func TestPagesThatRobotsMayNotReadAreRefused(t *testing.T) {
 }
 
 // With robots.txt unavailable, pages are neither fetched nor refused, but retried later.
-func TestPagesWaitForAServerThatCantSay(t *testing.T) {
+func TestPagesWaitForUnavailableRobots(t *testing.T) {
 	address, n := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/sitemap.xml":

@@ -18,7 +18,7 @@ import (
 	"github.com/footnote/footnote/corpus/sources/webdav/webdavtest"
 )
 
-func TestARealServersFilesWithOddNames(t *testing.T) {
+func TestRealServerWithUnusualNames(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{
 		"plain.txt", "with space.txt", "100% sure.txt", "percent%2Fslash.txt", "Größe ‐ 日本語.md", "a+b&c=d;e#f?g.txt",
@@ -111,7 +111,7 @@ func answers(t *testing.T, path string, answer func(path string) (int, string)) 
 	return placestest.Open(t, Kind(), sources.Settings{"url": address + path}, n)
 }
 
-func TestNextcloudsFilesLinkToTheirPages(t *testing.T) {
+func TestNextcloudFilesLinkToPages(t *testing.T) {
 	const root = "/cloud/remote.php/dav/files/ada/"
 	p := answers(t, root, func(string) (int, string) {
 		return 207, begin + said(root, collection, "") +
@@ -203,7 +203,7 @@ func TestHostileServersEnd(t *testing.T) {
 	}
 }
 
-func TestAnEmptyFolderWhoseNameIsWrittenOtherwise(t *testing.T) {
+func TestEmptyFolderWithOtherSpelling(t *testing.T) {
 	p := answers(t, "/dav", func(path string) (int, string) {
 		if path != "/dav/" {
 			return 207, begin + said("/%64av/a%28b%29", collection, "") + "</d:multistatus>"
@@ -216,7 +216,7 @@ func TestAnEmptyFolderWhoseNameIsWrittenOtherwise(t *testing.T) {
 	}
 }
 
-func TestAFolderWithMoreThanIsFollowedIsNotTakenForWhole(t *testing.T) {
+func TestFolderOverLimitIsIncomplete(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(begin + said("/dav/", collection, ""))
 	for n := range sources.MaxItems + 5 {
@@ -229,7 +229,7 @@ func TestAFolderWithMoreThanIsFollowedIsNotTakenForWhole(t *testing.T) {
 	}
 }
 
-func TestThePasswordGoesNowhereElse(t *testing.T) {
+func TestPasswordIsSentOnlyToItsServer(t *testing.T) {
 	var got string
 	other, _ := placestest.Serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		got = r.Header.Get("Authorization")
@@ -248,7 +248,7 @@ func TestThePasswordGoesNowhereElse(t *testing.T) {
 	}
 }
 
-func TestSettingsThatCantBeRight(t *testing.T) {
+func TestInvalidSettingsAreRejected(t *testing.T) {
 	for _, s := range []sources.Settings{
 		{}, {"url": "cloud"}, {"url": "https://a:b@example.org"}, {"url": "https://example.org", "password": "x"},
 	} {
@@ -283,7 +283,7 @@ func FuzzPropfind(f *testing.F) {
 	})
 }
 
-func TestDatesAreReliedOnWhenTheyCanBe(t *testing.T) {
+func TestDatesAreUsedWhenReliable(t *testing.T) {
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	date := func(at time.Time) string { return at.Format(http.TimeFormat) }
 	old := date(now.Add(-time.Hour))
@@ -319,7 +319,7 @@ func TestDatesAreReliedOnWhenTheyCanBe(t *testing.T) {
 }
 
 // A missing folder counts as removed if its parent no longer lists it; otherwise the list is incomplete.
-func TestAFolderThatIsListedIsNotGone(t *testing.T) {
+func TestListedFolderIsNotRemoved(t *testing.T) {
 	for name, test := range map[string]struct {
 		listed int // number of lists with the folder
 		hole   bool
@@ -343,7 +343,7 @@ func TestAFolderThatIsListedIsNotGone(t *testing.T) {
 }
 
 // Some unreadable folders make the list incomplete; many mean that the server is out of order.
-func TestManyFoldersThatFailAreAServerThatDoes(t *testing.T) {
+func TestManyFailingFoldersFailServer(t *testing.T) {
 	for folders, part := range map[int]bool{maxUnseen: true, maxUnseen + 1: false} {
 		p := answers(t, "/dav", func(path string) (int, string) {
 			if path != "/dav/" {

@@ -36,7 +36,7 @@ func says(kind, text string) http.HandlerFunc {
 	}
 }
 
-func TestAPageIsReadOnceUntilItsWordsChange(t *testing.T) {
+func TestPageIsReadOnlyWhenChanged(t *testing.T) {
 	asked, words := 0, "The lease ends in May."
 	url, n := site(t, map[string]http.HandlerFunc{"/guide.php": func(w http.ResponseWriter, _ *http.Request) {
 		asked++
@@ -65,7 +65,7 @@ func TestAPageIsReadOnceUntilItsWordsChange(t *testing.T) {
 	}
 }
 
-func TestTheServersVersionsAreAskedFor(t *testing.T) {
+func TestServerVersionsAreUsed(t *testing.T) {
 	url, n := site(t, map[string]http.HandlerFunc{"/a": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"7"`)
 		w.Header().Set("Last-Modified", "Tue, 01 Jan 2999 00:00:00 GMT")
@@ -86,7 +86,7 @@ func TestTheServersVersionsAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestTextAndFilesOfEachKind(t *testing.T) {
+func TestTextAndFileTypes(t *testing.T) {
 	url, n := site(t, map[string]http.HandlerFunc{
 		"/latin":      says("text/html; charset=iso-8859-1", "<p>Gr\xf6\xdfe"),
 		"/lies":       says("text/html; charset=x-unknown", "<p>words"),
@@ -108,7 +108,7 @@ func TestTextAndFilesOfEachKind(t *testing.T) {
 	}
 }
 
-func TestWhatServersDoIsASentence(t *testing.T) {
+func TestServerErrorsAreOneSentence(t *testing.T) {
 	answers := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 	}
@@ -176,7 +176,7 @@ func TestWhatServersDoIsASentence(t *testing.T) {
 	placestest.WantCode(t, "one of several servers is down", err, chat.CodeInvalid)
 }
 
-func TestAddressesThatCantBeFollowed(t *testing.T) {
+func TestInvalidAddressesAreRejected(t *testing.T) {
 	for _, urls := range []string{
 		"", "guide", "ftp://example.org", "https://", "https://me:secret@example.org/", "https://example.org/" +
 			strings.Repeat("a", 1100), strings.Repeat("https://example.org/\x7f", 1),
@@ -193,7 +193,7 @@ func TestAddressesThatCantBeFollowed(t *testing.T) {
 }
 
 // robots.txt does not apply to pages that a person entered. It applies to all others, also after redirects.
-func TestRobotsDecideAboutWhatNobodyNamed(t *testing.T) {
+func TestRobotsApplyToDiscoveredPages(t *testing.T) {
 	asked := 0
 	address, n := site(t, map[string]http.HandlerFunc{
 		"/robots.txt": func(w http.ResponseWriter, _ *http.Request) {

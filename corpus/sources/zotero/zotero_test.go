@@ -112,7 +112,7 @@ func follow(t *testing.T, h http.Handler, key string) sources.Place {
 	return placestest.Open(t, Kind(), sources.Settings{"url": address, "library": "users/12", "key": key}, n)
 }
 
-func TestFilesWithWhatIsKnownOfTheirWorks(t *testing.T) {
+func TestFilesWithMetadata(t *testing.T) {
 	f := many(3)
 	f.works = append(f.works, map[string]any{
 		"key": "WORK2345", "version": 3, "meta": map[string]any{"parsedDate": "1843-08"}, "data": map[string]any{
@@ -176,7 +176,7 @@ func TestFilesWithWhatIsKnownOfTheirWorks(t *testing.T) {
 	placestest.WantCode(t, "wrong key", follow(t, f, "wrong").Check(t.Context()), chat.CodeUnauthorized)
 }
 
-func TestALibraryThatChangesWhileItIsRead(t *testing.T) {
+func TestLibraryChangingDuringListing(t *testing.T) {
 	remove := func(f *fake, times int) func(http.ResponseWriter, int) bool {
 		return func(_ http.ResponseWriter, start int) bool {
 			if start > 0 && times > 0 {
@@ -199,7 +199,7 @@ func TestALibraryThatChangesWhileItIsRead(t *testing.T) {
 	placestest.WantCode(t, "a library that changes all the time", err, chat.CodeUnavailable)
 }
 
-func TestServersThatAnswerOtherwise(t *testing.T) {
+func TestUnexpectedResponses(t *testing.T) {
 	says := func(status int, total, text string) func(http.ResponseWriter, int) bool {
 		return func(w http.ResponseWriter, _ int) bool {
 			w.Header().Set("Total-Results", total)
@@ -243,7 +243,7 @@ func TestServersThatAnswerOtherwise(t *testing.T) {
 	}
 }
 
-func TestAServerThatAsksToBeLeftAlone(t *testing.T) {
+func TestBackoffIsRespected(t *testing.T) {
 	f, wait := many(150), "40"
 	f.turn = func(w http.ResponseWriter, start int) bool {
 		if start == 0 {
@@ -266,7 +266,7 @@ func TestAServerThatAsksToBeLeftAlone(t *testing.T) {
 	placestest.WantCode(t, "a rest of a day", err, chat.CodeUnavailable)
 }
 
-func TestTheProgramOnThisMachine(t *testing.T) {
+func TestLocalProgram(t *testing.T) {
 	f := many(300)
 	f.dir = filepath.ToSlash(t.TempDir())
 	write := func(name, text string) {
@@ -315,7 +315,7 @@ func TestTheProgramOnThisMachine(t *testing.T) {
 	placestest.WantCode(t, "not allowed in its settings", p.Check(t.Context()), chat.CodeForbidden)
 }
 
-func TestSettingsThatCantBeRight(t *testing.T) {
+func TestInvalidSettingsAreRejected(t *testing.T) {
 	for _, s := range []sources.Settings{
 		{}, {"library": "https://www.zotero.org/ada"}, {"library": "users/ada"},
 		{"library": "users/1", "url": "zotero"}, {"library": "users/1", "collection": "../x"},

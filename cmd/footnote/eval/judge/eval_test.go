@@ -16,7 +16,7 @@ import (
 )
 
 // The built-in questions are of every kind, and their expected words are in the documents that they name.
-func TestEmbeddedQuestionsCanBeAnswered(t *testing.T) {
+func TestEmbeddedQuestionsAreAnswerable(t *testing.T) {
 	t.Parallel()
 	questions, err := judge.Parse(strings.NewReader(judge.Embedded))
 	if err != nil {
@@ -200,7 +200,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-func TestReliabilityComparesWhatIsStatedWithWhatHeld(t *testing.T) {
+func TestReliabilityComparesConfidenceWithAccuracy(t *testing.T) {
 	t.Parallel()
 	r := judge.NewReport("m", 1, []judge.Verdict{
 		// Correctly called closest: its quotes do not contain the expected words.
@@ -247,7 +247,7 @@ func collection(t *testing.T, queries, judgements string) judge.Collection {
 
 // trec_eval 9, run through pytrec_eval, returns the same figures for the same run file. It includes equal scores,
 // judged documents that were not retrieved, and grades above 1.
-func TestRetrievalIsMeasuredAsTrecEvalDoes(t *testing.T) {
+func TestRetrievalMetricsMatchTrecEval(t *testing.T) {
 	judged, err := os.ReadFile("testdata/retrieval/qrels.tsv")
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +291,7 @@ func TestRetrievalIsMeasuredAsTrecEvalDoes(t *testing.T) {
 	}
 }
 
-func TestAllRelevantAmongTheFirst(t *testing.T) {
+func TestAllRelevantInTopRanks(t *testing.T) {
 	c := collection(t, `{"_id":"q1","text":"a"}`+"\n"+`{"_id":"q2","text":"b"}`+"\n"+`{"_id":"unjudged","text":"c"}`,
 		"q1\td1\t1\nq1\td2\t1\nq2\td1\t1\nunjudged\td1\t0\n")
 	if len(c.Queries) != 2 {
@@ -312,7 +312,7 @@ func TestAllRelevantAmongTheFirst(t *testing.T) {
 	}
 }
 
-func TestACollectionThatLacksSomethingSaysWhat(t *testing.T) {
+func TestIncompleteCollectionNamesMissingPart(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"corpus.jsonl": {},
 		"entry 2":      {"corpus.jsonl": "{\"_id\":\"d1\"}\n{", "queries.jsonl": ""},

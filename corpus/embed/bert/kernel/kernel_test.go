@@ -24,7 +24,7 @@ func far(a, b []float32) (most float64) {
 }
 
 // FOOTNOTE_TEST_KERNEL is the name of the expected routines on an emulated processor.
-func TestTheProcessorHasItsRoutines(t *testing.T) {
+func TestProcessorSelectsRoutines(t *testing.T) {
 	t.Parallel()
 	t.Log(Name())
 	if want, ok := os.LookupEnv("FOOTNOTE_TEST_KERNEL"); ok && Name() != want {
@@ -32,7 +32,7 @@ func TestTheProcessorHasItsRoutines(t *testing.T) {
 	}
 }
 
-func TestEachSetMultipliesAsPlainGo(t *testing.T) {
+func TestKernelsMultiplyLikeGo(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 60 {
@@ -78,7 +78,7 @@ func TestEachSetMultipliesAsPlainGo(t *testing.T) {
 	}
 }
 
-func TestEachSetMixesAsPlainGo(t *testing.T) {
+func TestKernelsMixLikeGo(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 40 {
@@ -123,7 +123,7 @@ func TestEachSetMixesAsPlainGo(t *testing.T) {
 	}
 }
 
-func TestEachSetHasTheFunctions(t *testing.T) {
+func TestKernelsHaveAllFunctions(t *testing.T) {
 	t.Parallel()
 	var x []float32
 	for v := float32(-12); v < 12; v += 1.0 / 64 {
@@ -155,7 +155,7 @@ func TestEachSetHasTheFunctions(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoNumberStaysSo(t *testing.T) {
+func TestNaNIsPropagated(t *testing.T) {
 	t.Parallel()
 	for _, k := range sets() {
 		x := make([]float32, 2*block)
