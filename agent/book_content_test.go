@@ -28,7 +28,7 @@ func TestBookContentIsText(t *testing.T) {
 		"Every employee is entitled to 28 days",
 	} {
 		if !strings.Contains(told, part) {
-			t.Errorf("the model was told %q, want %q in it", told, part)
+			t.Errorf("prompt = %q, want %q in it", told, part)
 		}
 	}
 	var out struct {

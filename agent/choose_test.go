@@ -83,7 +83,7 @@ func TestShortPathSkipsToolSelection(t *testing.T) {
 			}
 			for _, s := range got.ended() {
 				if s.ToolName == "search_documents" && strings.Contains(string(s.ToolOutput), "Survey.md") {
-					t.Errorf("it searched outside of the named document: %s", s.ToolOutput)
+					t.Errorf("search outside the named document: %s", s.ToolOutput)
 				}
 			}
 			model = scripted.New(says(english.Refusal), says(english.Refusal),
@@ -91,7 +91,7 @@ func TestShortPathSkipsToolSelection(t *testing.T) {
 			h.hire(model, thinking(run.Features{Without: []string{"short_paths"}}))
 			got = h.answer(req)
 			if got.has("choose") && got.step("choose").Details["path"] != nil || model.Requests()[0].NoTools {
-				t.Error("it can't be switched off")
+				t.Error("got tools or rules with short paths off, want neither")
 			}
 		})
 	}
@@ -161,7 +161,7 @@ func TestSelectionReportsSelector(t *testing.T) {
 			}
 			if tt.by == "" {
 				if got.has("choose") {
-					t.Error("rules chose")
+					t.Error("got a selection by rules, want none")
 				}
 				return
 			}
@@ -175,7 +175,7 @@ func TestSelectionReportsSelector(t *testing.T) {
 		})
 	}
 	if _, err := newHouse(t, scripted.New()).library, (run.Features{Selection: "dice"}).Check(); err == nil {
-		t.Error("an unknown selection is taken")
+		t.Error("unknown selection: got no error, want one")
 	}
 	if err := (run.Features{Without: []string{"sleep"}}).Check(); err == nil ||
 		!strings.Contains(err.Error(), "cached_decisions") {
@@ -220,23 +220,23 @@ func TestModelSelectionIsCachedForSimilarQuestion(t *testing.T) {
 	}
 	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput),
 		`"query":"How are employees entitled to a paid holiday, and why?"`) {
-		t.Errorf("input %s: not the new question's words", s.ToolInput)
+		t.Errorf("input = %s, want the new question's words", s.ToolInput)
 	}
 	got = h.answer(asks("why and how are employees entitled to paid  holidays?"))
 	if s := got.step("search_documents"); !strings.Contains(string(s.ToolInput), `"query":"entitled paid holiday"`) {
-		t.Errorf("input %s: not that of the same question", s.ToolInput)
+		t.Errorf("input = %s, want that of the same question", s.ToolInput)
 	}
 	if h.answer(asks("Why and how are employees not entitled to paid holidays?")).chosenBy() == "cache" {
-		t.Error("the opposite question takes the same choice")
+		t.Error("opposite question: got the cached selection, want another")
 	}
 	if h.answer(asks("How are contractors entitled to a paid holiday, and why?")).chosenBy() == "cache" {
-		t.Error("other words take the same choice")
+		t.Error("question in other words: got the cached selection, want another")
 	}
 	again := asks("How are employees entitled to a paid holiday, and why?")
 	again.SessionID = all[chat.RunStarted](got)[0].SessionID
 	again.Sibling = got.runID
 	if h.answer(again).chosenBy() == "cache" {
-		t.Error("a question that is asked again takes the same choice")
+		t.Error("repeated question: got the cached selection, want another")
 	}
 }
 
@@ -269,7 +269,7 @@ func TestCachedSelectionExcludesArguments(t *testing.T) {
 		got := h.answer(asks("How are employees entitled to a paid holiday, and why?"))
 		got.answer()
 		if (got.chosenBy() == "cache") != (tt.want != nil) {
-			t.Errorf("%s: chosen by %q; as before: %v", tt.name, got.chosenBy(), tt.want != nil)
+			t.Errorf("%s: selected by %q, want the cache: %v", tt.name, got.chosenBy(), tt.want != nil)
 		}
 		var inputs []string
 		for _, s := range got.ended() {
@@ -300,7 +300,7 @@ func TestEmptySearchIsRetriedInOtherWords(t *testing.T) {
 	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(english.Refusal)),
 		thinking(run.Features{Without: []string{"refine"}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
-		t.Error("it can't be switched off")
+		t.Error("got a step refine with the feature off, want none")
 	}
 }
 
@@ -327,7 +327,7 @@ func TestRunSearchesForModelWithoutToolCalls(t *testing.T) {
 			replies := append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))
 			h.hire(scripted.New(replies...).JudgeBy(no), thinking(run.Features{NoRescue: true}))
 			if got := h.answer(asks("How many days of paid holiday are there?")); got.has("choose") {
-				t.Error("it can't be switched off")
+				t.Error("got a step choose with the feature off, want none")
 			}
 		})
 	}
@@ -409,16 +409,16 @@ func TestEarlierPassagesCanBeCited(t *testing.T) {
 	}
 	system := model.Requests()[0].Messages[0].Text
 	if !strings.Contains(system, "[501] (Staff handbook") || strings.Count(system, "Every employee is entitled") != 1 {
-		t.Errorf("the model was told:\n%s", system)
+		t.Errorf("prompt has wrong numbers of passages, want [501] once:\n%s", system)
 	}
 	if strings.Contains(system, "conversation turn") || !strings.Contains(system, "Cite these passages") {
-		t.Errorf("the rules forbid the passages that they hand over:\n%s", system)
+		t.Errorf("rules forbid the given passages:\n%s", system)
 	}
 	model = scripted.New(says(english.Refusal), says(english.Refusal))
 	h.hire(model, remembering(run.Memory{Passages: -1}))
 	h.answer(req).answer()
 	if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "[501]") {
-		t.Errorf("without passages of earlier answers the model was told:\n%s", system)
+		t.Errorf("prompt without earlier passages has [501]:\n%s", system)
 	}
 }
 
@@ -433,14 +433,14 @@ func TestFollowUpIsCheckedAgainstDocuments(t *testing.T) {
 	const again = "Every employee is entitled to 28 days of paid holiday in each calendar year."
 	h.hire(scripted.New(says(again), says(again)).JudgeBy(no))
 	if a := h.answer(req).answer(); a.Markdown != again {
-		t.Errorf("what was said before: %q, want %q", a.Markdown, again)
+		t.Errorf("answer from the conversation = %q, want %q", a.Markdown, again)
 	}
 	const invented = "Ada Brown hid 900 gold coins below the kitchen floor."
 	h.hire(scripted.New(says(invented), says(invented), says(invented), says(invented), says(invented)).
 		JudgeBy(no))
 	got := h.answer(req)
 	if got.done().Status != chat.RunCitationValidationFailed || strings.Contains(got.text(), "gold") {
-		t.Errorf("what nobody said before ended as %s: %q; want %s and no %q in it",
+		t.Errorf("statement without a source: status %s, text %q; want status %s and no %q",
 			got.done().Status, got.text(), chat.RunCitationValidationFailed, "gold")
 	}
 }
@@ -472,7 +472,7 @@ func TestConversationHistoryIsBounded(t *testing.T) {
 		}
 	}
 	if want := []string{"Question 2", "Question 3", "Question 4", "Question 5"}; !slices.Equal(said, want) {
-		t.Errorf("the model was told %q, want %q", said, want)
+		t.Errorf("history = %q, want %q", said, want)
 	}
 	if n := strings.Count(last[0].Text, "(Staff handbook, doc_id"); n != 1 {
 		t.Errorf("%d passages are remembered, want 1", n)
@@ -505,7 +505,7 @@ func TestLongRunsAreCompacted(t *testing.T) {
 	}
 	got2 := h.answer(asks("Hello"))
 	if got2.has("compact") {
-		t.Error("a short run is compacted")
+		t.Error("short run: got a step compact, want none")
 	}
 }
 
@@ -590,7 +590,7 @@ func TestPromptNamesDocumentLanguage(t *testing.T) {
 			h.answer(asks(tt.question))
 			prompt := model.Requests()[0].Messages[0].Text
 			if told := strings.Contains(prompt, "the documents in reach are in English"); told != tt.told {
-				t.Errorf("told of the language: %v, want %v", told, tt.told)
+				t.Errorf("prompt names the language: got %v, want %v", told, tt.told)
 			}
 			if n := translates(model); n != 0 {
 				t.Errorf("%d translations were asked for, want 0", n)
@@ -615,6 +615,6 @@ func TestRefusalListsSearchesAndNearestPassages(t *testing.T) {
 		t.Errorf("shown %q, answer %+v; want the same text, and nothing unsupported", got.text(), a)
 	}
 	if slices.ContainsFunc(got.ended(), func(s chat.Step) bool { return s.Step == "review" }) {
-		t.Error("what the model wrote was taken back")
+		t.Error("got a review step, want the model's text unchanged")
 	}
 }

@@ -463,11 +463,11 @@ func TestStepCanBeRepeatedWithEditedInput(t *testing.T) {
 	}
 	for _, want := range []string{"roof condition", "Handbook.md", "28 days of paid holiday", "moisture"} {
 		if !strings.Contains(string(sent), want) {
-			t.Errorf("the model was not told of %q", want)
+			t.Errorf("request lacks %q", want)
 		}
 	}
 	if strings.Contains(string(sent), "interrupted") {
-		t.Error("the model was told that the call was interrupted")
+		t.Error("request mentions an interrupted call, want no mention")
 	}
 	if len(after.Citations) == 0 || !strings.Contains(after.Citations[0].Quote, "28 days") {
 		t.Errorf("citations = %+v; want some citations and %q in it", after.Citations, "28 days")
@@ -486,7 +486,7 @@ func TestStepCanBeRepeatedWithEditedInput(t *testing.T) {
 	}
 	for _, s := range second.ended() {
 		if s.Status == chat.StatusRunning {
-			t.Errorf("%s is still running", s.CallID)
+			t.Errorf("step %s is still running, want it ended", s.CallID)
 		}
 	}
 	// both versions are there
@@ -506,7 +506,7 @@ func TestStepCanBeRepeatedWithEditedInput(t *testing.T) {
 	third := h.rerun(second.runID, again.CallID, `{"query":"holiday"}`)
 	if s := third.step("search_documents"); s.Details["edited"] != true ||
 		!strings.Contains(string(s.ToolOutput), "Handbook") {
-		t.Errorf("third run: %s", dump(third.log))
+		t.Errorf("third run: got %s, want the edited input", dump(third.log))
 	}
 }
 
@@ -522,7 +522,7 @@ func TestPassageNumbersContinueAfterRepeatedSteps(t *testing.T) {
 	first := h.answer(asks("What is the condition of the roof?"))
 	second := h.rerun(first.runID, first.step("read_document").CallID, `{"doc_id":"Survey.md","focus_query":"damp"}`)
 	if a := second.answer(); a.Citations[0].Quote != first.answer().Citations[0].Quote {
-		t.Errorf("[1] means %q, before %q", a.Citations[0].Quote, first.answer().Citations[0].Quote)
+		t.Errorf("[1] quotes %q, want %q", a.Citations[0].Quote, first.answer().Citations[0].Quote)
 	}
 }
 
@@ -534,7 +534,7 @@ func TestOfflineModelContinuesFromEditedStep(t *testing.T) {
 	second.answer()
 	if s := second.step("search_documents"); !strings.Contains(string(s.ToolOutput), "Handbook") ||
 		strings.Contains(string(s.ToolOutput), "Survey") {
-		t.Errorf("the search found %s", s.ToolOutput)
+		t.Errorf("output of the search = %s, want only the handbook", s.ToolOutput)
 	}
 	if s := second.step("read_document"); s.Details["repeated_from"] != nil {
 		t.Errorf("the step after the edited one was repeated: %+v, want none", s)

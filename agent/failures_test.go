@@ -94,7 +94,7 @@ func TestInvalidCallsAreRepairedThenModelMustAnswer(t *testing.T) {
 			}
 			msgs := model.Requests()[1].Messages
 			if told := msgs[len(msgs)-1]; told.Role != llm.RoleTool || !strings.Contains(told.Text, tt.want) {
-				t.Errorf("the model was told %q, want %q in it", told.Text, tt.want)
+				t.Errorf("tool message = %q, want %q in it", told.Text, tt.want)
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestInvalidCallsAreRepairedThenModelMustAnswer(t *testing.T) {
 		h := newHouse(t, model)
 		h.answer(asks("How many days of holiday are there?")).answer()
 		if last := model.Requests()[4]; !last.NoTools {
-			t.Error("the model could call tools for ever")
+			t.Error("last request offers tools, want none")
 		}
 	})
 }
@@ -242,7 +242,7 @@ func TestRefusalIsExactAndHasNoFootnotes(t *testing.T) {
 	a := h.answer(asks("What is for lunch?")).answer()
 	if a.StopReason != chat.StopRefused || len(a.Citations) != 0 ||
 		!strings.HasPrefix(a.Markdown, english.Refusal+" I searched for: holiday lunch. ") {
-		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v and what was searched", a,
+		t.Errorf("answer = %+v; want StopReason %v, no citations, Markdown %v and the searches", a,
 			chat.StopRefused,
 			english.Refusal)
 	}

@@ -351,7 +351,7 @@ func checkFault(t *testing.T, row faultRow, step int) {
 	}
 	h.checkStored(got)
 	if row.never != "" && strings.Contains(got.text(), row.never) {
-		t.Errorf("the user sees %q", got.text())
+		t.Errorf("answer has %q, want it hidden", got.text())
 	}
 	switch row.ends {
 	case mended:

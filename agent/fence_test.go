@@ -22,6 +22,6 @@ func TestHiddenCharactersAreRemovedFromQuestionAndHistory(t *testing.T) {
 		}
 	}
 	if len(model.Requests()) == 0 {
-		t.Error("the model was not asked")
+		t.Error("got no request to the model, want one")
 	}
 }

@@ -64,7 +64,7 @@ func TestGatherReturnsModelSelection(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range got.Results {
 		if seen[r.Passage.ID] {
-			t.Errorf("the passage %s comes twice", r.Passage.ID)
+			t.Errorf("passage %s is listed twice", r.Passage.ID)
 		}
 		seen[r.Passage.ID] = true
 	}
@@ -104,7 +104,7 @@ func TestGatherPlansAndSearchesForMissingParts(t *testing.T) {
 	}
 	requests := model.Requests()
 	if told := requests[3].Messages; !strings.Contains(told[len(told)-1].Text, "The damp is missing.") {
-		t.Errorf("after the judgement the model is told %q, want what is missing", told[len(told)-1].Text)
+		t.Errorf("request after the judgement ends with %q, want the missing part", told[len(told)-1].Text)
 	}
 	if judged := requests[2].Messages[1].Text; !strings.Contains(judged, "poor condition") {
 		t.Errorf("the model judges %q, want the passages", judged)
@@ -192,14 +192,14 @@ func TestVerboseLoggingCoversOnlyItsRun(t *testing.T) {
 	h.stop()
 	log := out.String()
 	if strings.Contains(log, "msg=step run="+quiet.ID) || strings.Contains(log, `msg="run over" run=`+quiet.ID) {
-		t.Errorf("a run that did not ask for it is logged:\n%s", log)
+		t.Errorf("log has a run without verbose logging:\n%s", log)
 	}
 	for _, want := range []string{
 		"step=analyse", "step=search_documents status=running", "step=search_documents status=complete",
 		`\"query\":\"paid holiday\"`, "run over", "retrieval_calls=1",
 	} {
 		if !strings.Contains(log, want) {
-			t.Errorf("%q is not in the log:\n%s", want, log)
+			t.Errorf("log lacks %q:\n%s", want, log)
 		}
 	}
 }
@@ -284,7 +284,7 @@ func TestStopCancelsResultChecks(t *testing.T) {
 			return
 		}
 		if checked.Step.Error.Code == chat.CodeTimeout {
-			t.Errorf("the check ended by its own time limit: %+v", checked.Step.Error)
+			t.Errorf("check ended by its own timeout: %+v, want the end of the run", checked.Step.Error)
 		}
 	}()
 	<-model.asked

@@ -207,7 +207,7 @@ func (t transcript) done() chat.RunDone {
 		t.Fatalf("run_done came %d times:%s, want 1 done", len(dones), dump(t.log))
 	}
 	if _, last := t.log[len(t.log)-1].(chat.RunDone); !last {
-		t.Errorf("run_done is not the last event:%s", dump(t.log))
+		t.Errorf("last event is not run_done:%s", dump(t.log))
 	}
 	return dones[0]
 }
@@ -249,7 +249,7 @@ func (t transcript) step(name string) chat.Step {
 			return s
 		}
 	}
-	t.Fatalf("no step %s in:%s", name, dump(t.log))
+	t.Fatalf("step %s is missing in:%s", name, dump(t.log))
 	return chat.Step{}
 }
 
@@ -401,7 +401,7 @@ func TestFrameworksProduceSameRun(t *testing.T) {
 			others(t, func(t *testing.T, drive run.Framework) {
 				got, again := log(t, drive)
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("(-simple +other):\n%s", diff)
+					t.Errorf("other framework (-simple +other):\n%s", diff)
 				}
 				if asked != again {
 					t.Errorf("the model was asked %d times, not %d, want %d", again, asked, again)
@@ -535,7 +535,7 @@ func firstFile(t *testing.T, s chat.Step) (file string, found int) {
 	}
 	for i, r := range out.Results[1:] {
 		if r.Score > out.Results[i].Score {
-			t.Errorf("scores are not in order: %v", out.Results)
+			t.Errorf("scores are not in descending order: %v", out.Results)
 		}
 	}
 	return out.Results[0].Filename, len(out.Results)
@@ -617,7 +617,7 @@ func TestGuardBlocksQuestionBeforeModel(t *testing.T) {
 		})
 	}
 	if _, err := NewRuns(Config{Config: run.Config{Guard: run.Guard{Input: []string{"("}}}}); err == nil {
-		t.Error("a broken pattern is taken")
+		t.Error("invalid pattern: got no error, want one")
 	}
 }
 

@@ -68,7 +68,7 @@ func TestQuestionsContainingOpenAreAnswered(t *testing.T) {
 	} {
 		_, cited := question.CitationToOpen(q)
 		if _, sure := question.DocumentToOpen(q); cited || sure {
-			t.Errorf("%q is taken for an order to open a source (%v) or a document (%v)", q, cited, sure)
+			t.Errorf("%q opens a source (%v) or a document (%v), want neither", q, cited, sure)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestFollowUpRefersToQuestionNotOpenedSource(t *testing.T) {
 	for _, s := range next.ended() {
 		input := string(s.ToolInput)
 		if strings.Contains(input, "Open") || strings.Contains(input, "Handbook.md") {
-			t.Errorf("%s was given %s, want no words of what was opened in it", s.ToolName, input)
+			t.Errorf("input of %s = %s, want no words of the opened source", s.ToolName, input)
 		}
 	}
 	if !strings.Contains(next.answer().Markdown, "sickness") {

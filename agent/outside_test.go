@@ -288,7 +288,7 @@ func TestToolResultsMatchImportedResults(t *testing.T) {
 			ignored = cmpopts.IgnoreFields(chat.Hit{}, "MIME", "Filename")
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), ignored); diff != "" {
-			t.Errorf("%s %s (-import +tool):\n%s", s.Step, s.ToolInput, diff)
+			t.Errorf("result of %s %s (-import +tool):\n%s", s.Step, s.ToolInput, diff)
 		}
 	}
 }
@@ -397,7 +397,7 @@ func TestDeniedActionIsReportedAsNotDone(t *testing.T) {
 				t.Errorf("%d requests, %d orders; want 2 and 0", n, s.orders.Load())
 			}
 			if got.step("review").Thought == "" {
-				t.Error("the model's own words are in no step")
+				t.Error("review step has no thought, want the model's words")
 			}
 		})
 	}
@@ -493,7 +493,7 @@ func TestDenialSurvivesRestart(t *testing.T) {
 	}
 	if m := second.Requests()[0].Messages; m[len(m)-1].Role != llm.RoleTool ||
 		!strings.Contains(m[len(m)-1].Text, "denied") {
-		t.Errorf("the model was told %+v; want %v and %q in it", m[len(m)-1], llm.RoleTool, "denied")
+		t.Errorf("last message = %+v; want role %v and %q in it", m[len(m)-1], llm.RoleTool, "denied")
 	}
 	stop()
 	wg.Wait()
@@ -556,12 +556,12 @@ func TestOnlyReadOnlyCallsAreRepeatedAfterCrash(t *testing.T) {
 	}
 	for _, s := range got.ended() {
 		if want[s.CallID] != "" && s.Status != want[s.CallID] {
-			t.Errorf("%s %s ended as %s", s.CallID, s.Step, s.Status)
+			t.Errorf("%s %s ended with status %s", s.CallID, s.Step, s.Status)
 		}
 		delete(want, s.CallID)
 	}
 	if len(want) > 0 {
-		t.Errorf("without an end: %v", want)
+		t.Errorf("calls without an end: %v", want)
 	}
 	if n := s.orders.Load(); n != 0 {
 		t.Errorf("%d orders, want 0", n)
@@ -576,7 +576,7 @@ func TestOnlyReadOnlyCallsAreRepeatedAfterCrash(t *testing.T) {
 			if !strings.Contains(
 				m.Text, "The server was stopped during this call. Nobody knows whether it took effect",
 			) {
-				t.Errorf("the model sees of the order: %s", m.Text)
+				t.Errorf("result of the interrupted order = %s, want its unknown outcome", m.Text)
 			}
 		}
 	}

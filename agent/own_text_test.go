@@ -83,7 +83,7 @@ func TestOfflineCitationIsQuotedForAnyPhrasing(t *testing.T) {
 		req.SessionID = session
 		if a := h.answer(req).answer(); !strings.Contains(a.Markdown, "28 days of paid holiday") ||
 			!strings.HasPrefix(a.Markdown, "> ") {
-			t.Errorf("%s: %q, want what stands behind the footnote", message, a.Markdown)
+			t.Errorf("%s: got %q, want the passage of the footnote", message, a.Markdown)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestFootnotesAreAddedForModelWithoutFootnotes(t *testing.T) {
 				}
 			}
 			if step := got.step("review"); !strings.Contains(step.Message, "footnote") {
-				t.Errorf("the step says %q, want %q in it", step.Message, "footnote")
+				t.Errorf("message of the step = %q, want %q in it", step.Message, "footnote")
 			}
 		})
 	}

@@ -182,7 +182,7 @@ func TestInvalidPlanFallsBackToQuestion(t *testing.T) {
 		}
 		s := got.step("plan")
 		if !strings.Contains(string(s.ToolOutput), tt.note) {
-			t.Errorf("%s: the page does not show why: %s", tt.name, s.ToolOutput)
+			t.Errorf("%s: output = %s, want the reason", tt.name, s.ToolOutput)
 		}
 		if note, _ := s.Details["note"].(string); !strings.Contains(note, tt.note) ||
 			!slices.Equal(partsOf(t, s), []string{q + ": complete"}) {
@@ -300,7 +300,7 @@ func TestKilledRunResumesWithPlan(t *testing.T) {
 	got := h.carriedOn(begun.ID)
 	last := got.step("plan")
 	if last.Tokens == nil || last.Tokens.In != 200 || last.Cost == nil || *last.Cost != 0.5 {
-		t.Errorf("its last state took %+v for %v, want what its first one says", last.Tokens, last.Cost)
+		t.Errorf("last state has %+v tokens for %v, want those of the first state", last.Tokens, last.Cost)
 	}
 	if diff := cmp.Diff([]string{"the roof condition: complete", "paid holiday: complete"},
 		partsOf(t, last)); diff != "" || last.CallID != "c2" {
@@ -308,7 +308,7 @@ func TestKilledRunResumesWithPlan(t *testing.T) {
 	}
 	for _, s := range got.ended() {
 		if s.ToolName == "search_documents" && !strings.Contains(string(s.ToolInput), "paid holiday") {
-			t.Errorf("searched again: %s", s.ToolInput)
+			t.Errorf("repeated search = %s, want other words", s.ToolInput)
 		}
 	}
 	if a := got.answer(); a.Tokens != (chat.Tokens{In: 200, Out: 20}) || a.Cost == nil || *a.Cost != 0.5 {
@@ -404,7 +404,7 @@ func TestRetryPromptListsMissingParts(t *testing.T) {
 	last := asked.Messages[len(asked.Messages)-1]
 	if asked.NoTools || !last.Aside || !strings.Contains(last.Text, "confidence of 0.20") ||
 		!strings.Contains(last.Text, "===== data") || !strings.Contains(last.Text, "The roof is missing.") {
-		t.Errorf("the model was told %+v, tools off: %v; want Aside true, %q in it, %q in it, %q in it",
+		t.Errorf("last message = %+v, tools off: %v; want Aside true, %q in it, %q in it, %q in it",
 			last, asked.NoTools, "confidence of 0.20", "===== data", "The roof is missing.")
 	}
 	if s := got.step("refine"); s.Message != "Judged at 0.20: searching for what is missing" ||
@@ -478,7 +478,7 @@ func shownToTheJudge(t *testing.T, model *scripted.Model) string {
 	requests := model.Requests()
 	messages := requests[len(requests)-1].Messages
 	if !strings.Contains(messages[0].Text, "You judge an answer") {
-		t.Fatalf("the last request is none to judge: %q, want %q in it", messages[0].Text, "You judge an answer")
+		t.Fatalf("last request = %q, want %q in it", messages[0].Text, "You judge an answer")
 	}
 	return messages[len(messages)-1].Text
 }
@@ -521,7 +521,7 @@ func TestJudgeMarksDoubtfulSentencesUnsupported(t *testing.T) {
 			"1. " + days + "\n2. " + carried + "\n", "[1] ", "until 31 March of the following year.",
 		} {
 			if !strings.Contains(shown, part) {
-				t.Errorf("%s: the model is not shown %q:\n%s", tt.name, part, shown)
+				t.Errorf("%s: prompt lacks %q:\n%s", tt.name, part, shown)
 			}
 		}
 	}
@@ -553,7 +553,7 @@ func TestJudgeDoubtsClaimsBeyondGivenText(t *testing.T) {
 				a.SelfEvaluation, tt.unsupported, tt.confidence)
 		}
 		if shown := shownToTheJudge(t, model); !strings.Contains(shown, given) || !strings.Contains(shown, "\n1. ") {
-			t.Errorf("%s: the model is shown\n%s", tt.name, shown)
+			t.Errorf("%s: prompt of the judge lacks the given text:\n%s", tt.name, shown)
 		}
 	}
 }
@@ -568,7 +568,7 @@ func TestJudgeIsNotAskedAboutHiddenEvidence(t *testing.T) {
 		t.Errorf("unsupported = %q, want nothing", a.Unsupported)
 	}
 	if shown := shownToTheJudge(t, model); strings.Contains(shown, "that you check") {
-		t.Errorf("the model is asked about sentences:\n%s", shown)
+		t.Errorf("prompt of the judge has sentences to check:\n%s", shown)
 	}
 }
 

@@ -133,7 +133,7 @@ func TestRowNumbersSurviveRestart(t *testing.T) {
 	a := h.carriedOn(run.ID).answer()
 	if len(a.Citations) != 2 || a.Citations[0].Quote != "INV-4 | Harrow | 2026-04-02 | 1,200.25 | no" ||
 		a.Citations[0].Section != "Number | Customer | Due | Amount | Paid" || len(a.Unsupported) > 0 {
-		t.Errorf("after the restart: %+v, unsupported %q", a.Citations, a.Unsupported)
+		t.Errorf("after the restart: citations %+v, unsupported %q", a.Citations, a.Unsupported)
 	}
 }
 
@@ -173,14 +173,15 @@ func TestOfflineModelQueriesTable(t *testing.T) {
 			asked = asked || s.Step == "query_table"
 		}
 		if asked != (tt.rows != nil) {
-			t.Errorf("%s: asked the table: %v; %s", tt.question, asked, a.Markdown)
+			t.Errorf("%s: table query: %v; answer %s", tt.question, asked, a.Markdown)
 			continue
 		}
 		if tt.rows == nil {
 			continue
 		}
 		if !strings.Contains(a.Markdown, tt.total) || len(a.Unsupported) > 0 || len(a.Citations) != len(tt.rows) {
-			t.Errorf("%s: %d footnotes, unsupported %q\n%s", tt.question, len(a.Citations), a.Unsupported, a.Markdown)
+			t.Errorf("%s: got %d footnotes, unsupported %q\n%s",
+				tt.question, len(a.Citations), a.Unsupported, a.Markdown)
 			continue
 		}
 		for i, row := range tt.rows {
@@ -229,12 +230,12 @@ func TestCallWithSideEffectsIsLoggedBeforeStart(t *testing.T) {
 	store.before = func(ps []chat.Payload) error {
 		if hasStep(ps, "shop__order", chat.StatusRunning) &&
 			(hasStep(ps, "shop__order", chat.StatusComplete) || s.orders.Load() > 0) {
-			t.Errorf("that it began is stored after %d orders", s.orders.Load())
+			t.Errorf("start is stored after %d orders, want before", s.orders.Load())
 		}
 		for _, p := range ps {
 			if step, ok := p.(chat.Step); ok && step.ToolName == "shop__order" && step.Status == chat.StatusRunning &&
 				!step.Begins() {
-				t.Error("that it began may be lost")
+				t.Error("start of the call is not durable")
 			}
 		}
 		return nil

@@ -381,7 +381,7 @@ func TestRequestSelectsAllowedModel(t *testing.T) {
 		t.Errorf("cost %v, want %v", a.Cost, want)
 	}
 	if s := got.step("search_documents"); s.Cost == nil || *s.Cost <= 0 || *s.Cost >= *a.Cost {
-		t.Errorf("the step costs %v", s.Cost)
+		t.Errorf("cost of the step = %v, want part of the total", s.Cost)
 	}
 	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, chat.RunRequest{
 		Message: "Hi", Config: chat.RunConfig{Model: "huge"},
@@ -507,7 +507,7 @@ func TestCostCoversAllModelsOrIsOmitted(t *testing.T) {
 			t.Fatalf("asked %d and %d times; want some and some", len(cheap.Requests()), len(main.Requests()))
 		}
 		if a := got.answer(); (a.Cost != nil) != tt.given {
-			t.Errorf("prices %v: cost %v", tt.prices, a.Cost)
+			t.Errorf("prices %v: cost = %v", tt.prices, a.Cost)
 		}
 	}
 }
@@ -545,7 +545,7 @@ func TestCheaperModelSelectsToolsAndRunModelAnswers(t *testing.T) {
 		t.Errorf("dropped %q, want %q", dropped, want)
 	}
 	if s := got.step("search_documents"); s.Cost == nil || *s.Cost*50 > *a.Cost {
-		t.Errorf("the step costs %v of %v: not at the cheaper price", s.Cost, *a.Cost)
+		t.Errorf("cost of the step = %v of %v, want the cheaper price", s.Cost, *a.Cost)
 	}
 }
 
@@ -606,7 +606,7 @@ func TestRunWorksWithoutAnalysis(t *testing.T) {
 			}
 			if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "suggested_tools") ||
 				strings.Contains(system, "simple rules") {
-				t.Errorf("the model is told of the analysis: %s; want no %q in it and no %q in it",
+				t.Errorf("prompt has the analysis: %s; want no %q in it and no %q in it",
 					system, "suggested_tools", "simple rules")
 			}
 		})

@@ -185,7 +185,7 @@ func TestCommandReachesServerOfRun(t *testing.T) {
 					h.rests(h.runs)
 					h.rests(two)
 					if err := row.command(two, run.ID, call); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
-						t.Errorf("after the end: %v", err)
+						t.Errorf("command after the end: got %v, want a conflict", err)
 					}
 				})
 		}
@@ -230,7 +230,7 @@ func TestOtherServerRejectsInvalidCommand(t *testing.T) {
 	}
 	for name, r := range map[string]*Runs{"its own server": h.runs, "the other": two} {
 		if err := r.Approve(t.Context(), chat.Local, run.ID, id, nil); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
-			t.Errorf("a second decision at %s: %v", name, err)
+			t.Errorf("second decision at %s: got %v, want a conflict", name, err)
 		}
 	}
 	h.works(h.runs)
@@ -273,7 +273,7 @@ func waitFor(t *testing.T, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-late:
-			t.Fatal("waited in vain")
+			t.Fatal("timeout while waiting")
 		}
 	}
 }
@@ -374,7 +374,7 @@ func TestShutdownReleasesWaitingAndHangingCalls(t *testing.T) {
 			s, in.searches.Load(), chat.StatusComplete, id)
 	}
 	if i := slices.IndexFunc(got.ended(), func(s chat.Step) bool { return s.Step == "takeover" }); i < 0 {
-		t.Errorf("nobody took it over: got %v, want at least 0", i)
+		t.Errorf("step takeover: got index %v, want at least 0", i)
 	}
 }
 
@@ -543,7 +543,7 @@ func TestModelReusesLastAnswerWithoutSearch(t *testing.T) {
 		}
 		if first := model.Requests()[0].Messages[0]; first.Role != llm.RoleSystem ||
 			!strings.Contains(first.Text, "[501] (Staff handbook") {
-			t.Errorf("%s: the model was not told the passages:\n%s", tt.message, first.Text)
+			t.Errorf("%s: prompt lacks the passages:\n%s", tt.message, first.Text)
 		}
 	}
 }

@@ -80,12 +80,12 @@ func TestSemanticSearchFallsBackToLexicalOnTimeout(t *testing.T) {
 			c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}
 		})
 	if s := h.answer(req).step("semantic_search"); !strings.Contains(string(s.ToolOutput), "found by words") {
-		t.Errorf("while it is down: %s", s.ToolOutput)
+		t.Errorf("during the outage: %s, want lexical results", s.ToolOutput)
 	}
 	server.down.Store(false)
 	if s := h.answer(req).step("semantic_search"); s.Cached ||
 		strings.Contains(string(s.ToolOutput), "found by words") {
-		t.Errorf("once it is up again: cached %v, %s", s.Cached, s.ToolOutput)
+		t.Errorf("after the outage: cached %v, %s, want semantic results", s.Cached, s.ToolOutput)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestSimilarityIsEqualAcrossSearches(t *testing.T) {
 	want := similar(false, "retrieve_documentation",
 		`{"query":"roof condition, paid holiday","similarity_threshold":0.01}`)
 	if len(want) < 2 {
-		t.Fatalf("with a threshold: %v", want)
+		t.Fatalf("with a threshold: got %v, want at least 2", want)
 	}
 	for name, got := range map[string]map[string]float64{
 		"without a threshold": similar(false, "retrieve_documentation", `{"query":"roof condition, paid holiday"}`),
@@ -274,7 +274,7 @@ func TestWebPageIsCitedLikeDocument(t *testing.T) {
 	}
 	text, err := h.library.Text(t.Context(), chat.Local, c.DocumentID)
 	if err != nil || string([]rune(text)[c.Start:c.End]) != c.Quote {
-		t.Errorf("the quote does not stand in the captured text: %v", err)
+		t.Errorf("citation differs from the captured text: %v", err)
 	}
 	d, err := h.library.Document(t.Context(), chat.Local, c.DocumentID)
 	if err != nil || d.Meta[corpus.MetaURL] != c.SourceURL || d.Meta[corpus.MetaFetchedAt] == "" {
@@ -289,7 +289,7 @@ func TestWebPageIsCitedLikeDocument(t *testing.T) {
 		`Only the first pages are read.`,
 	} {
 		if !strings.Contains(out, want) {
-			t.Errorf("output has no %s: %s", want, out)
+			t.Errorf("output lacks %s: %s", want, out)
 		}
 	}
 }
@@ -303,7 +303,7 @@ func TestWebSearchNeedsProvider(t *testing.T) {
 		t.Errorf("Start = %v, want %v", err, chat.CodeInvalid)
 	}
 	if set := h.runs.engine.Registry.Toolsets["react"]; set.Find("web_search") != nil || len(set.Absent) != 1 {
-		t.Errorf("react has %v", set.Names())
+		t.Errorf("toolset react = %v, want web_search absent", set.Names())
 	}
 }
 
@@ -388,7 +388,7 @@ func TestCallWaitsForApproval(t *testing.T) {
 	h := newHouse(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(true))
 	run, id := h.waits()
 	if in.searches.Load() != 0 {
-		t.Error("the call ran before it was approved")
+		t.Error("call ran before its approval")
 	}
 	other := chat.Scope{User: "mallory"}
 	for what, err := range map[string]error{
@@ -447,7 +447,7 @@ func TestEditedInputIsExecutedAndSentToModel(t *testing.T) {
 	last := requests[len(requests)-1].Messages
 	if text := last[len(last)-1].Text; !strings.Contains(text, "The user changed the input") ||
 		!strings.Contains(text, "Wales") {
-		t.Errorf("the model was told %s; want %q in it and %q in it", text, "The user changed the input", "Wales")
+		t.Errorf("last message = %s; want %q in it and %q in it", text, "The user changed the input", "Wales")
 	}
 }
 
@@ -501,7 +501,7 @@ func TestUndecidedCallEndsWithRun(t *testing.T) {
 			s, got.done(), chat.StatusSkipped, chat.RunCompleted)
 	}
 	if in.searches.Load() != 0 {
-		t.Error("a call ran that nobody approved")
+		t.Error("got a call without approval, want none")
 	}
 }
 
@@ -557,7 +557,7 @@ func TestInvalidEditedInputNamesFieldAndRange(t *testing.T) {
 	} {
 		err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(input))
 		if err == nil || chat.MessageOf(err).String() != want {
-			t.Errorf("%s is told\n %v, want\n %s", input, err, want)
+			t.Errorf("error for %s =\n %v, want\n %s", input, err, want)
 		}
 	}
 	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil {

@@ -85,7 +85,7 @@ func TestUserLimitLeavesSlotsToOthers(t *testing.T) {
 	}
 	shared = false
 	if _, err := h.begin("anna", ""); err != nil {
-		t.Errorf("the last place, where nobody shares: %v, want no error", err)
+		t.Errorf("last slot without other users: %v, want no error", err)
 	}
 	if _, err := h.begin("carl", ""); err == nil || chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("a fifth question: %v, want it refused", err)
@@ -335,10 +335,10 @@ func TestDocumentOfOtherUserIsNotFound(t *testing.T) {
 			}
 			theirs, nobodys := told(foreign), told(unknown)
 			if blank(theirs) != nobodys {
-				t.Errorf("another user's:\n%s\none that never was:\n%s", theirs, nobodys)
+				t.Errorf("other user's document:\n%s\nunknown document:\n%s", theirs, nobodys)
 			}
 			if strings.Contains(theirs, "977 marsupial") && tt.tool != "cite_source" {
-				t.Errorf("it tells what stands in it: %s", theirs)
+				t.Errorf("response has text of the document: %s", theirs)
 			}
 		})
 	}
@@ -444,11 +444,11 @@ func TestRetrieveMoreContinuesSearch(t *testing.T) {
 		}
 		seen[r.ChunkID] = true
 		if i > 0 && s.Status != chat.StatusComplete {
-			t.Errorf("search %d is %s: the same call goes on", i, s.Status)
+			t.Errorf("search %d has status %s, want it resumed", i, s.Status)
 		}
 	}
 	if told := model.Requests()[1].Messages; strings.Contains(told[len(told)-1].Text, "chunk_id") {
-		t.Error("the model is told ids that it does not need")
+		t.Error("request has chunk ids, want none")
 	}
 }
 

@@ -39,7 +39,7 @@ func TestSmallModelGetsOneShortRequest(t *testing.T) {
 		t.Errorf("answer %+v; want %q with 1 citation", a, goodAnswer)
 	}
 	if s := got.step("measure"); s.Status != chat.StatusComplete || !strings.Contains(s.Message, "30 tokens/s in") {
-		t.Errorf("step %+v; want it complete, with what was measured", s)
+		t.Errorf("step = %+v; want it complete, with the measurement", s)
 	}
 	seen := model.Requests()
 	if len(seen) != 1 || len(seen[0].Tools) != 0 || !seen[0].NoTools || seen[0].MaxTokens != 800 {
@@ -90,7 +90,7 @@ func TestSmallModelGetsQuotesOfRules(t *testing.T) {
 	last := model.Requests()[0].Messages[1].Text
 	first, second := strings.Index(last, "\n[1] "), strings.Index(last, fmt.Sprintf("\n[%d] ", quoted))
 	if quoted < 3 || first < 0 || second < first || strings.Index(last, "\n[2] ") < second {
-		t.Fatalf("passage %d was quoted; the prompt is:\n%s", quoted, last)
+		t.Fatalf("quote at %d; the prompt is:\n%s", quoted, last)
 	}
 	if !strings.Contains(last[second:], words) {
 		t.Errorf("the excerpt of passage %d lacks the quoted words:\n%s", quoted, last[second:])
@@ -107,7 +107,7 @@ func TestSmallModelPromptPrefixIsConstant(t *testing.T) {
 	h.answer(asks("What is paid holiday for an employee?"))
 	seen := model.Requests()
 	if a, b := seen[0].Messages[0], seen[len(seen)-1].Messages[0]; a.Role != llm.RoleSystem || a.Text != b.Text {
-		t.Errorf("the rules changed:\n%s\n\n%s", a.Text, b.Text)
+		t.Errorf("rules differ:\n%s\n\n%s", a.Text, b.Text)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestUnparsableCallIsRetriedWithError(t *testing.T) {
 			t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
 		}
 		if last := model.Requests()[3]; !last.NoTools {
-			t.Error("the model could call tools a third time")
+			t.Error("third request offers tools, want none")
 		}
 	})
 	t.Run("again and again", func(t *testing.T) {

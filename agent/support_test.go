@@ -129,11 +129,11 @@ func TestOfflineCallHasThought(t *testing.T) {
 			}
 			calls++
 			if s.Thought == "" && steps[s.ParentID].Thought == "" {
-				t.Errorf("%s: %q has no thought", asked, s.Message)
+				t.Errorf("%s: %q lacks a thought", asked, s.Message)
 			}
 		}
 		if calls == 0 {
-			t.Errorf("%s: no call was made", asked)
+			t.Errorf("%s: got no calls, want some", asked)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestFullSessionOffersNewOne(t *testing.T) {
 	if _, err := ask(chat.RunRequest{
 		SessionID: "talk", Message: "Another third question", IdempotencyKey: "other",
 	}); err == nil {
-		t.Error("a key opened the session again")
+		t.Error("idempotency key reopened the session, want the limit")
 	}
 	if run, err := ask(again); err != nil || run.ID != second.ID {
 		t.Errorf("the last question sent again = %s, %v; want %s", run.ID, err, second.ID)
@@ -370,13 +370,13 @@ func TestCitationPrecedesDeltaWithMarker(t *testing.T) {
 		case chat.AnswerDelta:
 			for _, m := range cite.Footnote.FindAllString(p.Text, -1) {
 				if !known[m] {
-					t.Errorf("delta %q came before its citation", p.Text)
+					t.Errorf("delta %q precedes its citation", p.Text)
 				}
 			}
 		}
 	}
 	if len(known) == 0 {
-		t.Fatalf("no citations:%s", dump(got.log))
+		t.Fatalf("got no citations:%s", dump(got.log))
 	}
 	if strings.ContainsAny(got.text(), "【】,") {
 		t.Errorf("text = %q", got.text())
@@ -492,7 +492,7 @@ func TestClientHistoryPrecedesQuestion(t *testing.T) {
 	}
 	want := []string{"user: Who renewed the roof?", "assistant: Harper & Sons did.", "user: And when was that?"}
 	if !slices.Equal(said, want) {
-		t.Errorf("the model was told %q, want %q", said, want)
+		t.Errorf("messages = %q, want %q", said, want)
 	}
 }
 
@@ -507,7 +507,7 @@ func TestDocumentCannotGiveInstructions(t *testing.T) {
 	got.answer()
 	for _, s := range got.ended() {
 		if s.ToolName != "" && s.ToolName != "read_document" {
-			t.Errorf("unexpected tool call %s", s.ToolName)
+			t.Errorf("got call %s, want read_document only", s.ToolName)
 		}
 	}
 	msgs := model.Requests()[1].Messages
@@ -516,6 +516,6 @@ func TestDocumentCannotGiveInstructions(t *testing.T) {
 	mark := strings.Fields(lines[0])[2]
 	if len(mark) != 16 || !strings.Contains(lines[len(lines)-1], mark) || !strings.Contains(msgs[0].Text, mark) ||
 		strings.Count(result, mark) != 2 {
-		t.Errorf("the result is not fenced:\n%s", result)
+		t.Errorf("result lacks its fence:\n%s", result)
 	}
 }

@@ -142,7 +142,7 @@ func TestToolsRespectQuestionScope(t *testing.T) {
 		}
 		for _, s := range steps {
 			if strings.Contains(string(s.ToolOutput), "28 days") || strings.Contains(string(s.ToolOutput), "Staff") {
-				t.Errorf("%s: %s reached it: %s", name, s.ToolName, s.ToolOutput)
+				t.Errorf("%s: %s reached another document: %s", name, s.ToolName, s.ToolOutput)
 			}
 		}
 	}
@@ -369,14 +369,14 @@ func TestLostLeaseStopsEvents(t *testing.T) {
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
-			t.Fatal("the run was never let go")
+			t.Fatal("lease was not released")
 		}
 	}
 	stop()
 	wg.Wait()
 	for _, p := range h.log(run.ID) {
 		if isDone(p) {
-			t.Errorf("run_done by a server that has lost the run:%s", dump(h.log(run.ID)))
+			t.Errorf("run_done by a server without the lease:%s", dump(h.log(run.ID)))
 		}
 	}
 }
@@ -407,15 +407,15 @@ func TestIdleConversationIsDeletedAfterThirtyDays(t *testing.T) {
 		ask("used")
 		time.Sleep(9 * day)
 		if !there("left") || !there("used") {
-			t.Errorf("after 29 days: %v, %v", there("left"), there("used"))
+			t.Errorf("after 29 days: kept %v, %v, want both", there("left"), there("used"))
 		}
 		time.Sleep(2 * day)
 		if there("left") || !there("used") {
-			t.Errorf("after 31 days: %v, %v", there("left"), there("used"))
+			t.Errorf("after 31 days: kept %v, %v, want the used one only", there("left"), there("used"))
 		}
 		time.Sleep(30 * day)
 		if there("used") {
-			t.Error("it is kept for ever")
+			t.Error("conversation is never deleted")
 		}
 	})
 }

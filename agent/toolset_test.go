@@ -72,7 +72,7 @@ func TestRequestOptionsReachModel(t *testing.T) {
 	}
 	if said := first.Messages[0].Text; !strings.Contains(said, "You are the {{date}} librarian of the mill.") ||
 		!strings.Contains(said, "After each claim write the number") {
-		t.Errorf("the model was told:\n%s", said)
+		t.Errorf("prompt differs from the setting:\n%s", said)
 	}
 	model = scripted.New(script...)
 	h.hire(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
@@ -81,7 +81,7 @@ func TestRequestOptionsReachModel(t *testing.T) {
 	h.answer(req).answer()
 	if said := model.Requests()[0].Messages[0].Text; !strings.Contains(said, "Speak like a miller.") ||
 		!strings.Contains(said, "Answer in {{date}} rhymes.\n\n") {
-		t.Errorf("with instructions of the request, the model was told:\n%s", said)
+		t.Errorf("prompt lacks the instructions of the request:\n%s", said)
 	}
 	model = scripted.New(script...)
 	h.hire(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
@@ -169,7 +169,7 @@ func TestMissingToolsAreNamed(t *testing.T) {
 		}
 		for _, want := range tt.want {
 			if !strings.Contains(chat.MessageOf(err).String(), want) {
-				t.Errorf("%s: %q does not say %q", tt.name, chat.MessageOf(err).String(), want)
+				t.Errorf("%s: got %q, want %q in it", tt.name, chat.MessageOf(err).String(), want)
 			}
 		}
 	}
@@ -191,10 +191,10 @@ func TestUnconfiguredToolIsOmittedWithReason(t *testing.T) {
 	}
 	req := model.Requests()[0]
 	if !strings.Contains(req.Messages[0].Text, "There is no tool web_search here") {
-		t.Error("the model is not told why")
+		t.Error("prompt lacks the reason for the missing tool")
 	}
 	if slices.ContainsFunc(req.Tools, func(s llm.ToolSpec) bool { return s.Name == "web_search" }) {
-		t.Error("web_search is offered")
+		t.Error("tools include web_search, want it omitted")
 	}
 }
 
@@ -273,7 +273,7 @@ func TestSearchToolsRejectUnsupportedArguments(t *testing.T) {
 	many := 40
 	args, err := whole.Find("retrieve_documentation").Normalise(json.RawMessage(`{"query":"roof"}`), &many)
 	if err != nil || !strings.Contains(string(args), `"top_k":20`) {
-		t.Errorf("retrieval_top_k 40: %s, %v", args, err)
+		t.Errorf("retrieval_top_k 40: got %s, %v, want 20", args, err)
 	}
 }
 

@@ -78,10 +78,10 @@ func TestEventRoundTrip(t *testing.T) {
 			t.Parallel()
 			want, ok := examples[kind]
 			if !ok {
-				t.Fatalf("%s has no example", kind)
+				t.Fatalf("%s lacks an example", kind)
 			}
 			if want.Kind() != kind {
-				t.Fatalf("the example of %s is a %s", kind, want.Kind())
+				t.Fatalf("example of %s is a %s", kind, want.Kind())
 			}
 			event, err := NewEvent("run", want)
 			if err != nil {
@@ -124,7 +124,7 @@ func TestEventJSONStartsWithTypeRunAndSequence(t *testing.T) {
 			t.Errorf("%s (-body +JSON):\n%s", kind, diff)
 		}
 		if strings.ContainsAny(raw, "\r\n") {
-			t.Errorf("%s: a line break in %q would end a line of the stream", kind, raw)
+			t.Errorf("%s: line break in %q", kind, raw)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func TestSessionSubscribersReceiveOnlyItsRuns(t *testing.T) {
 		t.Errorf("after a run of anna's: anna woken %t, ben %t, want true and false", woken(one), woken(two))
 	}
 	if woken(mine()) {
-		t.Error("the next channel is closed before anything else began")
+		t.Error("next channel is closed, want it open")
 	}
 	one, two = mine(), other()
 	f.Wake("of another process")
@@ -355,11 +355,11 @@ func TestLimitTableIsComplete(t *testing.T) {
 			t.Errorf("3 of the limit %s: %d, %v; want at least 3", l.Name, most, holds)
 		}
 		if _, holds := (Limits{}).Of(l.Name); holds {
-			t.Errorf("the limit %s holds without a number", l.Name)
+			t.Errorf("limit %s applies without a number", l.Name)
 		}
 	}
 	if (Limits{RunsAtOnce: 1}).For(LocalUser) != nil {
-		t.Error("the local user has limits")
+		t.Error("local user has limits, want none")
 	}
 }
 

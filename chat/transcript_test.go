@@ -79,7 +79,7 @@ func TestSharedCostIsSplitWithoutRemainder(t *testing.T) {
 		t.Errorf("together they are %+v, want %+v", sum, whole)
 	}
 	if free := (Spent{Tokens: Tokens{In: 1}}).And(Spent{Tokens: Tokens{Out: 1}}); free.Cost != nil {
-		t.Errorf("without a price the cost is %v", *free.Cost)
+		t.Errorf("cost without a price = %v, want none", *free.Cost)
 	}
 }
 

@@ -50,15 +50,14 @@ func TestLargeDocumentIsEmbeddedInBatches(t *testing.T) {
 		}
 		if now.Semantic == corpus.SemanticReady {
 			if now.Passages <= 2*corpus.MaxBatch {
-				t.Fatalf("the document has %d passages, too few to tell, want more than %d",
-					now.Passages, 2*corpus.MaxBatch)
+				t.Fatalf("document has %d passages, want more than %d", now.Passages, 2*corpus.MaxBatch)
 			}
 			break
 		}
 		select {
 		case <-changed:
 		case <-time.After(time.Minute):
-			t.Fatalf("its vectors stayed %s", now.Semantic)
+			t.Fatalf("vectors are still %s, want ready", now.Semantic)
 		}
 	}
 	if most := docs.most.Load(); most > corpus.MaxBatch {
@@ -71,7 +70,7 @@ func TestLargeDocumentIsEmbeddedInBatches(t *testing.T) {
 		if !slices.ContainsFunc(found.Results, func(r corpus.Result) bool {
 			return strings.Contains(r.Passage.Text, fmt.Sprintf("number%d.", i))
 		}) {
-			t.Errorf("section %d is not among the %d found by their vectors", i, len(found.Results))
+			t.Errorf("section %d is not among the %d semantic results", i, len(found.Results))
 		}
 	}
 }
@@ -171,8 +170,7 @@ func TestLongDocumentYieldsToSearchedOne(t *testing.T) {
 		t.Errorf("the batches were of %q, want %q", order, want)
 	}
 	if now, err := sh.Document(t.Context(), chat.Local, d.ID); err != nil || now.Semantic != corpus.SemanticReady {
-		t.Errorf("what is sought has its vectors %s (%v) while the long document is at work, want ready",
-			now.Semantic, err)
+		t.Errorf("searched document: semantic %s (%v) during the long document, want ready", now.Semantic, err)
 	}
 }
 
@@ -273,7 +271,7 @@ func TestSameTextIsEmbeddedOnce(t *testing.T) {
 			select {
 			case <-changed:
 			case <-time.After(time.Minute):
-				t.Fatalf("its vectors stayed %s", now.Semantic)
+				t.Fatalf("vectors are still %s, want ready", now.Semantic)
 			}
 		}
 		return texts.Load() - before
@@ -331,7 +329,7 @@ func TestLongDocumentAlternatesWithOtherUsers(t *testing.T) {
 	select {
 	case <-docs.read: // the short document's job has started concurrently
 	case <-t.Context().Done():
-		t.Fatal("the other user's document was not begun")
+		t.Fatal("other user's document was not started")
 	}
 	for range 3 {
 		embedder.goOn <- struct{}{}
@@ -435,7 +433,7 @@ func checkPassages(t *testing.T, e corpus.Extracted, passages []corpus.Passage) 
 			t.Errorf("%q is in no passage, want nothing", string(runes[end:p.Start]))
 		}
 		if p.Text != string(runes[p.Start:p.End]) {
-			t.Errorf("passage %d is not the text at its place", i)
+			t.Errorf("passage %d differs from the text at its position", i)
 		}
 		if p.Tokens > 490 {
 			t.Errorf("passage %d counts %d tokens, want 490 at most", i, p.Tokens)
@@ -456,7 +454,7 @@ func TestSplitIsIdempotent(t *testing.T) {
 		t.Error(d)
 	}
 	if corpus.Split("doc", "sha", e)[0].ID == corpus.Split("doc", "other", e)[0].ID {
-		t.Error("another version has the same passage ids")
+		t.Error("other version has the same passage ids, want new ones")
 	}
 }
 
@@ -534,7 +532,7 @@ func TestCapturedPageIsFoundInItsNamespaceOnly(t *testing.T) {
 	}
 	page.Namespace = "default"
 	if _, err := l.Capture(t.Context(), page); err == nil {
-		t.Error("a page was captured into a namespace that is searched")
+		t.Error("Capture into a searched namespace: got no error, want one")
 	}
 }
 
@@ -559,7 +557,7 @@ func TestDirectoriesRankLast(t *testing.T) {
 		}
 		for i := 1; i < 3; i++ {
 			if found.Results[i].Score > found.Results[i-1].Score {
-				t.Errorf("rerank %v: result %d has the score %v, more than %v before it", rerank, i+1,
+				t.Errorf("rerank %v: score of result %d = %v, want at most %v", rerank, i+1,
 					found.Results[i].Score, found.Results[i-1].Score)
 			}
 		}

@@ -15,7 +15,7 @@ func TestLanguagesOfOtherReplicasAreLoaded(t *testing.T) {
 	there.start(t)
 	query := corpus.Query{Text: "Versicherung", Mode: corpus.ModeLexical}
 	if r := here.search(t, query); len(r.Results) != 0 {
-		t.Fatalf("found %q in nothing", titles(r))
+		t.Fatalf("empty library: found %q", titles(r))
 	}
 	there.add(
 		t, "haus.md",
@@ -28,7 +28,7 @@ func TestLanguagesOfOtherReplicasAreLoaded(t *testing.T) {
 		30 * time.Second,
 	); len(here.search(t, query).Results) == 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("a word in another form is not found")
+			t.Fatal("word in another form is not found")
 		}
 	}
 }

@@ -263,7 +263,7 @@ func TestFailureKeepsReason(t *testing.T) {
 	_, err := sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: d.ID})
 	if chat.CodeOf(err) != chat.CodeConflict ||
 		!strings.Contains(chat.MessageOf(err).String(), broken.Detail.String()) {
-		t.Errorf("Read = %v, want a conflict that says why", err)
+		t.Errorf("Read = %v, want a conflict with the reason", err)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestCachedVersionMatchesDatabaseAfterNotification(t *testing.T) {
 		versions()
 	}
 	if asked != before {
-		t.Errorf("the database was asked %d times for a version that nothing changed", asked-before)
+		t.Errorf("got %d queries for an unchanged version, want none", asked-before)
 	}
 	if err := sh.Delete(ctx, chat.Local, d.ID); err != nil {
 		t.Fatal(err)
@@ -516,7 +516,7 @@ func TestOnePageRenderPerUser(t *testing.T) {
 		}
 	}
 	if n := drawn.Load(); n != 1 {
-		t.Errorf("drawn %d times, want once: the others waited and were told", n)
+		t.Errorf("rendered %d times, want once for all waiting callers", n)
 	}
 }
 

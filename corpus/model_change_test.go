@@ -73,7 +73,7 @@ func (sh *shelf) allSemantic(t *testing.T, want corpus.Semantic) {
 		}
 		select {
 		case <-late:
-			t.Fatalf("the vectors are not all %s: %v", want, docs)
+			t.Fatalf("vectors are not all %s: %v", want, docs)
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
@@ -141,7 +141,7 @@ func TestVectorsWithoutModelNameAreKept(t *testing.T) {
 				}
 				select {
 				case <-late:
-					t.Fatalf("by meaning nothing is found: %+v", found)
+					t.Fatalf("semantic search finds nothing: %+v", found)
 				case <-time.After(10 * time.Millisecond):
 				}
 			}
@@ -273,7 +273,7 @@ func TestScoresAreComparableAcrossEmbedders(t *testing.T) {
 		}
 		for i, r := range found {
 			if i > 0 && r.Score > found[i-1].Score {
-				t.Errorf("%v in common: result %d has %v after %v", common, i, r.Score, found[i-1].Score)
+				t.Errorf("%v in common: result %d has score %v after %v", common, i, r.Score, found[i-1].Score)
 			}
 			name := r.Document.Filename + strconv.Itoa(r.Passage.Ordinal)
 			if common == 0 {
@@ -326,7 +326,7 @@ func TestAnsweringPassagesReachDefaultScore(t *testing.T) {
 	const fetched, asked, score = "../.cache/embedding/all-MiniLM-L6-v2", "../e2e/eval/everyday/", 0.7
 	if _, err := os.Stat(fetched); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("the embedding model is missing: %v", err)
+			t.Fatalf("embedding model is missing: %v", err)
 		}
 		t.Skip("no embedding model: make embedding fetches it")
 	}
@@ -530,7 +530,7 @@ func TestEmbeddingCrashingThreeTimesFails(t *testing.T) {
 	}
 	if err := errors.Join(sh.Delete(t.Context(), chat.Local, d.ID),
 		sh.Restore(t.Context(), chat.Local, d.ID)); err != nil || *q.embeds != 0 {
-		t.Errorf("what is left to do is queued again: %d jobs for vectors, %v; want none", *q.embeds, err)
+		t.Errorf("jobs for vectors after the restore: got %d, %v; want none", *q.embeds, err)
 	}
 	if err := sh.Retry(t.Context(), chat.Local, d.ID); err != nil {
 		t.Errorf("Retry: %v, want no error", err)

@@ -225,10 +225,10 @@ func TestDeletedDocumentIsPurged(t *testing.T) {
 		return chat.CodeOf(err) == chat.CodeNotFound
 	}
 	if gone(d) {
-		t.Error("the original went while another document has its bytes")
+		t.Error("original was purged while another document has its bytes")
 	}
 	if !gone(other) {
-		t.Error("the original stayed after the last document with its bytes went")
+		t.Error("original is kept after its last document was deleted")
 	}
 }
 
@@ -254,12 +254,12 @@ func TestOriginalOfReplacedVersionIsPurged(t *testing.T) {
 	sh.add(t, "a.txt", "The second version.")
 	sh.wait(t)
 	if has(first) {
-		t.Error("the original of the first version is still there")
+		t.Error("original of the first version is kept, want it purged")
 	}
 	third := sh.add(t, "a.txt", "The third version.")
 	sh.wait(t)
 	if !has(shared) || !has(third) {
-		t.Error("an original went that a document has")
+		t.Error("original of a document was purged")
 	}
 }
 

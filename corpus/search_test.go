@@ -166,7 +166,7 @@ func TestSearchDetails(t *testing.T) {
 		if got := titles(
 			sh.search(t, corpus.Query{Text: "slates rent", Documents: []string{lease.ID}}),
 		); !slices.Equal(got, []string{"lease.md"}) {
-			t.Errorf("in one document found %q", got)
+			t.Errorf("search in one document = %q", got)
 		}
 		found := sh.search(t, corpus.Query{
 			Text: "slates rent", Documents: []string{lease.ID}, Filter: &corpus.Filter{Text: "survey"},
@@ -177,7 +177,7 @@ func TestSearchDetails(t *testing.T) {
 		if got := titles(
 			sh.search(t, corpus.Query{Text: "slates rent", Filter: &corpus.Filter{Text: "survey"}}),
 		); !slices.Equal(got, []string{"survey.md"}) {
-			t.Errorf("with a filter found %q", got)
+			t.Errorf("search with a filter = %q", got)
 		}
 	})
 	t.Run("the snippet marks the words", func(t *testing.T) {
@@ -376,7 +376,7 @@ func TestRead(t *testing.T) {
 	}
 	text, err := sh.Text(t.Context(), chat.Local, d.ID)
 	if err != nil || strings.Join(strings.Fields(whole.String()), "") != strings.Join(strings.Fields(text), "") {
-		t.Errorf("the pages together are not the text, %v", err)
+		t.Errorf("pages together differ from the text: %v", err)
 	}
 	if len(first.Outline) != 41 || first.Outline[1].Title != "Chapter 1" || first.Focused {
 		t.Errorf("outline of %d: %+v, want 41", len(first.Outline), first.Outline[:2])
@@ -397,7 +397,7 @@ func TestRead(t *testing.T) {
 	}
 	if r := read(t, sh, corpus.ReadRequest{Document: d.ID, Focus: "xylophone"}); r.Focused ||
 		r.Passages[0].Ordinal != 0 {
-		t.Error("a focus that finds nothing must read from the start")
+		t.Error("focus without matches: got other passages than from the start")
 	}
 	_, err = sh.Read(t.Context(), chat.Local, corpus.ReadRequest{Document: d.ID, Part: 99})
 	if chat.CodeOf(err) != chat.CodeNotFound {
@@ -534,13 +534,13 @@ func TestSimilaritiesMatchSemanticSearch(t *testing.T) {
 		}
 		for _, r := range found.Results {
 			if r.Similarity == nil || *r.Similarity != want[r.Passage.ID] {
-				t.Errorf("%s: the similarity of %s is not %v", name, r.Document.Filename, want[r.Passage.ID])
+				t.Errorf("%s: similarity of %s differs from %v", name, r.Document.Filename, want[r.Passage.ID])
 			}
 		}
 	}
 	r := sh.search(t, corpus.Query{Text: query, Mode: corpus.ModeLexical}).Results[0]
 	if r.Cosine != nil || r.Similarity != nil {
-		t.Errorf("a search by words looked at vectors: %v", r)
+		t.Errorf("lexical search computed similarities: %v", r)
 	}
 	found := sh.search(t, corpus.Query{Text: query, Mode: corpus.ModeLexical, MinScore: 0.9})
 	if len(found.Notes) != 1 || !strings.Contains(found.Notes[0], "a search by words does not look at") {
@@ -606,7 +606,7 @@ func TestRerankerFailureKeepsResults(t *testing.T) {
 			t.Errorf("%s: it was asked about %v passages, want 2 once", tt.name, asks)
 		}
 		if found = sh.search(t, corpus.Query{Text: "roof"}); len(asks) != 1 || titles(found)[0] != "First.md" {
-			t.Errorf("%s: without Rerank it was asked %d times and %q is first", tt.name, len(asks), titles(found)[0])
+			t.Errorf("%s: without Rerank got %d requests and %q first", tt.name, len(asks), titles(found)[0])
 		}
 	}
 }

@@ -71,18 +71,18 @@ func TestRendersAreCachedAndBounded(t *testing.T) {
 				drawingBytes)
 		}
 		if _, ok, _ := d.get("4"); !ok {
-			t.Error("the newest drawing is gone")
+			t.Error("newest drawing was evicted")
 		}
 		for sha, err := range map[string]error{"broken": undrawnOffice, "other": errors.New("no disk")} {
 			<-d.begin(t.Context(), "a", sha, func(context.Context) (*Drawn, error) { return nil, err }).done
 			if _, ok, got := d.get(sha); !ok || !errors.Is(got, err) {
-				t.Errorf("the failure %v is forgotten at once", err)
+				t.Errorf("failure %v is not cached", err)
 			}
 		}
 		gone := &chat.Error{Code: chat.CodeNotFound}
 		<-d.begin(t.Context(), "a", "gone", func(context.Context) (*Drawn, error) { return nil, gone }).done
 		if _, ok, _ := d.get("gone"); ok {
-			t.Error("a document that is gone is remembered")
+			t.Error("deleted document is cached")
 		}
 		if err := d.close(); err != nil {
 			t.Fatal(err)
@@ -138,10 +138,10 @@ func TestImageCacheEvictsLeastRecentlyUsed(t *testing.T) {
 	}
 	c.putImage(image(4), big, nil)
 	if has(1) {
-		t.Error("the image not used longest is still there")
+		t.Error("least recently used image is cached, want it evicted")
 	}
 	if !has(0) {
-		t.Error("an image that was used lately is gone")
+		t.Error("recently used image was evicted")
 	}
 	if c.bytes > imageBytes {
 		t.Errorf("%d bytes are kept, want at most %d", c.bytes, imageBytes)
@@ -316,6 +316,6 @@ func (w waiting) EmbedNow(ctx context.Context, passages []string) ([][]float32, 
 // A run that passages wait for must not wait for the scale of its own embedder.
 func TestCalibrationDoesNotDelayRuns(t *testing.T) {
 	if _, err := newSimilarities().scaleOf(t.Context(), waiting{}); err != nil {
-		t.Errorf("the scale can't be measured: %v", err)
+		t.Errorf("scaleOf: %v", err)
 	}
 }

@@ -45,10 +45,10 @@ func TestFailedEmbeddingJobIsQueuedAgain(t *testing.T) {
 		select {
 		case <-changed:
 		case <-time.After(time.Minute):
-			t.Fatalf("its vectors stayed %s", now.Semantic)
+			t.Fatalf("vectors are still %s", now.Semantic)
 		}
 	}
 	if !queue.failed.Load() {
-		t.Error("the queue never failed")
+		t.Error("queue never failed")
 	}
 }

@@ -25,7 +25,7 @@ func TestWordBoxesRoundTrip(t *testing.T) {
 		t.Errorf("%d words came back, %v; want %v", len(got), err, words)
 	}
 	if _, err := packed[:len(packed)-1].Unpack(); err == nil {
-		t.Error("half a word was read")
+		t.Error("Unpack of truncated words: got no error, want one")
 	}
 }
 
@@ -60,6 +60,6 @@ func TestWordPiecesContainEachWordOnce(t *testing.T) {
 		failed = err
 	}
 	if failed == nil {
-		t.Error("a damaged block was taken")
+		t.Error("damaged block: got no error, want one")
 	}
 }

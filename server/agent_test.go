@@ -42,7 +42,7 @@ func TestAgentChatReturnsSources(t *testing.T) {
 	}
 	got := b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"}`, "Accept", "text/event-stream")
 	if events := ssetest.NewReader(strings.NewReader(got.body)).All(t); len(events) != len(script()) {
-		t.Errorf("stream of %d events", len(events))
+		t.Errorf("got a stream of %d events", len(events))
 	}
 	got = b.send("POST", "/agent/chat/structured", `{"message":"Is the roof sound?"}`)
 	var grounded api.GroundedResponse
@@ -182,14 +182,14 @@ func TestTraceIsFoldedLog(t *testing.T) {
 	}
 	if early.Tokens != (chat.Tokens{In: 7, Out: 3}) || early.Cost == nil || *early.Cost != 0.125 ||
 		early.LatencyMS < 0 {
-		t.Errorf("what it came to so far: %+v, cost %v", early.Tokens, early.Cost)
+		t.Errorf("cost so far = %+v, %v", early.Tokens, early.Cost)
 	}
 	b.append(run.ID, all[3:]...)
 	got := b.send("GET", "/agent/runs/"+run.ID, "")
 	var tr runlog.Trace
 	got.decode(t, &tr)
 	if tr.Tokens != (chat.Tokens{In: 10, Out: 5}) || tr.Cost == nil || *tr.Cost != 0.25 || tr.LatencyMS != 12 {
-		t.Errorf("what it came to: %+v, cost %v, %d ms; want 12", tr.Tokens, tr.Cost, tr.LatencyMS)
+		t.Errorf("cost = %+v, %v, %d ms; want 12", tr.Tokens, tr.Cost, tr.LatencyMS)
 	}
 	if tr.Status != chat.RunCompleted || tr.Text != "It is sound [1]." || tr.Answer == nil ||
 		tr.LastSeq != int64(len(all)+2) || tr.EndedAt == nil {
@@ -319,7 +319,7 @@ func TestCallIsApprovedOrDenied(t *testing.T) {
 	for _, want := range []string{`data-testid="approval"`, `action="` + base + `approve"`, `action="` + base + `deny"`,
 		"Waits for your approval", "&#34;query&#34;: &#34;slate&#34;"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("page lacks %s", want)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func TestUnknownRouteIsProblem(t *testing.T) {
 		}
 		for _, route := range tt.has {
 			if !slices.Contains(p.Routes, route) {
-				t.Errorf("%s %s: no %s in %q", tt.method, tt.path, route, p.Routes)
+				t.Errorf("%s %s: %s is missing in %q", tt.method, tt.path, route, p.Routes)
 			}
 		}
 		if (tt.status == 405) != (got.header.Get("Allow") != "") {
@@ -160,14 +160,14 @@ func TestListedRoutesMatchRouter(t *testing.T) {
 		method, path, _ := strings.Cut(route, " ")
 		got := b.send("OPTIONS", strings.NewReplacer("{", "", "}", "").Replace(path), "")
 		if got.status != http.StatusNoContent || !strings.Contains(got.header.Get("Allow"), method) {
-			t.Errorf("%s is told, and the router answers %d, Allow %q", route, got.status, got.header.Get("Allow"))
+			t.Errorf("%s: documented, but the router answers %d, Allow %q", route, got.status, got.header.Get("Allow"))
 		}
 	}
 	if n := len(b.directory.programs); n < 50 {
 		t.Errorf("%d routes, want 50 or more", n)
 	}
 	if pages := b.directory.at("/find"); len(pages) > 0 {
-		t.Errorf("%q are told to programs, and are the page's own", pages)
+		t.Errorf("%q: documented, but routes of the page", pages)
 	}
 }
 

@@ -347,7 +347,7 @@ func TestPageRenderErrorIsShown(t *testing.T) {
 	page := b.send("GET", "/d/"+info.ID, "", "Accept", "text/html").body
 	if !strings.Contains(page, sentence) || !strings.Contains(page, "The text of this page.") ||
 		strings.Contains(page, "/pages/1.png") {
-		t.Errorf("the document's page has no %q with the text in the place of the picture:\n%s", sentence, page)
+		t.Errorf("document page lacks %q and the text instead of the picture:\n%s", sentence, page)
 	}
 }
 
@@ -445,7 +445,7 @@ func TestDocumentListIsSearchedFilteredAndSorted(t *testing.T) {
 	page := b.send("GET", "/documents", "", "Accept", "text/html").body
 	for _, want := range []string{"This PDF is damaged", ">east<", "multipart/form-data", "/retry"} {
 		if !strings.Contains(page, want) {
-			t.Errorf("the page does not hold %q", want)
+			t.Errorf("page lacks %q", want)
 		}
 	}
 	for _, query := range []string{"?state=odd", "?kind=odd", "?sort=odd", "?limit=x", "?namespace=a/b"} {
@@ -472,7 +472,7 @@ func TestListFormsWorkWithoutScript(t *testing.T) {
 	}
 	after := b.send("GET", got.header.Get("Location"), "", "Accept", "text/html").body
 	if !strings.Contains(after, `action="/documents/`+d.ID+`/restore"`) {
-		t.Error("the page offers no way back")
+		t.Error("page lacks the restore form")
 	}
 	if got := post("/restore"); got.status != http.StatusSeeOther || got.header.Get("Location") != "/documents" {
 		t.Errorf("restore = %d to %q; want %d and %q",
@@ -508,7 +508,7 @@ func TestProcessingDocumentShowsProgress(t *testing.T) {
 		"Reading page 12 of 80", `max="80" value="12"`, "/documents/d1/cancel", `data-working="1"`,
 	} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("the list does not hold %q: %s", want, b.String())
+			t.Errorf("list lacks %q: %s", want, b.String())
 		}
 	}
 }
@@ -534,7 +534,7 @@ func TestPageShowsEmbeddingTime(t *testing.T) {
 		}
 		for _, want := range []string{want, "Semantic index: 192 of 640 passages"} {
 			if !strings.Contains(b.String(), want) {
-				t.Errorf("%v: the list does not hold %q: %s", left, want, b.String())
+				t.Errorf("%v: list lacks %q: %s", left, want, b.String())
 			}
 		}
 	}
@@ -558,10 +558,10 @@ func TestPageUsesReaderLanguage(t *testing.T) {
 	} {
 		got := b.send("GET", tt.path, "", append([]string{"Accept", "text/html"}, tt.header...)...)
 		if !strings.Contains(got.body, tt.want) || tt.none != "" && strings.Contains(got.body, tt.none) {
-			t.Errorf("%s %q: no %s, or %s, in %s", tt.path, tt.header, tt.want, tt.none, got.body)
+			t.Errorf("%s %q: want %s and no %s in %s", tt.path, tt.header, tt.want, tt.none, got.body)
 		}
 		if !strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Accept-Language") {
-			t.Errorf("%s: Vary is %q", tt.path, got.header.Values("Vary"))
+			t.Errorf("%s: Vary = %q, want Accept-Language", tt.path, got.header.Values("Vary"))
 		}
 	}
 	for _, tt := range []struct{ page, want string }{

@@ -71,7 +71,7 @@ func TestStreamedAnswerUsesRequestedStyle(t *testing.T) {
 			if frame.Name == "answer" {
 				reply{body: frame.Data}.decode(t, &answer)
 				if answer.Seq != seq || answer.Type != "answer" || answer.RunID == "" {
-					t.Errorf("%s: event %d is %s", style, seq, frame.Data)
+					t.Errorf("%s: event %d = %s", style, seq, frame.Data)
 				}
 			}
 		}
@@ -81,12 +81,12 @@ func TestStreamedAnswerUsesRequestedStyle(t *testing.T) {
 			),
 		).All(t)
 		if first := ssetest.NewReader(strings.NewReader(got.body)).All(t); !slices.Equal(again, first) {
-			t.Errorf("style %q: read again it is\n%v\nand was\n%v", style, again, first)
+			t.Errorf("style %q: second stream =\n%v\nwant\n%v", style, again, first)
 		}
 		var run runlog.Trace
 		b.send("GET", "/agent/runs/"+answer.RunID, "").decode(t, &run)
 		if run.Text != answer.Answer || run.Answer == nil || run.Answer.Markdown != answer.Answer {
-			t.Errorf("style %q: the run says %q and %+v, the stream %q; want %q and Markdown %v",
+			t.Errorf("style %q: run has %q and %+v, stream has %q; want %q and Markdown %v",
 				style, run.Text, run.Answer, answer.Answer, answer.Answer, answer.Answer)
 		}
 		for _, tools := range []string{"", "?tools=true"} {

@@ -100,7 +100,7 @@ func TestPanicDuringResponseAbortsIt(t *testing.T) {
 		_, err = res.Body.Read(buf)
 	}
 	if err.Error() == "EOF" {
-		t.Error("the client took half an answer for a whole one")
+		t.Error("client accepted a truncated answer")
 	}
 }
 
@@ -145,12 +145,12 @@ func TestUnknownPathsShareMetricsLabel(t *testing.T) {
 		`footnote_streams_open 0`,
 	} {
 		if !strings.Contains(got, want) {
-			t.Errorf("no %q in the metrics", want)
+			t.Errorf("metrics lack %q", want)
 		}
 	}
 	for line := range strings.Lines(got) {
 		if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "footnote_") {
-			t.Errorf("a metric of another name: %s", line)
+			t.Errorf("metric without the prefix footnote_: %s", line)
 		}
 	}
 }

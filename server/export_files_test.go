@@ -45,11 +45,11 @@ func TestConversationIsExportedAsFiles(t *testing.T) {
 			}
 			z, err := zip.NewReader(bytes.NewReader([]byte(got.body)), int64(len(got.body)))
 			if err != nil {
-				t.Errorf("%s: no Word document: %v", path, err)
+				t.Errorf("%s: open Word file: %v", path, err)
 				continue
 			}
 			if _, err := z.Open("word/footnotes.xml"); err != nil {
-				t.Errorf("%s: no footnotes: %v", path, err)
+				t.Errorf("%s: open footnotes: %v", path, err)
 			}
 		}
 	}

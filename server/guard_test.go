@@ -47,10 +47,10 @@ func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 				}
 			}
 			if rec.Header().Get("X-Request-Id") == "" {
-				t.Error("no X-Request-Id")
+				t.Error("response lacks X-Request-Id")
 			}
 			if strings.Contains(rec.Header().Get("Content-Security-Policy"), "unsafe") {
-				t.Error("the policy allows something unsafe")
+				t.Error("Content-Security-Policy allows unsafe sources")
 			}
 		})
 	}

@@ -86,7 +86,7 @@ func TestServerReportsBuildVersion(t *testing.T) {
 					return attribute(n, "data-testid") == "build"
 				})
 				if len(foot) != 1 || foot[0].FirstChild == nil || foot[0].FirstChild.Data != tt.want {
-					t.Errorf("the foot of %s is not %q: %.300s", path, tt.want, got.body)
+					t.Errorf("footer of %s differs from %q: %.300s", path, tt.want, got.body)
 				}
 			}
 		})

@@ -304,7 +304,7 @@ func TestSearchAndFetchMatchConnectorSchema(t *testing.T) {
 		Results []struct{ ID, Title, URL string }
 	}
 	if err := json.Unmarshal([]byte(text), &said); err != nil {
-		t.Fatalf("the text of search is %.80s: %v", text, err)
+		t.Fatalf("result of search = %.80s: %v", text, err)
 	}
 	first := said.Results[0]
 	if first.ID != found.Results[0].ID || first.Title != "Lamps" || !strings.HasPrefix(first.URL, b.url+"/d/"+doc) {
@@ -335,7 +335,7 @@ func TestSearchAndFetchMatchConnectorSchema(t *testing.T) {
 		whole, id = whole+part.Text, part.Metadata["next"]
 	}
 	if !strings.Contains(whole, "in 1600") || !strings.Contains(whole, "in 1999") {
-		t.Error("the parts together are not the document")
+		t.Error("parts of the document differ from the whole")
 	}
 	for _, id := range []string{"", " ", "x", "Lamps.md", doc + ":0", doc + ":x", doc + ":900", strings.Repeat("é",
 		300)} {
@@ -378,7 +378,7 @@ func TestCancelledMCPQuestionEndsItsRun(t *testing.T) {
 	other, cancelled := ask(kept, "sound"), ask(ctx, "new")
 	cancel()
 	if err := <-cancelled; err == nil {
-		t.Error("the cancelled call has an answer")
+		t.Error("cancelled call has an answer, want an error")
 	}
 	states := func() map[string]chat.RunStatus {
 		sessions, _, err := b.stage.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{Limit: 10})
@@ -403,7 +403,7 @@ func TestCancelledMCPQuestionEndsItsRun(t *testing.T) {
 		}
 	}
 	if got := states()["Is the roof sound?"]; got == chat.RunCancelled {
-		t.Error("another client's run was cancelled")
+		t.Error("other client's run was cancelled")
 	}
 	stop()
 	<-other

@@ -91,7 +91,7 @@ func TestTokenIsValidOnlyForMCP(t *testing.T) {
 		t.Errorf("/mcp without a token = %d, %q", refused.status, how)
 	}
 	if how := b.send("GET", "/sessions", "").header.Get("WWW-Authenticate"); strings.Contains(how, "metadata") {
-		t.Errorf("/sessions says %q, which no token opens", how)
+		t.Errorf("WWW-Authenticate of /sessions = %q, want no metadata", how)
 	}
 	var client struct {
 		ID string `json:"client_id"`
@@ -168,10 +168,10 @@ func TestTokenIsValidOnlyForMCP(t *testing.T) {
 	}
 	if strings.Contains(b.send("GET", "/connections", "", "X-API-Key", given["bert"]).body, "Prog") ||
 		end(given["bert"]) != 404 {
-		t.Error("another user sees or ends the connection")
+		t.Error("other user can list or end the connection")
 	}
 	if end(given["anna"]) != 303 {
-		t.Error("its user can't end it")
+		t.Error("user cannot end the connection")
 	}
 	ended := b.send("POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, bearer...)
 	if how := ended.header.Get("WWW-Authenticate"); ended.status != 401 ||

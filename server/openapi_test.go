@@ -107,24 +107,24 @@ func TestEveryAPIRouteIsDocumented(t *testing.T) {
 		}
 		routed[key] = true
 		if _, ok := d.Paths[openapi.TemplatePath(route.Path)][strings.ToLower(route.Method)]; !ok {
-			t.Errorf("%s %s has no entry in openapi.Operations: describe it there", route.Method, route.Path)
+			t.Errorf("%s %s is missing in openapi.Operations: describe it there", route.Method, route.Path)
 		}
 	}
 	ids := map[string]bool{}
 	for path, methods := range d.Paths {
 		for method, op := range methods {
 			if !routed[method+" "+path] {
-				t.Errorf("%s %s is described, but there is no such route", method, path)
+				t.Errorf("%s %s is documented, but not a route", method, path)
 			}
 			if ids[op.OperationID] {
-				t.Errorf("two operations are called %s", op.OperationID)
+				t.Errorf("several operations have the id %s", op.OperationID)
 			}
 			ids[op.OperationID] = true
 			for _, name := range strings.Split(path, "/") {
 				name = strings.Trim(name, "{}")
 				if strings.Contains(path, "{"+name+"}") &&
 					!strings.Contains(string(mustJSON(t, op.Parameters)), `"Name":"`+name+`","In":"path"`) {
-					t.Errorf("%s %s does not describe %s", method, path, name)
+					t.Errorf("%s %s lacks the parameter %s", method, path, name)
 				}
 			}
 			if len(op.Responses) < 3 {
@@ -155,25 +155,25 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 		for _, f := range slices.Sorted(maps.Keys(s.Properties)) {
 			used[name+"."+f] = true
 			if s.Properties[f].Description == "" {
-				t.Errorf("%s.%s has no description: write a sentence above the field, and run 'make generate'", name, f)
+				t.Errorf("%s.%s lacks a description: comment the field, and run 'make generate'", name, f)
 			}
 		}
 	}
 	for name := range openapi.DescribedFields() {
 		if component, _, _ := strings.Cut(name, "."); d.Components.Schemas[component] != nil && !used[name] {
-			t.Errorf("DescribedFields has %s, which is no field", name)
+			t.Errorf("DescribedFields has %s, which is not a field", name)
 		} else if d.Components.Schemas[component] == nil && component != "Question" {
-			t.Errorf("DescribedFields has %s of a type that nothing uses", name)
+			t.Errorf("DescribedFields has %s of an unused type", name)
 		}
 	}
 	for _, kind := range chat.Kinds {
 		if d.Components.Schemas["Event_"+string(kind)] == nil {
-			t.Errorf("the event %s is not described", kind)
+			t.Errorf("event %s is not documented", kind)
 		}
 	}
 	for ref := range strings.SplitSeq(d.raw, `"$ref":"#/components/schemas/`) {
 		if name, _, _ := strings.Cut(ref, `"`); !strings.HasPrefix(ref, "{") && d.Components.Schemas[name] == nil {
-			t.Errorf("%s is referred to, but not there", name)
+			t.Errorf("schema %s is referenced, but missing", name)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func TestExamplesMatchResponses(t *testing.T) {
 			}
 			t.Run(method+" "+path, func(t *testing.T) {
 				if body.Example == nil {
-					t.Fatal("no example")
+					t.Fatal("body lacks an example")
 				}
 				if err := d.check(t, body.Schema, string(body.Example), false); err != nil {
 					t.Error(err)
@@ -326,7 +326,7 @@ func TestResponsesMatchSchema(t *testing.T) {
 				tt.method,
 			)].Responses[strconv.Itoa(tt.status)].Content[kind]
 			if !ok {
-				t.Fatalf("%d %s is not described", tt.status, kind)
+				t.Fatalf("%d %s is not documented", tt.status, kind)
 			}
 			if err := d.check(t, content.Schema, got.body, true); err != nil {
 				t.Errorf("%v\n%s", err, got.body)
@@ -396,7 +396,7 @@ func TestFilesAreCheckedBeforeUpload(t *testing.T) {
 		}
 	}
 	if list := b.send("GET", "/documents", ""); !strings.Contains(list.body, `"documents":[]`) {
-		t.Errorf("after a check there are documents: %s", list.body)
+		t.Errorf("check added documents: %s", list.body)
 	}
 	head := strings.Repeat("a", corpus.SniffBytes)
 	if got := check(
@@ -406,7 +406,7 @@ func TestFilesAreCheckedBeforeUpload(t *testing.T) {
 		got.body,
 		`"refused":[]`,
 	) {
-		t.Errorf("what follows the beginning counts: %s", got.body)
+		t.Errorf("text after the beginning is checked: %s", got.body)
 	}
 	many := make([]string, 101)
 	for i := range many {

@@ -166,7 +166,7 @@ func TestConversationKeepsOptions(t *testing.T) {
 	if got := options(
 		ask(url.Values{"message": {"And the door?"}, "model": {""}, "toolset": {""}, "namespace": {""}}),
 	); got != [3]string{} {
-		t.Errorf("with the usual again: %v", got)
+		t.Errorf("options after a return to the defaults = %v", got)
 	}
 	if diff := cmp.Diff(map[string]string{"toolset": ""}, chosenOn(t, b.page("/c/s1")).Now); diff != "" {
 		t.Errorf("the conversation with the usual again (-want +got):\n%s", diff)
@@ -202,7 +202,7 @@ func TestConversationKeepsDocuments(t *testing.T) {
 		}
 	}
 	if page := b.page("/c/s1"); !strings.Contains(page, `<input type="hidden" name="document_ids" value="">`) {
-		t.Error("the box of a conversation does not say when no document is ticked")
+		t.Error("form of a conversation lacks the empty document_ids")
 	}
 }
 
@@ -239,7 +239,7 @@ func TestRemovedModelIsReplacedByDefault(t *testing.T) {
 		}
 	}
 	if page := b.page("/c/" + b.begin("Is it dry?").SessionID); strings.Contains(page, "no longer offered") {
-		t.Error("a turn of a model that is offered says that it is not")
+		t.Error(`turn of an offered model has "no longer offered"`)
 	}
 }
 
@@ -297,11 +297,11 @@ func TestRejectedFormKeepsText(t *testing.T) {
 		}
 		if tt.session != "no/such" &&
 			!strings.HasSuffix(box.Why, "Shorten it, or upload the long part as a document.") {
-			t.Errorf("%s: the reason is %q", tt.name, box.Why)
+			t.Errorf("%s: reason = %q", tt.name, box.Why)
 		}
 		if tt.turns != "" &&
 			(!strings.Contains(got.body, "turn-"+tt.turns) || strings.Contains(got.body, `http-equiv="refresh"`)) {
-			t.Errorf("%s: it is not the page of the conversation, or it goes away by itself", tt.name)
+			t.Errorf("%s: got another page than the conversation, or a redirect", tt.name)
 		}
 	}
 	if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept",
@@ -325,7 +325,7 @@ func TestAnswerNamesNonDefaultModel(t *testing.T) {
 				"text/event-stream").body,
 		} {
 			if strings.Contains(body, "Answered by") != (tt.want != "") || !strings.Contains(body, tt.want) {
-				t.Errorf("%s of an answer by %s does not say %q", where, tt.model, tt.want)
+				t.Errorf("%s of an answer by %s lacks %q", where, tt.model, tt.want)
 			}
 		}
 	}
@@ -367,7 +367,7 @@ func TestPagePreloadsAllScripts(t *testing.T) {
 		known[address] = true
 		files = append(files, address)
 		if !preloaded[address] {
-			t.Errorf("the browser learns of %s from another script only", address)
+			t.Errorf("page does not preload %s", address)
 		}
 		got := b.send("GET", address, "")
 		if got.status != 200 || !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
@@ -380,7 +380,7 @@ func TestPagePreloadsAllScripts(t *testing.T) {
 	}
 	for address := range preloaded {
 		if !known[address] {
-			t.Errorf("%s is fetched and not used", address)
+			t.Errorf("page preloads %s, which no script uses", address)
 		}
 	}
 	if len(known) < 2 {
@@ -403,7 +403,7 @@ func TestStreamSendsRunBudget(t *testing.T) {
 	run := b.begin("How is the roof?")
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html").body
 	if !strings.Contains(page, `<div id="composer-use"></div>`) {
-		t.Fatal("the page knows the budget before the run began")
+		t.Fatal("page has a budget before the run started")
 	}
 	b.append(
 		run.ID, chat.RunStarted{
@@ -416,7 +416,7 @@ func TestStreamSendsRunBudget(t *testing.T) {
 		`data-use="time" data-limit="90"`,
 	} {
 		if !strings.Contains(stream, want) {
-			t.Errorf("%s is not in the stream:\n%s", want, stream)
+			t.Errorf("stream lacks %s:\n%s", want, stream)
 		}
 	}
 }
@@ -429,10 +429,10 @@ func TestModelHintFitsDeployment(t *testing.T) {
 	for _, path := range []string{"/model", "/c/" + run.SessionID} {
 		got := b.send("GET", path, "", "Accept", "text/html").body
 		if path == "/model" && !strings.Contains(got, "OPENAI_BASE_URL=") {
-			t.Errorf("%s does not say how a model is connected", path)
+			t.Errorf("%s lacks how to connect a model", path)
 		}
 		if strings.Contains(got, "make run") || strings.Contains(got, "bin/footnote") {
-			t.Errorf("%s names a command that only a build from the sources has", path)
+			t.Errorf("%s names a command of a build from source", path)
 		}
 	}
 }
@@ -506,11 +506,11 @@ func TestAddPageByForm(t *testing.T) {
 	got = b.send("POST", "/add", url.Values{"url": {site + "/lease"}}.Encode(), html...)
 	to := got.header.Get("Location")
 	if got.status != 303 || !strings.HasPrefix(to, "/add?added=") {
-		t.Fatalf("%d %s, want 303 to what became of it", got.status, to)
+		t.Fatalf("got %d %s, want 303 to the added page", got.status, to)
 	}
 	b.settled(strings.TrimPrefix(to, "/add?added="))
 	if got = b.send("GET", to, "", html...); got.status != 200 || !strings.Contains(got.body, "The lease") {
-		t.Errorf("what became of it = %d %.200s", got.status, got.body)
+		t.Errorf("added page = %d %.200s", got.status, got.body)
 	}
 	if again := b.send("POST", "/add", url.Values{"url": {site + "/lease"}}.Encode(), html...); again.header.Get(
 		"Location") != to+"&again=true" {
@@ -523,7 +523,7 @@ func TestAddPageByForm(t *testing.T) {
 		got := b.send("POST", "/add", url.Values{"url": {typed}}.Encode(), html...)
 		if got.status != status || !strings.Contains(got.body, `value="`+typed+`"`) ||
 			!strings.Contains(got.body, `aria-describedby="add-said"`) {
-			t.Errorf("%q: %d, want %d, the sentence and what was typed", typed, got.status, status)
+			t.Errorf("%q: got %d, want %d, the sentence and the input", typed, got.status, status)
 		}
 	}
 	if got := b.send("GET", "/add?url="+url.QueryEscape("javascript:alert(1)"), "", html...); got.status != 400 ||
@@ -538,7 +538,7 @@ func TestBookmarkletUsesServerOrigin(t *testing.T) {
 		got := b.send("GET", path, "", "Accept", "text/html", "Host", "ask.example.org:8443", "X-Forwarded-Proto",
 			"https")
 		if want := "https://ask.example.org:8443/add?"; !strings.Contains(got.body, want) {
-			t.Errorf("%s has no bookmark with %s", path, want)
+			t.Errorf("%s lacks the bookmarklet with %s", path, want)
 		}
 	}
 }
@@ -595,19 +595,19 @@ func TestAPIReferencePage(t *testing.T) {
 	ids := map[string]bool{}
 	for _, n := range elements(doc, func(n *html.Node) bool { return attribute(n, "id") != "" }) {
 		if id := attribute(n, "id"); ids[id] {
-			t.Errorf("the id %s is there twice", id)
+			t.Errorf("id %s is duplicated", id)
 		} else {
 			ids[id] = true
 		}
 	}
 	for _, op := range openapi.Operations() {
 		if !ids[op.ID()] || !strings.Contains(got.body, ">"+openapi.TemplatePath(op.Path)+"<") {
-			t.Errorf("%s %s is not on the page", op.Method, op.Path)
+			t.Errorf("page lacks %s %s", op.Method, op.Path)
 		}
 	}
 	for _, a := range elements(doc, func(n *html.Node) bool { return n.Data == "a" }) {
 		if name, ok := strings.CutPrefix(attribute(a, "href"), "#"); ok && name != "" && !ids[name] {
-			t.Errorf("a link to #%s leads nowhere", name)
+			t.Errorf("target of the link #%s is missing", name)
 		}
 	}
 	for _, n := range elements(doc, func(n *html.Node) bool { return n.Data == "script" }) {
@@ -616,6 +616,6 @@ func TestAPIReferencePage(t *testing.T) {
 		}
 	}
 	if strings.Contains(got.body, "data-keys") {
-		t.Error("a server without keys asks for one")
+		t.Error("server without keys asks for one")
 	}
 }

@@ -267,7 +267,7 @@ func TestAISDKResumesOnlyActiveRuns(t *testing.T) {
 	}
 	for _, part := range []string{`"messageId":"` + run.ID + `"`, `"delta":"So"`, `"type":"abort"`, "[DONE]"} {
 		if !strings.Contains(all.String(), part) {
-			t.Errorf("the stream has no %s: %s", part, all.String())
+			t.Errorf("stream lacks %s: %s", part, all.String())
 		}
 	}
 	if got := b.send("GET", "/ui/chat/"+run.SessionID+"/stream", ""); got.status != 204 {

@@ -154,7 +154,7 @@ func TestUserDataIsIsolated(t *testing.T) {
 		seen[name] = true
 		row, ok := rights[name]
 		if !ok {
-			t.Errorf("%s has no row in rights", name)
+			t.Errorf("%s lacks a row in rights", name)
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -187,11 +187,11 @@ func TestUserDataIsIsolated(t *testing.T) {
 	}
 	for name := range rights {
 		if !seen[name] {
-			t.Errorf("%s is no route", name)
+			t.Errorf("%s is not a route", name)
 		}
 	}
 	if after := hers(); after != before {
-		t.Errorf("it was changed:\n%s\n%s", before, after)
+		t.Errorf("data before:\n%s\nafter:\n%s", before, after)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestSessionIDsAreUniquePerUser(t *testing.T) {
 		}
 	}
 	if now := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["anna"]).body; now != hers {
-		t.Errorf("her session was\n%s\nand is\n%s", hers, now)
+		t.Errorf("session before =\n%s\nafter\n%s", hers, now)
 	}
 	if got := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["bert"]); got.status != 200 ||
 		leaks(got.body) || strings.Contains(got.body, secret) {
@@ -435,13 +435,13 @@ func TestWebhookIsSetByFormAndAPI(t *testing.T) {
 	}
 	got = b.send("GET", "/standing", "", "Accept", "text/html")
 	if strings.Contains(got.body, "whsec_") || !strings.Contains(got.body, "The first message is on its way.") {
-		t.Error("the secret is shown twice, or the state is missing")
+		t.Error("page shows the secret again or lacks the state")
 	}
 	got = b.send("POST", "/standing/webhook?_method=PUT", "url=%22%3E%3Cb%3E",
 		"Content-Type", formKind, "Accept", "text/html")
 	if got.status != 400 || !strings.Contains(got.body, "This is no address that changes can be sent to.") ||
 		!strings.Contains(got.body, `value="&#34;&gt;&lt;b&gt;"`) {
-		t.Errorf("what is no address: %d, want it back with the reason", got.status)
+		t.Errorf("invalid address: got %d, want 400 with the input and the reason", got.status)
 	}
 	var state api.WebhookState
 	b.send("PUT", "/standing/webhook", `{"url":"https://two.example/"}`, "Content-Type", "application/json").
@@ -504,12 +504,12 @@ func TestShareLinkShowsOnlyItsAnswer(t *testing.T) {
 
 	open := b.send("GET", "/s/"+path, "", "Accept", "text/html")
 	if open.status != 200 || !strings.Contains(open.body, "Where is "+secret) {
-		t.Errorf("opened without a key: %d %s", open.status, open.body)
+		t.Errorf("share link without a key: got %d %s, want 200", open.status, open.body)
 	}
 	for _, never := range []string{"/d/", "/c/", "/documents", "/agent", "<script", "<form", link.RunID,
 		link.SessionID} {
 		if strings.Contains(open.body, never) {
-			t.Errorf("the page has %q:\n%s", never, open.body)
+			t.Errorf("page has %q:\n%s", never, open.body)
 		}
 	}
 	for name, want := range map[string]string{
@@ -540,7 +540,7 @@ func TestShareLinkShowsOnlyItsAnswer(t *testing.T) {
 		t.Errorf("status of a link that never was = %d, of an ended one = %d, want 404", never.status, ended.status)
 	}
 	if diff := cmp.Diff(never.body, ended.body); diff != "" {
-		t.Errorf("one can tell an ended link from none (-none +ended):\n%s", diff)
+		t.Errorf("ended link differs from an unknown one (-unknown +ended):\n%s", diff)
 	}
 }
 

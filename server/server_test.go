@@ -336,7 +336,7 @@ func TestStreamReportsAddedAndRemovedDocuments(t *testing.T) {
 	once := open("")
 	empty := next(once)
 	if empty.Documents != "0" {
-		t.Errorf("without documents it tells of %q, want 0", empty.Documents)
+		t.Errorf("documents of an empty library = %q, want 0", empty.Documents)
 	}
 	if event, err := once.Next(); err == nil {
 		t.Errorf("without ?seen= there is another event: %+v; want the end", event)
@@ -358,7 +358,7 @@ func TestStreamReportsAddedAndRemovedDocuments(t *testing.T) {
 		now = next(page)
 	}
 	if missed := next(open("?seen=" + one)); missed.Documents != "0" {
-		t.Errorf("a page that missed changes is told of %q documents, want 0", missed.Documents)
+		t.Errorf("documents after missed changes = %q, want 0", missed.Documents)
 	}
 }
 

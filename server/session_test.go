@@ -105,7 +105,7 @@ func TestHistoryIncludesToolsOnRequest(t *testing.T) {
 	}
 	if told.Name != "web_search" || told.CallID != "c1" || !strings.Contains(told.Content, `"title":"b"`) ||
 		!told.Timestamp.Equal(time.UnixMicro(1_500_000)) {
-		t.Errorf("told: %+v; want Name %q, CallID %q, %q in it", told, "web_search", "c1", `"title":"b"`)
+		t.Errorf("message = %+v; want Name %q, CallID %q, %q in it", told, "web_search", "c1", `"title":"b"`)
 	}
 	for i := range 20 {
 		b.send("POST", "/chat", fmt.Sprintf(`{"message":"Question %d","session_id":"s1"}`, i))

@@ -74,7 +74,7 @@ func TestFeedbackIsCreatedUpdatedListedAndDeleted(t *testing.T) {
 	}
 	html := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html")
 	if !strings.Contains(html.body, `aria-pressed="true"`) || !strings.Contains(html.body, "&#34;no&#34;") {
-		t.Error("the page does not show it")
+		t.Error("page lacks the feedback")
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
 	if got := b.send("POST", at, "rating=none", form...); got.status != 303 ||
@@ -157,7 +157,7 @@ func TestQueuedQuestionsAreEditedAndRemoved(t *testing.T) {
 	}
 	if page := b.send("GET", "/c/"+run.SessionID, "", "Accept",
 		"text/html"); strings.Index(page.body, ">two<") > strings.Index(page.body, ">one, mended<") {
-		t.Error("the page shows another order")
+		t.Error("page has another order")
 	}
 	if got := b.send("DELETE", at+"/"+one.ID, ""); got.status != 204 {
 		t.Errorf("DELETE: %d, want 204", got.status)
@@ -172,11 +172,11 @@ func TestQueuedQuestionsAreEditedAndRemoved(t *testing.T) {
 	fragment = b.send("GET", "/c/"+run.SessionID+"/next?after="+run.ID, "", "HX-Request", "true")
 	for _, want := range []string{"turn-" + next.ID, `id="composer-bar"`, `id="queue"`} {
 		if !strings.Contains(fragment.body, want) {
-			t.Errorf("the next turns lack %s", want)
+			t.Errorf("next turns lack %s", want)
 		}
 	}
 	if strings.Contains(fragment.body, "turn-"+run.ID+`"`) {
-		t.Error("the turn before is sent again")
+		t.Error("response repeats the previous turn")
 	}
 }
 
@@ -200,6 +200,6 @@ func TestStepRepeatIsSiblingRun(t *testing.T) {
 	}
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html")
 	if !strings.Contains(page.body, "3/3") {
-		t.Error("the page does not offer three versions")
+		t.Error("page lacks the three versions")
 	}
 }

@@ -144,7 +144,7 @@ func TestStreamResumesAtEveryPosition(t *testing.T) {
 		check(t, k, path, "Last-Event-ID", strconv.Itoa(k))
 		if got := b.send("GET", path+"?after="+strconv.Itoa(k),
 			""); len(ssetest.NewReader(strings.NewReader(got.body)).All(t)) != len(all)-k {
-			t.Errorf("after %d the stream of an ended run has another length", k)
+			t.Errorf("after %d: stream of an ended run has another length", k)
 		}
 	}
 	if got := b.send("GET", path, "", "Last-Event-ID", strconv.Itoa(len(all))); got.status != http.StatusNoContent {
@@ -525,7 +525,7 @@ func TestStreamResumesAfterRestart(t *testing.T) {
 					t.Errorf("serve: %v, want no error", err)
 				}
 				if _, err := http.Get("http://" + ln.Addr().String() + "/readyz"); err == nil {
-					t.Error("a server that is shut down still answers")
+					t.Error("server responds after its shutdown")
 				}
 				if err := db.Close(); err != nil {
 					t.Error(err)
@@ -587,18 +587,18 @@ func TestReaderGetsResetAfterLogTruncation(t *testing.T) {
 	b.loseAfter(2)
 	for name, r := range readers {
 		if told := take(t, r, 3); told[0].Name != "reset" || told[1].ID != "1" || told[2].ID != "2" {
-			t.Errorf("%s: told %v; want %q, %q, %q", name, told, "reset", "1", "2")
+			t.Errorf("%s: got events %v; want %q, %q, %q", name, told, "reset", "1", "2")
 		}
 	}
 	b.append(run.ID, step("c2", "other words"), step("c3", "and others"), step("c4", "and more"),
 		chat.RunDone{Status: chat.RunCompleted})
 	want := b.logged(run.ID)
 	if diff := cmp.Diff(want[2:], take(t, readers[path], len(want)-2)); diff != "" {
-		t.Errorf("what follows (-want +got):\n%s", diff)
+		t.Errorf("later events (-want +got):\n%s", diff)
 	}
 	for i, ev := range take(t, readers["/runs/"+run.ID+"/stream"], len(want)-2) {
 		if ev.ID != fmt.Sprint(i+3) {
-			t.Errorf("fragment %d has the number %s", i+3, ev.ID)
+			t.Errorf("id of fragment %d = %s", i+3, ev.ID)
 		}
 	}
 	_, late := b.open(path)

@@ -118,14 +118,13 @@ func TestUploadStatusFollowsRejectionReason(t *testing.T) {
 		for _, r := range res.Rejected {
 			if !strings.Contains(page.body, r.Filename) ||
 				!strings.Contains(page.body, html.EscapeString(string(r.Detail))) {
-				t.Errorf("%s: the page does not name %q and %q", tt.name, r.Filename, r.Detail)
+				t.Errorf("%s: page lacks %q and %q", tt.name, r.Filename, r.Detail)
 			}
 		}
 	}
 	body, kind := form(t, fine)
 	if got := b.send("POST", "/documents", body, "Content-Type", kind, "Accept", "text/html"); got.status != 303 ||
 		got.header.Get("Location") != "/documents" {
-		t.Errorf("a form of which all was taken: %d %q; want 303 and %q",
-			got.status, got.header.Get("Location"), "/documents")
+		t.Errorf("complete form: got %d %q; want 303 and %q", got.status, got.header.Get("Location"), "/documents")
 	}
 }

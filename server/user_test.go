@@ -93,7 +93,7 @@ func TestRequestsAreLocalUntilFirstKey(t *testing.T) {
 	}
 	if got := b.send("GET", "/sessions", "", "X-API-Key", local); got.status != 200 ||
 		!strings.Contains(got.body, "roof") {
-		t.Errorf("what was there before: %d %s; want 200 and %q in it", got.status, got.body, "roof")
+		t.Errorf("earlier sessions: got %d %s; want 200 and %q in it", got.status, got.body, "roof")
 	}
 }
 
@@ -245,17 +245,17 @@ func TestLocalUserSelectsModel(t *testing.T) {
 	}
 	if got := b.send("PUT", "/model", `{"port":11434,"model":"qwen3:8b"}`); got.status != http.StatusOK ||
 		got.body != `{"model":"qwen3:8b","tools":true,"took_ms":12}`+"\n" {
-		t.Errorf("PUT /model: %d %s", got.status, got.body)
+		t.Errorf("PUT /model: got %d %s, want 200", got.status, got.body)
 	}
 	got := b.send("POST", "/model?_method=PUT", "service=openai&model=broken&key=sk-hidden", "Content-Type", formKind,
 		"Accept", "text/html")
 	for _, want := range []string{"broken was not taken", `value="broken"`, `role="alert"`} {
 		if got.status != http.StatusBadRequest || !strings.Contains(got.body, want) {
-			t.Errorf("a model that does not answer: %d, without %q in it", got.status, want)
+			t.Errorf("unavailable model: got %d, want 400 and %q", got.status, want)
 		}
 	}
 	if strings.Contains(got.body, "sk-hidden") {
-		t.Error("the key is shown again")
+		t.Error("page shows the key again")
 	}
 }
 
@@ -263,9 +263,12 @@ func TestLocalUserSelectsModel(t *testing.T) {
 func TestModelSelectionIsDeniedWithReason(t *testing.T) {
 	asked := func(c *Config) {
 		find := c.Desk.Find
-		c.Desk.Find = func(ctx context.Context) modelchoice.Found { t.Error("somebody looked"); return find(ctx) }
+		c.Desk.Find = func(ctx context.Context) modelchoice.Found {
+			t.Error("got a look for models, want none")
+			return find(ctx)
+		}
 		c.Desk.Choose = func(context.Context, modelchoice.Choice) (modelchoice.Tried, error) {
-			t.Error("somebody chose")
+			t.Error("got a selected model, want none")
 			return modelchoice.Tried{}, nil
 		}
 	}
@@ -465,7 +468,7 @@ func TestCORSIsDisabledWithoutAllowedOrigins(t *testing.T) {
 			Store: b.store, Feed: b.feed, Library: b.library, Runs: b.stage, Places: b.Server.places.Follower,
 			Origins: []string{origin},
 		}); err == nil {
-			t.Errorf("%q is taken for an origin", origin)
+			t.Errorf("New accepts the origin %q, want an error", origin)
 		}
 	}
 }
@@ -545,7 +548,7 @@ func TestQuestionSurvivesSignIn(t *testing.T) {
 	}
 	runs, err := b.stage.store.Runs(t.Context(), chat.Scope{User: "anna"}, run.SessionID)
 	if err != nil || len(runs) != 1 {
-		t.Errorf("%d runs, %v: a question of somebody signed out was asked; want 1 run", len(runs), err)
+		t.Errorf("got %d runs, %v after a question without a session; want 1 run", len(runs), err)
 	}
 }
 

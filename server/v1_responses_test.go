@@ -229,7 +229,7 @@ func TestBackgroundResponseIsCancelled(t *testing.T) {
 		stopped, err := client.Responses.Cancel(t.Context(), got.ID)
 		if err != nil || stopped.Status != "cancelled" || stopped.OutputText() != "So far" ||
 			stopped.Output[0].Status != "incomplete" {
-			t.Fatalf("got %v, %v; want a stopped one with what there was", stopped, err)
+			t.Fatalf("got %v, %v; want status cancelled and the text so far", stopped, err)
 		}
 	}
 }
@@ -315,7 +315,7 @@ func TestEveryResponsesFieldIsDocumented(t *testing.T) {
 		}
 		fields++
 		if p := described.Properties[name]; p == nil || p.Description == "" {
-			t.Errorf("OpenAI's field %s is not described", name)
+			t.Errorf("OpenAI's field %s is not documented", name)
 		}
 	}
 	if fields < 30 {
@@ -539,7 +539,7 @@ func TestUploadLimit(t *testing.T) {
 	got.decode(t, &some)
 	if len(some.Documents) != 1 || len(some.Rejected) != 1 ||
 		!strings.Contains(string(some.Rejected[0].Detail), "MiB") {
-		t.Errorf("a large file and a small one: %d %s", got.status, got.body)
+		t.Errorf("large file and small one: got %d %s", got.status, got.body)
 	}
 	if got = b.upload(given["carl"], 2<<20); got.status != http.StatusInsufficientStorage ||
 		got.header.Get("Retry-After") != "60" || !strings.Contains(got.body, `"disk_full"`) ||

@@ -88,7 +88,7 @@ func TestOpenAIClientStreamsCompletion(t *testing.T) {
 	for stream.Next() {
 		chunk := stream.Current()
 		if !whole.AddChunk(chunk) {
-			t.Errorf("a chunk that does not fit: %s", chunk.RawJSON())
+			t.Errorf("chunk does not fit: %s", chunk.RawJSON())
 		}
 		for _, choice := range chunk.Choices {
 			if field, ok := choice.Delta.JSON.ExtraFields["reasoning_content"]; ok {
@@ -174,7 +174,7 @@ func TestChunksArriveDuringRun(t *testing.T) {
 			return // the run has no end yet
 		}
 	}
-	t.Fatalf("the stream ended: %v", stream.Err())
+	t.Fatalf("stream ended: %v", stream.Err())
 }
 
 func TestUnsupportedV1OptionsAreRejected(t *testing.T) {
@@ -257,7 +257,7 @@ func TestUnsupportedV1OptionsAreRejected(t *testing.T) {
 				t.Errorf("got %d %s, want %d", got.status, got.body, tt.status)
 			}
 			if strings.Contains(body.Error.Message, "config.") { // a field of other routes
-				t.Errorf("it names a field that nobody sent: %s, want no %q in it", body.Error.Message, "config.")
+				t.Errorf("error names an absent field: %s, want no %q in it", body.Error.Message, "config.")
 			}
 			if tt.status < 500 && tt.play == nil {
 				if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil ||
@@ -344,7 +344,7 @@ func TestRealClientBodiesAreAnswered(t *testing.T) {
 				content, cites, failed, end := pieces(t, got.body)
 				if strings.Join(content, "") != "It is sound [1]." || len(cites) != 1 || failed != nil ||
 					end != "[DONE]" {
-					t.Errorf("content %q, %d citations, error %v, end %q", content, len(cites), failed, end)
+					t.Errorf("got content %q, %d citations, error %v, end %q", content, len(cites), failed, end)
 				}
 				usage := sent.StreamOptions != nil && sent.StreamOptions.IncludeUsage
 				if strings.Contains(got.body, `"usage":{`) != usage {
@@ -453,14 +453,14 @@ func TestEveryOpenAIClientFieldIsDocumented(t *testing.T) {
 		fields++
 		p := described.Properties[name]
 		if p == nil || p.Description == "" {
-			t.Errorf("OpenAI's field %s is not described", name)
+			t.Errorf("OpenAI's field %s is not documented", name)
 			continue
 		}
 		if said := strings.HasPrefix(p.Description, "No effect: "); unused[name] && !said {
-			t.Errorf("%s is taken and not looked at; it is described as %q", name, p.Description)
+			t.Errorf("field %s has no effect, but is documented as %q", name, p.Description)
 		}
 		if _, ok := tried[name]; !ok && name != "max_tokens" { // replaced by max_completion_tokens
-			t.Errorf("%s is in no body of the test", name)
+			t.Errorf("%s is not in any body of the test", name)
 		}
 	}
 	if fields < 30 {

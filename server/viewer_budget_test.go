@@ -92,7 +92,7 @@ func TestManyTablesArePaged(t *testing.T) {
 		seen := map[string]bool{}
 		for steps := 0; address != ""; steps++ {
 			if steps > 30 {
-				t.Fatalf("the parts do not end: %s", address)
+				t.Fatalf("parts have no end: %s", address)
 			}
 			root := parsed(t, b.send("GET", address, "", "Accept", "text/html").body)
 			if n := len(elements(root, func(*html.Node) bool { return true })); n > views.MaxBlockNodes {
@@ -201,7 +201,7 @@ func TestPagesWithManyWordsArePaged(t *testing.T) {
 				}
 			}
 			if fresh == 0 {
-				t.Fatalf("%s shows no other page", address)
+				t.Fatalf("%s links to no other page", address)
 			}
 			address = ""
 			for _, n := range elements(root, func(n *html.Node) bool {
@@ -240,7 +240,7 @@ func TestLongBlocksAreSplitByTextSize(t *testing.T) {
 	}
 	for i := range 12 {
 		if !strings.Contains(seen, "Part "+strconv.Itoa(i)+" begins.") {
-			t.Errorf("part %d is in none of the pages", i)
+			t.Errorf("part %d is missing in all pages", i)
 		}
 	}
 }

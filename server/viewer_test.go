@@ -175,7 +175,7 @@ func TestDocumentContentIsInert(t *testing.T) {
 		root := parsed(t, got.body)
 		for _, n := range elements(root, func(*html.Node) bool { return true }) {
 			if n.Data == "script" && !strings.HasPrefix(attribute(n, "src"), "/static/") {
-				t.Errorf("%s has a script of its own: %v", address, n.Attr)
+				t.Errorf("%s has an inline script: %v", address, n.Attr)
 			}
 			for _, a := range n.Attr {
 				if strings.HasPrefix(a.Key, "on") || a.Key == "style" ||
@@ -184,7 +184,7 @@ func TestDocumentContentIsInert(t *testing.T) {
 				}
 			}
 			if n.Data == "img" && !strings.HasPrefix(attribute(n, "src"), "/documents/") {
-				t.Errorf("%s shows an image of somebody else: %v", address, n.Attr)
+				t.Errorf("%s has an external image: %v", address, n.Attr)
 			}
 		}
 	}
@@ -236,7 +236,7 @@ func TestChangedDocumentIsReported(t *testing.T) {
 		got := b.send("GET", tt.cite.URL, "", "Accept", "text/html").body
 		root := parsed(t, got)
 		if !strings.Contains(got, "Changed since") {
-			t.Errorf("%q: the page does not say that the document changed", tt.cite.Quote)
+			t.Errorf("%q: page lacks the note that the document changed", tt.cite.Quote)
 		}
 		if text := marked(root, "mark", "quote"); text != tt.marked {
 			t.Errorf("marked = %q, want %q", text, tt.marked)
@@ -271,7 +271,7 @@ func TestPDFPageHighlightsQuote(t *testing.T) {
 			if n := elements(root, func(n *html.Node) bool {
 				return n.Data == "rect" && hasClass(n, "quote")
 			}); len(n) == 0 {
-				t.Errorf("%q: nothing is marked on the page", quote)
+				t.Errorf("%q: page lacks a highlight", quote)
 			}
 		}
 	}
@@ -550,7 +550,7 @@ func TestPageSearchFindsOwnData(t *testing.T) {
 	links, text := b.find("break clause", given["anna"])
 	if len(links) != 1 || !strings.HasPrefix(links[0], "/d/"+id+"?end=") || !strings.HasSuffix(links[0], "#cited") ||
 		!strings.Contains(text, "Looked through 0 conversations, 1 document") {
-		t.Errorf("anna finds %q: %s", links, text)
+		t.Errorf("links of anna = %q: %s", links, text)
 	}
 	links, text = b.find("break clause", given["bert"])
 	if !slices.Equal(links, []string{"/?q=break+clause"}) || strings.Contains(text, "Lease") ||
@@ -563,12 +563,12 @@ func TestPageSearchReportsFailures(t *testing.T) {
 	b := newBench(t)
 	links, text := b.find("roof", "")
 	if !slices.Equal(links, []string{"/documents"}) || !strings.Contains(text, "There is nothing to search yet.") {
-		t.Errorf("an empty library: %q, %s", links, text)
+		t.Errorf("empty library: got %q, %s", links, text)
 	}
 	b.added("roof.md", "# Roof\n\nThe roof is sound.")
 	b.uploadFiles("@empty.md=\n")
 	if _, text = b.find("roof", ""); !strings.Contains(text, "2 documents (1 by name only)") {
-		t.Errorf("a document without text: %s", text)
+		t.Errorf("document without text: got %s", text)
 	}
 }
 
@@ -578,7 +578,7 @@ func TestPageSearchCountsAsOneSearch(t *testing.T) {
 	b.stage.store.SetLimits(chat.Limits{chat.SearchesPerMinute: 1})
 	b.find("", given["anna"]) // an empty query is not counted
 	if _, text := b.find("roof sound", given["anna"]); !strings.Contains(text, "Passages") {
-		t.Errorf("the first search: %s", text)
+		t.Errorf("first search: got %s", text)
 	}
 	links, text := b.find("roof", given["anna"])
 	if len(links) != 1 || strings.Contains(text, "Passages") ||

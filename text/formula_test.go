@@ -83,7 +83,7 @@ func FuzzFormulas(f *testing.F) {
 		for _, found := range Formulas(s, nil) {
 			if found.Start < end || found.End <= found.Start || found.End > len(s) ||
 				!strings.Contains(s[found.Start:found.End], found.TeX) || strings.TrimSpace(found.TeX) == "" {
-				t.Fatalf("%q: formula %+v behind %d", s, found, end)
+				t.Fatalf("%q: formula %+v after %d", s, found, end)
 			}
 			end = found.End
 		}

@@ -377,18 +377,18 @@ func FuzzStatements(f *testing.F) {
 		runes, end := []rune(s), 0
 		for _, r := range text.Statements(s, longest) {
 			if r[0] < end || r[1] <= r[0] || r[1] > len(runes) {
-				t.Fatalf("%v after %d, of %d runes", r, end, len(runes))
+				t.Fatalf("statement %v after %d, of %d runes", r, end, len(runes))
 			}
 			if strings.TrimSpace(string(runes[r[0]:r[1]])) == "" {
-				t.Fatalf("%v has nothing in it", r)
+				t.Fatalf("statement %v is empty", r)
 			}
 			if left := strings.TrimSpace(string(runes[end:r[0]])); left != "" {
-				t.Fatalf("%q is in no statement", left)
+				t.Fatalf("%q is not in a statement", left)
 			}
 			end = r[1]
 		}
 		if left := strings.TrimSpace(string(runes[end:])); left != "" {
-			t.Fatalf("%q is in no statement", left)
+			t.Fatalf("%q is not in a statement", left)
 		}
 	})
 }

@@ -120,7 +120,7 @@ func TestTextBeyondBudgetIsShownUnformatted(t *testing.T) {
 			t.Errorf("%s: shown as it was written = %t, want %t", tt.name, got, tt.plain)
 		}
 		if tt.plain && !strings.Contains(html.UnescapeString(blocks[0].HTML), `dir="auto">`+tt.src+`</pre>`) {
-			t.Errorf("%s: the text is not all there: %.300s", tt.name, blocks[0].HTML)
+			t.Errorf("%s: text is incomplete: %.300s", tt.name, blocks[0].HTML)
 		}
 	}
 	cut := m.Whole(strings.Repeat("ü", maxPlain), nil, citeOne)
@@ -278,7 +278,7 @@ func TestConversationsWithSameNameAreDistinguished(t *testing.T) {
 		"long": "minute 08:00", "as long": "minute 11 Mar 08:00",
 	}
 	if !maps.Equal(got, want) {
-		t.Errorf("told apart by %q, want %q", got, want)
+		t.Errorf("names = %q, want %q", got, want)
 	}
 }
 
@@ -343,7 +343,7 @@ func TestPageWithoutScriptsReloads(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), `http-equiv="refresh" `+want) {
-			t.Errorf("the page of session %q does not load itself again by %s", session, want)
+			t.Errorf("page of session %q lacks the refresh by %s", session, want)
 		}
 	}
 }

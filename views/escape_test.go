@@ -267,12 +267,12 @@ func TestEvidenceRoundTrip(t *testing.T) {
 			shown, _, _ := bytes.Cut(file, []byte(dataOpen))
 			for _, bad := range []string{"<script", "<img", "<!--", "\u202E", "\x00", "\x1b"} {
 				if strings.Contains(strings.ToLower(string(shown)), bad) {
-					t.Errorf("%s of %q shows %q", format, hostile, bad)
+					t.Errorf("%s of %q has %q", format, hostile, bad)
 				}
 			}
 			if format == "html" &&
 				strings.Count(string(shown), "<style>")+strings.Count(string(shown), "</main>") != 2 {
-				t.Errorf("html of %q is broken open", hostile)
+				t.Errorf("markup of %q escapes its element in the HTML", hostile)
 			}
 		}
 	}
@@ -300,14 +300,14 @@ func TestModifiedEvidenceIsDetected(t *testing.T) {
 				}
 			}
 			if changed == text {
-				t.Fatalf("%s: nothing to change for %s", format, name)
+				t.Fatalf("%s: no text to change for %s", format, name)
 			}
 			if _, problems, err := ReadEvidence([]byte(changed)); err == nil && len(problems) == 0 {
-				t.Errorf("%s: %s was changed and nothing is said", format, name)
+				t.Errorf("%s: change of %s is not detected", format, name)
 			}
 		}
 		if _, problems, err := ReadEvidence(append(file, "<p>more</p>"...)); err == nil && len(problems) == 0 {
-			t.Errorf("%s: something was added and nothing is said", format)
+			t.Errorf("%s: added text is not detected", format)
 		}
 		if _, _, err := ReadEvidence(file[:len(file)-20]); err == nil {
 			t.Errorf("%s: it is cut off and nothing is said, want an error", format)
@@ -316,7 +316,7 @@ func TestModifiedEvidenceIsDetected(t *testing.T) {
 	twice := e
 	twice.Citations = append(twice.Citations, e.Citations[0])
 	if sealed, err := twice.Sealed(); err != nil || len(sealed.Problems()) != 1 {
-		t.Errorf("a number that stands for two quotes: %v, %v; want 1", sealed.Problems(), err)
+		t.Errorf("number of two quotes: %v, %v; want 1", sealed.Problems(), err)
 	}
 }
 

@@ -83,7 +83,7 @@ func TestHostileAnswersAreInert(t *testing.T) {
 		"<hx-partial hx-target=body><p>gone</p></hx-partial>", "<math><mtext><script>alert(1)</script></mtext></math>",
 	} {
 		if found := harm(t, whole(t, src)); len(found) > 0 {
-			t.Errorf("%q was drawn with %q:\n%s", src, found, whole(t, src))
+			t.Errorf("%q renders with %q:\n%s", src, found, whole(t, src))
 		}
 	}
 }
@@ -347,10 +347,10 @@ func TestPartialFormulaIsNotShown(t *testing.T) {
 			formulas += strings.Count(b.HTML, `class="tex`)
 		}
 		if found := half.FindString(shown); found != "" {
-			t.Fatalf("behind %q, %q is shown", scientific[:i+1], found)
+			t.Fatalf("after %q: got the partial formula %q", scientific[:i+1], found)
 		}
 		if dollars := money.ReplaceAllString(shown, ""); strings.Contains(dollars, "$") {
-			t.Fatalf("behind %q, a dollar is shown in %q", scientific[:i+1], dollars)
+			t.Fatalf("after %q: got a dollar sign in %q", scientific[:i+1], dollars)
 		}
 		if most = max(most, formulas); formulas < most {
 			t.Fatalf("behind %q, %d formulas are shown, want %d as before", scientific[:i+1], formulas, most)
@@ -408,7 +408,7 @@ func FuzzAnswerFormulas(f *testing.F) {
 			b.WriteString(block.HTML)
 		}
 		if found := harm(t, b.String()); len(found) > 0 || strings.Contains(b.String(), "<fn-") {
-			t.Fatalf("%q is drawn with %q: %s", s, found, b.String())
+			t.Fatalf("%q renders with %q: %s", s, found, b.String())
 		}
 		d := NewDraft(m, citeOne)
 		for i, r := range s {

@@ -110,7 +110,7 @@ func TestSheetIsGridWithHeadings(t *testing.T) {
 		`<mark class="quote" id="cited">20.00</mark>`,
 	} {
 		if !strings.Contains(page, want) {
-			t.Errorf("no %s in %s", want, page)
+			t.Errorf("%s is missing in %s", want, page)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestCapturedPageShowsURLAndTime(t *testing.T) {
 		}
 		for _, want := range tt.want {
 			if !strings.Contains(b.String(), want) {
-				t.Errorf("%s: no %s in %s", tt.name, want, b.String())
+				t.Errorf("%s: %s is missing in %s", tt.name, want, b.String())
 			}
 		}
 		if len(tt.want) == 0 && b.Len() > 0 {

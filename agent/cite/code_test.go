@@ -233,7 +233,7 @@ func TestNonFactualSentencesNeedNoFootnote(t *testing.T) {
 		"---", "It is so.",
 	} {
 		if IsFactualClaim(s) {
-			t.Errorf("%q is taken for a claim", s)
+			t.Errorf("IsFactualClaim(%q) = true, want false", s)
 		}
 	}
 	for _, s := range []string{
@@ -244,7 +244,7 @@ func TestNonFactualSentencesNeedNoFootnote(t *testing.T) {
 		"There is no smoke detector in the hall.",
 	} {
 		if !IsFactualClaim(s) {
-			t.Errorf("%q is not taken for a claim", s)
+			t.Errorf("IsFactualClaim(%q) = false, want true", s)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func spoken(t *testing.T, chunks []string) (text string, cites []chat.Citation) 
 				text += p.Text
 				for _, digit := range outside(text) {
 					if n := int(digit - '0'); n > len(cites) {
-						t.Errorf("%q came before citation %d", p.Text, n)
+						t.Errorf("%q precedes citation %d, want the citation first", p.Text, n)
 					}
 				}
 			}

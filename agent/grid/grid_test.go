@@ -121,7 +121,7 @@ func TestGridAsksEveryDocument(t *testing.T) {
 		notice, rent := cells[[2]int{row, 0}], cells[[2]int{row, 1}]
 		if r.Title == "Recipe" {
 			if notice.State != chat.CellAbsent || rent.State != chat.CellAbsent {
-				t.Errorf("the recipe says %q and %q, want that it does not say", notice.Text, rent.Text)
+				t.Errorf("cells of the recipe = %q and %q, want both absent", notice.Text, rent.Text)
 			}
 			continue
 		}
@@ -132,7 +132,7 @@ func TestGridAsksEveryDocument(t *testing.T) {
 			}
 		}
 		if !strings.Contains(notice.Text, "notice period is") || !strings.Contains(rent.Text, "euros a month") {
-			t.Errorf("%s says %q and %q", r.Title, notice.Text, rent.Text)
+			t.Errorf("%s: cells %q and %q, want the notice period and the rent", r.Title, notice.Text, rent.Text)
 		}
 	}
 	list, _, err := h.Chats.Sessions(t.Context(), chat.Local, chat.SessionQuery{})
@@ -194,7 +194,7 @@ func TestCellCanBeEditedRepeatedAndReverted(t *testing.T) {
 	}
 	long := strings.Repeat("x", chat.MaxGridText+1)
 	if _, err := h.filler.Edit(t.Context(), chat.Local, g.ID, 0, 0, &long); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("a text that is too long: %v", err)
+		t.Errorf("text over the limit: got %v, want an invalid input", err)
 	}
 	if _, err := h.filler.AskAgain(t.Context(), chat.Local, g.ID, 0, 0); err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestCellClearedAtEndIsProcessed(t *testing.T) {
 	other.loop.Once(t.Context())
 	g, cells := h.settle(g.ID)
 	if cell := cells[[2]int{0, 0}]; cell.State != chat.CellFound || g.Done != 1 {
-		t.Errorf("the table is %s with %d cells, and its cell %+v", g.State, g.Done, cell)
+		t.Errorf("state = %s with %d cells, first cell %+v, want 1 found cell", g.State, g.Done, cell)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestGridStopsAndResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, cells := h.settle(g.ID); len(cells) != 0 {
-		t.Errorf("%d cells of a stopped table were filled", len(cells))
+		t.Errorf("stopped grid has %d cells, want none", len(cells))
 	}
 	if _, err := h.filler.Resume(t.Context(), chat.Local, g.ID); err != nil {
 		t.Fatal(err)
@@ -284,7 +284,7 @@ func TestGridFailuresAreBounded(t *testing.T) {
 	}
 	for at, cell := range cells {
 		if cell.State == chat.CellFailed {
-			t.Errorf("cell %v still failed: %s", at, cell.Trouble)
+			t.Errorf("cell %v failed: %s, want it repeated", at, cell.Trouble)
 		}
 	}
 }
@@ -301,7 +301,7 @@ func TestGridWaitsForLimits(t *testing.T) {
 	h.filler.loop.Once(t.Context())
 	g, err := h.Chats.Grid(t.Context(), chat.Local, g.ID)
 	if err != nil || g.State != chat.GridFilling || g.Trouble == "" || !g.DueAt.After(time.Now().Add(time.Second)) {
-		t.Errorf("grid = %+v, %v; want it to wait and to say why", g, err)
+		t.Errorf("grid = %+v, %v; want it waiting, with the reason", g, err)
 	}
 }
 
@@ -322,7 +322,7 @@ func TestPlanIsValidatedWithoutSideEffects(t *testing.T) {
 		"less than nothing": {Columns: []chat.GridColumn{column}, MaxTokens: -1},
 	} {
 		if _, err := h.filler.Plan(t.Context(), chat.Local, w); err == nil {
-			t.Errorf("%s was let in", name)
+			t.Errorf("%s: got no error, want one", name)
 		}
 	}
 	g, err := h.filler.Plan(t.Context(), chat.Local, Wanted{Columns: []chat.GridColumn{column}})
@@ -330,7 +330,7 @@ func TestPlanIsValidatedWithoutSideEffects(t *testing.T) {
 		t.Errorf("Plan = %+v, %v", g, err)
 	}
 	if all, err := h.Chats.Grids(t.Context(), chat.Local); len(all) != 0 || err != nil {
-		t.Errorf("a plan was kept: %v, %v", all, err)
+		t.Errorf("stored plans = %v, %v, want none", all, err)
 	}
 }
 
@@ -376,7 +376,7 @@ func TestGridDoesNotWaitForOtherUsers(t *testing.T) {
 	select {
 	case <-asked:
 	case <-time.After(20 * time.Second): // only a table that waits for others takes this long
-		t.Error("the table of one cell was not asked beside another user's tables")
+		t.Error("grid of one cell waits for another user's grids")
 	}
 }
 

@@ -131,7 +131,7 @@ func find(t *testing.T, c *Client, name string) *Tool {
 		}
 		names = append(names, tool.Name)
 	}
-	t.Fatalf("there is no tool %s among %v", name, names)
+	t.Fatalf("tool %s is missing in %v", name, names)
 	return nil
 }
 
@@ -146,7 +146,7 @@ func TestStdioToolsAreListedAndCalled(t *testing.T) {
 		t.Errorf("greet = %+v %s; want Approve false and Description %q", greet, greet.Schema, "Greets somebody.")
 	}
 	if names := find(t, c, "shop__env_names"); !names.Approve {
-		t.Error("a tool that is held needs no approval")
+		t.Error("restricted tool needs no approval, want it required")
 	}
 	for _, tt := range []struct {
 		tool, args string
@@ -259,7 +259,7 @@ func TestHTTPServerGetsHeadersAndReconnects(t *testing.T) {
 		<-time.After(10 * time.Millisecond)
 	}
 	if strings.Contains(log.String(), token) {
-		t.Errorf("the token is in the log:\n%s", log)
+		t.Errorf("log has the token:\n%s", log)
 	}
 }
 
@@ -316,7 +316,7 @@ func TestResultOverLimitFailsOnlyItsCall(t *testing.T) {
 			c, log := connected(t, map[string]Server{"shop": {URL: web.URL}})
 			got, err := c.Call(t.Context(), find(t, c, "shop__flood"), json.RawMessage(`{}`))
 			if err != nil || !got.Failed || !strings.Contains(got.Text, "larger than 4 MB") {
-				t.Errorf("a result of 8 MiB = %.80q %v, %v; want a failure that says so", got.Text, got.Failed, err)
+				t.Errorf("result of 8 MiB = %.80q %v, %v; want a failure with the limit", got.Text, got.Failed, err)
 			}
 			got, err = c.Call(t.Context(), find(t, c, "shop__greet"), json.RawMessage(`{"name":"Ada"}`))
 			if err != nil || got.Text != "Good day, Ada" {

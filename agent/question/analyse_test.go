@@ -178,7 +178,7 @@ func TestSimilarQuestions(t *testing.T) {
 			right++
 		case hit:
 			if wrong++; other == "" {
-				t.Errorf("taken for the same (%s): %q, %q", p.Why, p.A, p.B)
+				t.Errorf("same question (%s): got true for %q, %q, want false", p.Why, p.A, p.B)
 			}
 		case p.Same:
 			missed++

@@ -105,7 +105,7 @@ func TestQuestionsSplitIntoQuestions(t *testing.T) {
 			if a := languageFrom(said); len(parts) > 1 &&
 				(contentOf(p.Query) == 0 || slices.Contains(a.conjunctions, said[0].word) ||
 					slices.Contains(a.conjunctions, said[len(said)-1].word)) {
-				t.Errorf("split(%q): the part %q is no question", question, p.Query)
+				t.Errorf("split(%q): part %q is not a question", question, p.Query)
 			}
 		}
 	}
@@ -139,7 +139,7 @@ func TestQuestionPartsAreComplete(t *testing.T) {
 					last := p.Query[strings.LastIndexByte(p.Query, ' ')+1:]
 					if len(parts) > 1 &&
 						(contentOf(p.Query) == 0 || text.IsStop(last, "en") && !pronoun.MatchString(last)) {
-						t.Errorf("split(%q): the part %q breaks off", q, p.Query)
+						t.Errorf("split(%q): part %q is incomplete", q, p.Query)
 					}
 				}
 			}
@@ -171,7 +171,7 @@ func TestReferencesToLastAnswer(t *testing.T) {
 		leans := a.Type == FollowUp || a.Reference == Rework
 		switch want := field[1] == "yes"; {
 		case leans && !want:
-			t.Errorf("analyse(%q) = %s, reference %d: it stands by itself", question, a.Type, a.Reference)
+			t.Errorf("analyse(%q) = %s, reference %d; want no reference", question, a.Type, a.Reference)
 		case !leans && want:
 			missed++
 			t.Logf("missed: %q", question)

@@ -427,7 +427,7 @@ func TestFailingServerGetsBoundedRequests(t *testing.T) {
 				s = &wireTo{count: map[string]int{}, reply: tt.reply}
 				embedder, ok := s.model(t, "small").(*openai.Model)
 				if !ok {
-					t.Fatal("no embedder")
+					t.Fatal("got no embedder, want one")
 				}
 				if _, err := embedder.Embed(t.Context(), []string{"roof"}); err == nil ||
 					s.count["small"] != tt.embedding {
@@ -596,12 +596,12 @@ func TestDefaultGuardDetectsInstructions(t *testing.T) {
 	}
 	for _, text := range orders {
 		if g.blockReason(text) == "" {
-			t.Errorf("the order %q is let through", text)
+			t.Errorf("instruction %q passes the guard, want it blocked", text)
 		}
 	}
 	for _, text := range honest {
 		if g.blockReason(text) != "" {
-			t.Errorf("the question %q is stopped", text)
+			t.Errorf("question %q is blocked, want it to pass", text)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func TestIrrelevantChangeIsNotReported(t *testing.T) {
 	kept := h.keep("How long is the notice period?")
 	h.Add(t, "Bread.md", "# Bread\n\nFlour, water and salt.\n")
 	if now := h.settle(kept.ID); !now.AskedAt.IsZero() {
-		t.Error("it was asked again because of a document about something else")
+		t.Error("unrelated document triggered the question, want no run")
 	}
 	h.Add(t, "Lease.md", strings.ReplaceAll(lease, "900", "950"))
 	now := h.settle(kept.ID)
@@ -234,7 +234,7 @@ func TestAskNowDuringCheckIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if now := h.settle(read.ID); now.AskedAt.IsZero() || now.Wanted {
-			t.Errorf("%s: the question is %s, and was not asked", name, now.State())
+			t.Errorf("%s: question is %s without a run", name, now.State())
 		}
 	}
 }
@@ -346,6 +346,6 @@ func TestQuestionDoesNotWaitForOtherUsers(t *testing.T) {
 	select {
 	case <-asked:
 	case <-time.After(20 * time.Second): // only a question that waits for others takes this long
-		t.Error("the question was not asked beside another user's questions")
+		t.Error("question waits for another user's questions")
 	}
 }

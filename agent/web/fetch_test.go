@@ -49,7 +49,7 @@ func TestPagesAreReadWithinLimits(t *testing.T) {
 	send := func(kind, encoding string, body []byte) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get("Cookie") != "" || r.Header.Get("Referer") != "" || r.Header.Get("Authorization") != "" {
-				t.Errorf("%s was told %v; want nothing, nothing, nothing", r.URL, r.Header)
+				t.Errorf("headers to %s = %v; want no Cookie, Referer or Authorization", r.URL, r.Header)
 			}
 			http.SetCookie(w, &http.Cookie{Name: "id", Value: "1"})
 			w.Header().Set("Content-Type", kind)
@@ -226,7 +226,7 @@ func TestProviderErrorOmitsKey(t *testing.T) {
 	}
 	if _, err := w.Search(t.Context(), "roof", 5); err == nil ||
 		!strings.Contains(chat.MessageOf(err).String(), "can't be reached") {
-		t.Errorf("a service that is down gives %v", err)
+		t.Errorf("unavailable service: got %v", err)
 	}
 	if got := fmt.Sprintf("%v %+v %#v", Config{APIKey: key}, Config{APIKey: key},
 		Config{APIKey: key}); strings.Contains(got, key) {

@@ -164,7 +164,7 @@ func hops(t *testing.T) *httptest.Server {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1"})
 		if r.Header.Get("Cookie") != "" || r.Header.Get("Referer") != "" {
-			t.Errorf("a request told %v, want neither cookies nor where it is from", r.Header)
+			t.Errorf("headers = %v, want no Cookie and no Referer", r.Header)
 		}
 		if to := r.URL.Query().Get("to"); to != "" {
 			http.Redirect(w, r, to, http.StatusFound)
@@ -247,7 +247,7 @@ func TestBlockedConnectionErrorIsOneSentence(t *testing.T) {
 	wantRefused(t, "loopback", err)
 	e, ok := errors.AsType[*chat.Error](fmt.Errorf("look: %w", err))
 	if !ok || !strings.Contains(e.Message.String(), "FOOTNOTE_PLACES_ALLOW") {
-		t.Errorf("it says %v, want what whoever runs the server can do", err)
+		t.Errorf("error = %v, want FOOTNOTE_PLACES_ALLOW in it", err)
 	}
 }
 
@@ -430,7 +430,7 @@ func TestAddressIsCheckedAtEachDial(t *testing.T) {
 	names.answer(netip.MustParseAddr("127.0.0.9"), netip.MustParseAddr("10.0.0.1"))
 	if _, err = f.fetchPage(t.Context(), "http://many.example:"+strconv.Itoa(int(public.Port()))+"/"); err == nil ||
 		w.through.Load() > 0 {
-		t.Errorf("a name of several inside addresses: %v", err)
+		t.Errorf("name with several internal addresses: got %v", err)
 	}
 	if asked := names.asked.Load(); asked == 0 {
 		t.Errorf("the fake name server was never asked: got %v, want other than 0", asked)
@@ -452,7 +452,7 @@ func TestOnlyListedAddressesAreExceptions(t *testing.T) {
 			).String(),
 		), "127.",
 	) {
-		t.Error("the refusal tells the address")
+		t.Error("message of the blocked connection has its address")
 	}
 	page, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetchPage(t.Context(), "http://"+listed.String())
 	if err != nil || visits.Load() != 1 || string(page.Body) != "the metadata" {
@@ -461,7 +461,7 @@ func TestOnlyListedAddressesAreExceptions(t *testing.T) {
 	other := netip.AddrPortFrom(listed.Addr(), listed.Port()+1)
 	if _, err := newFetcher(publicOnly([]netip.AddrPort{listed}), nil).fetchPage(t.Context(),
 		(&url.URL{Scheme: "http", Host: other.String()}).String()); err == nil {
-		t.Error("another port of a listed address was dialled")
+		t.Error("other port of a listed address was dialled")
 	}
 }
 

@@ -17,7 +17,7 @@ func TestKeyIsValidUntilRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if needed, err := f.Needed(); needed || err != nil {
-		t.Fatalf("without a file: %v, %v", needed, err)
+		t.Fatalf("without a file: got %v, %v, want no key needed", needed, err)
 	}
 	anna, err := New(path, "anna")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestKeyIsValidUntilRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(raw), anna) || strings.Contains(string(raw), anna[len(prefix):]) {
-		t.Error("the key is in the file")
+		t.Error("file has the key in plain text")
 	}
 	for _, wrong := range []string{"", "anna", anna + " ", anna[:len(anna)-1], strings.ToUpper(anna)} {
 		if _, _, err := f.User(wrong); chat.CodeOf(err) != chat.CodeUnauthorized {
@@ -50,7 +50,7 @@ func TestKeyIsValidUntilRevoked(t *testing.T) {
 		t.Errorf("revoked: %v, want %v", err, chat.CodeUnauthorized)
 	}
 	if valid.Err() == nil {
-		t.Error("what is open under a revoked key goes on")
+		t.Error("request of a revoked key still runs, want it cancelled")
 	}
 	if name, valid, err := f.User(bert); name != "bert" || err != nil || valid.Err() != nil {
 		t.Errorf("%q, %v; want %q", name, err, "bert")
@@ -62,7 +62,7 @@ func TestKeyIsValidUntilRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	if needed, err := f.Needed(); !needed || err != nil {
-		t.Errorf("with all keys revoked: %v, %v", needed, err)
+		t.Errorf("with all keys revoked: got %v, %v, want a key needed", needed, err)
 	}
 }
 
@@ -93,11 +93,11 @@ func TestMissingOrInvalidKeysFileDeniesAccess(t *testing.T) {
 					t.Errorf("User: %v, want %v", err, chat.CodeUnavailable)
 				}
 				if needed, _ := f.Needed(); !needed {
-					t.Error("no key is needed any more")
+					t.Error("no key is needed, want one")
 				}
 			}
 			if valid.Err() == nil {
-				t.Error("what is open goes on")
+				t.Error("request still runs, want it cancelled")
 			}
 		})
 	}

@@ -74,12 +74,12 @@ func TestAgentGuardrailsAre422(t *testing.T) {
 	if said := loose[struct {
 		Messages []struct{ Role, Content string }
 	}](t, history).Messages; len(said) != 2 || said[1].Role != "assistant" || !plainSentence(said[1].Content) {
-		t.Errorf("the conversation does not say what was answered: %s", history)
+		t.Errorf("conversation lacks the answer: %s", history)
 	}
 	page := s.send("GET", "/c/"+stopped.start.SessionID, nil, header{"Accept", "text/html"})
 	if !strings.Contains(page.body, "run-ending") ||
 		!strings.Contains(page.body, "A rule of this server stops questions like this one") {
-		t.Error("the page does not say why the question was stopped")
+		t.Error("page lacks the reason for the stopped question")
 	}
 }
 
@@ -114,7 +114,7 @@ func TestAgentKeepsConversationsOfSixtyTurns(t *testing.T) {
 	m.mu.Unlock()
 	if !strings.Contains(last, "Question 50") || strings.Contains(last, "Question 48:") ||
 		!strings.Contains(last, "[501]") {
-		t.Errorf("the model was told %s; want %q in it, no %q in it, %q in it",
+		t.Errorf("last message = %s; want %q in it, no %q in it, %q in it",
 			last, "Question 50", "Question 48:", "[501]")
 	}
 	r := s.send("POST", "/agent/chat", fmt.Sprintf(`{"message":"One more?","session_id":%q}`, session))
@@ -200,7 +200,7 @@ func TestPromptInjectionInDocumentsHasNoEffect(t *testing.T) {
 			t.Errorf("%s ended %s: %s", step.ToolName, step.Status, step.ToolOutput)
 		}
 		if strings.Contains(string(step.ToolOutput), "root:") {
-			t.Errorf("a file of the machine was read: %s", step.ToolOutput)
+			t.Errorf("tool read a file of the machine: %s", step.ToolOutput)
 		}
 	}
 	for _, id := range ids {
@@ -211,7 +211,7 @@ func TestPromptInjectionInDocumentsHasNoEffect(t *testing.T) {
 	page := s.send("GET", "/c/"+log.start.SessionID, nil, header{"Accept", "text/html"})
 	if page.status != http.StatusOK || strings.Contains(page.body, `<img src="`+stranger.url) ||
 		strings.Contains(page.body, "<script>fetch") {
-		t.Error("the page fetches from elsewhere")
+		t.Error("page loads an external image")
 	}
 	stranger.mu.Lock()
 	defer stranger.mu.Unlock()
@@ -323,11 +323,11 @@ func TestAgentMetricsCountRuns(t *testing.T) {
 		eventually(t, want, func() bool { return strings.Contains(s.send("GET", "/metrics", nil).body, want) })
 	}
 	if strings.Contains(s.send("GET", "/metrics", nil).body, "footnote_model_cost_total 0\n") {
-		t.Error("two answers cost nothing")
+		t.Error("cost of two answers = 0, want more")
 	}
 	if log := s.log.String(); !strings.Contains(log, "Left the choice to the model") ||
 		!strings.Contains(log, "where 0.70 is needed") {
-		t.Errorf("the log does not say who chose, and why:\n%s", log)
+		t.Errorf("log lacks the selector and its reason:\n%s", log)
 	}
 }
 
@@ -371,7 +371,7 @@ func TestUnsupportedSentencesAreMarkedOnThePage(t *testing.T) {
 		cited := strings.Contains(row.says[strings.Index(row.says, row.unsupported[:9]):], "cellar")
 		if !strings.Contains(page, row.want) || strings.Count(page, `<span class="unsupported">`) != 1 ||
 			strings.Contains(page, `class="doubt"`) != cited {
-			t.Errorf("%q is not marked on the page", row.says)
+			t.Errorf("page lacks the mark of %q", row.says)
 		}
 	}
 }
@@ -522,7 +522,7 @@ func effectsOf(t *testing.T, config string) (effects []string) {
 		effects = append(effects, "rerank_results")
 	case "Apart.md":
 	default:
-		t.Errorf("nothing was found: %+v", gutter)
+		t.Errorf("got no results: %+v", gutter)
 	}
 	if lunches.Status != "success" {
 		t.Errorf("the unfounded answer ended %q, want quotes in its place", lunches.Status)

@@ -198,11 +198,11 @@ func TestImportsRespectLayers(t *testing.T) {
 		dir := path.Dir(file)
 		for _, imported := range importsOf(t, file) {
 			if own, ok := strings.CutPrefix(imported, module); ok && !mayImport(dir, own) {
-				t.Errorf("%s imports %s: arrows only point down", file, imported)
+				t.Errorf("%s imports %s of a higher layer", file, imported)
 			}
 			for driver, where := range owners {
 				if strings.HasPrefix(imported, driver) && !under(dir, where) {
-					t.Errorf("%s imports %s, which belongs to %s alone", file, imported, strings.Join(where, ", "))
+					t.Errorf("%s imports %s, want it only in %s", file, imported, strings.Join(where, ", "))
 				}
 			}
 		}
@@ -241,7 +241,7 @@ func TestFoldersImportOnlyLowerLayers(t *testing.T) {
 	for _, file := range goFiles(t) {
 		folder, _, _ := strings.Cut(file, "/")
 		if _, ok := height[folder]; !ok {
-			t.Errorf("%s is in no folder of the layout", file)
+			t.Errorf("%s is outside the folders of the layout", file)
 		}
 		if strings.HasSuffix(file, "_test.go") {
 			continue
@@ -249,7 +249,7 @@ func TestFoldersImportOnlyLowerLayers(t *testing.T) {
 		for _, imported := range importsOf(t, file) {
 			own, ok := strings.CutPrefix(imported, module)
 			if other, _, _ := strings.Cut(own, "/"); ok && other != folder && height[other] >= height[folder] {
-				t.Errorf("%s imports %s, which is not below it", file, own)
+				t.Errorf("%s imports %s, want only lower folders", file, own)
 			}
 		}
 	}
@@ -326,7 +326,7 @@ func TestNoUtilityPackages(t *testing.T) {
 	for _, file := range goFiles(t) {
 		for part := range strings.SplitSeq(path.Dir(file), "/") {
 			if banned[part] {
-				t.Errorf("%s lies in a package called %q: name what it is", file, part)
+				t.Errorf("%s is in a package named %q, want a specific name", file, part)
 			}
 		}
 	}
@@ -357,7 +357,7 @@ func sources(t *testing.T, extensions ...string) []string {
 		t.Fatal(err)
 	}
 	if len(files) == 0 {
-		t.Fatalf("no files with %v below %s", extensions, root)
+		t.Fatalf("got no files with %v below %s, want some", extensions, root)
 	}
 	return files
 }
@@ -371,7 +371,7 @@ func TestBinaryHasNoTestDependencies(t *testing.T) {
 	packages, modules := linked(t)
 	for name := range packages {
 		if strings.HasSuffix(name, "test") || strings.HasPrefix(name, "e2e/") {
-			t.Errorf("the binary links %s, which is for tests", name)
+			t.Errorf("binary links %s, want no test packages", name)
 		}
 	}
 	ours, others := map[string]bool{}, map[string]string{} // modules; the second with a file that imports it
@@ -404,8 +404,7 @@ func TestBinaryHasNoTestDependencies(t *testing.T) {
 	}
 	for module, file := range others {
 		if !ours[module] && modules[module] {
-			t.Errorf("the binary links %s, which of our code only such as %s imports: cut the chain that brings it in "+
-				"(go mod why -m %s)", module, file, module)
+			t.Errorf("binary links %s, which only packages such as %s need; run go mod why -m %s", module, file, module)
 		}
 	}
 }
@@ -504,14 +503,14 @@ func TestCodeWalkIsValid(t *testing.T) {
 	for i, place := range places {
 		spans := span.FindAllStringSubmatch(place, -1)
 		if len(spans) < 2 {
-			t.Errorf("place %d names no file with something to look for: %s", i+1, place)
+			t.Errorf("place %d names no file with an identifier: %s", i+1, place)
 			continue
 		}
 		file := spans[0][1]
 		declared := declaredIn(t, file)
 		for _, name := range spans[1:] {
 			if token.IsIdentifier(name[1]) && !declared[name[1]] {
-				t.Errorf("place %d: %s declares no %s", i+1, file, name[1])
+				t.Errorf("place %d: %s lacks %s", i+1, file, name[1])
 			}
 		}
 	}

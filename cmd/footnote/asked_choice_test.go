@@ -60,7 +60,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}, "What about the state up there?", nil, nil)
 		if budget := th.trace(got.RunID).Budget; got.Response != good+" [1]." || budget.Steps != 10 ||
 			got.tools()[0] != "search_documents" || got.tools()[len(got.tools())-1] != "read_document" {
-			t.Errorf("%q after %q with %+v", got.Response, got.tools(), budget)
+			t.Errorf("got %q after %q with %+v", got.Response, got.tools(), budget)
 		}
 	})
 
@@ -130,7 +130,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 				saying(good+" "+found(r, good)+"."))(r)
 		}, "Why is the roof good?", nil, nil)
 		if !last || got.Response != good+" [1]." || got.tools()[1] != "generate_answer" {
-			t.Errorf("after generate_answer: %q after %q, the last turn without tools: %v", got.Response, got.tools(),
+			t.Errorf("after generate_answer: got %q after %q, last turn without tools: %v", got.Response, got.tools(),
 				last)
 		}
 	})
@@ -163,11 +163,11 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}
 		if len(got.Citations) != 1 || got.Citations[0].Page != 2 || len(got.Citations[0].Boxes) == 0 ||
 			!strings.HasPrefix(opened.URL, "/d/"+plan+"?") || !strings.Contains(opened.URL, "page=2") {
-			t.Fatalf("%q with %+v after %q opens %q", got.Response, got.Citations, got.names(), opened.URL)
+			t.Fatalf("got %q with %+v after %q, link to %q", got.Response, got.Citations, got.names(), opened.URL)
 		}
 		view := th.send("GET", opened.URL, nil, header{"Accept", "text/html"})
 		if view.status != http.StatusOK || !strings.Contains(view.body, green) {
-			t.Errorf("the link opens %d", view.status)
+			t.Errorf("link: got status %d, want 200", view.status)
 		}
 	})
 
@@ -191,7 +191,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 				"tool_status",
 			} {
 				if raw[field] == nil {
-					t.Errorf("step %d has no %s: %v", i, field, raw)
+					t.Errorf("step %d lacks %s: %v", i, field, raw)
 				}
 			}
 			if s.ToolName != "" {
@@ -208,7 +208,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 			"calculating running Calculating 2*3", "calculating complete 2*3 = 6",
 		}
 		if strings.Join(told, "|") != strings.Join(want, "|") {
-			t.Errorf("the steps say %q, want %q", told, want)
+			t.Errorf("steps = %q, want %q", told, want)
 		}
 	})
 
@@ -244,16 +244,16 @@ func TestToolSelectionRequirements(t *testing.T) {
 		for waits := false; !waits; {
 			ev, err := st.next()
 			if err != nil {
-				t.Fatalf("the run ended without a wait: %v", err)
+				t.Fatalf("run without a wait: got %v", err)
 			}
 			waits = strings.Contains(ev.data, `"message":"The model's server is busy: trying again in 5 s"`) &&
 				strings.Contains(ev.data, `"status":"running"`)
 		}
 		if r := th.send("POST", "/agent/runs/"+run.RunID+"/cancel", nil); r.status >= 300 {
-			t.Errorf("it can't be stopped while it waits: %d %s", r.status, r.body)
+			t.Errorf("cancel during the wait: got %d %s", r.status, r.body)
 		}
 		if log := th.follow(run.RunID); log.done.Status != chat.RunCancelled {
-			t.Errorf("it ended %+v", log.done)
+			t.Errorf("run ended with %+v, want cancelled", log.done)
 		}
 		tries := 0
 		got := th.chatted(func(r scripted.Request) scripted.Reply {
@@ -279,7 +279,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		for _, s := range got.Steps {
 			if s.ToolName == "web_search" && (s.Status != chat.StatusError || s.Error == nil ||
 				s.Error.Code != chat.CodeTimeout || !plainSentence(s.Error.Message)) {
-				t.Errorf("the search of the web ended %s: %+v", s.Status, s.Error)
+				t.Errorf("web_search ended with %s: %+v, want a timeout", s.Status, s.Error)
 			}
 		}
 		if got.Response != good+" [1]." || !slices.Contains(got.tools(), "web_search") {
@@ -305,7 +305,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		bad := th.send("POST", "/agent/chat", `{"message":"Why?","config":{"model":"huge"}}`)
 		if p := loose[problem](t, bad.body); bad.status != http.StatusBadRequest ||
 			!strings.Contains(p.Detail, "weak, strong") {
-			t.Errorf("a model that is not allowed: %d %s", bad.status, bad.body)
+			t.Errorf("disallowed model: got %d %s, want 400", bad.status, bad.body)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func TestControllerRequirements(t *testing.T) {
 		for i, s := range got.Steps {
 			if s.StepNumber != i+1 || s.Action.Tool != s.Step.Step || s.Observation.LatencyMS == nil ||
 				*s.Observation.LatencyMS != s.DurationMS || !s.Observation.Success || s.Timestamp == 0 {
-				t.Errorf("step %d is %+v", i+1, s)
+				t.Errorf("step %d = %+v", i+1, s)
 			}
 		}
 		call := got.stepsNamed("retrieve")
@@ -44,10 +44,10 @@ func TestControllerRequirements(t *testing.T) {
 			call[0].ToolName != "retrieve" || string(call[0].Action.ToolInput) != `{"query":"roof","top_k":5}` ||
 			string(call[0].Observation.Result) != string(call[0].ToolOutput) ||
 			!strings.Contains(string(call[0].ToolOutput), good) {
-			t.Errorf("the call is %+v", call)
+			t.Errorf("call = %+v", call)
 		}
 		if got.Answer != good+" [1]." || got.TotalRetrievalCalls != 1 || got.Question != "Why is the roof good?" {
-			t.Errorf("the answer is %+v", got)
+			t.Errorf("answer = %+v", got)
 		}
 	})
 
@@ -77,7 +77,7 @@ func TestControllerRequirements(t *testing.T) {
 			}
 		}
 		if got.Answer != good+" [1]." || len(got.Citations) != 1 || len(th.told(seed)) != 5 { // with the summary
-			t.Errorf("%q after %d requests", got.Answer, len(th.told(seed)))
+			t.Errorf("got %q after %d requests", got.Answer, len(th.told(seed)))
 		}
 	})
 
@@ -94,7 +94,7 @@ func TestControllerRequirements(t *testing.T) {
 			})
 			planned := got.stepsNamed("plan")
 			if len(planned) != 1 {
-				t.Fatalf("the steps are %q", got.names())
+				t.Fatalf("steps = %q", got.names())
 			}
 			type part struct {
 				Query, Reasoning, Status string
@@ -111,10 +111,10 @@ func TestControllerRequirements(t *testing.T) {
 			if len(calls) != 3 || calls[0].ParentID == "" || calls[0].ParentID != calls[1].ParentID ||
 				calls[2].ParentID != "" || calls[2].Timestamp < calls[0].Timestamp ||
 				!strings.Contains(string(calls[2].ToolInput), "value in 2024") {
-				t.Errorf("the searches are %+v", calls)
+				t.Errorf("searches = %+v", calls)
 			}
 			if got.Confidence != 0.83 || !strings.HasPrefix(got.SelfEvaluation, "It answers the question.") {
-				t.Errorf("the judgement is %v, %q", got.Confidence, got.SelfEvaluation)
+				t.Errorf("judgement = %v, %q", got.Confidence, got.SelfEvaluation)
 			}
 		})
 
@@ -143,12 +143,11 @@ func TestControllerRequirements(t *testing.T) {
 			}
 		}
 		if questions > 3 || questions == 0 || runes > 4*1000+500 {
-			t.Errorf("the model was told %d questions and %d characters, want at most 3 and some 4,000", questions,
-				runes)
+			t.Errorf("history has %d questions and %d characters, want at most 3 and about 4,000", questions, runes)
 		}
 		if n := strings.Count(last.Messages[0].Text, "\n[50"); n != 2 ||
 			!strings.Contains(last.Messages[0].Text, "28 days") {
-			t.Errorf("it was told %d passages, want the last 2", n)
+			t.Errorf("prompt has %d passages, want the last 2", n)
 		}
 	})
 
@@ -188,12 +187,12 @@ func TestControllerRequirements(t *testing.T) {
 		}
 		want := "user: Which house has a roof?|assistant: Highlands has one.|user: And how good is it?"
 		if strings.Join(told, "|") != want || got.Answer != good+" [1]." {
-			t.Errorf("the model was told %q, want %q; it says %q", told, want, got.Answer)
+			t.Errorf("history = %q, want %q; answer %q", told, want, got.Answer)
 		}
 		nowhere := th.send("POST", "/agent/query", `{"question":"Why?","namespace":"nowhere"}`)
 		if p := loose[problem](t, nowhere.body); nowhere.status != http.StatusNotFound ||
 			!strings.Contains(p.Detail, "nowhere") {
-			t.Errorf("a namespace without documents: %d %s", nowhere.status, nowhere.body)
+			t.Errorf("namespace without documents: got %d %s, want 404", nowhere.status, nowhere.body)
 		}
 	})
 
@@ -215,7 +214,7 @@ func TestControllerRequirements(t *testing.T) {
 		first := ask()
 		for range 3 {
 			if again := ask(); again != first {
-				t.Errorf("first %s, then %s", first, again)
+				t.Errorf("first answer %s, second %s, want the same", first, again)
 			}
 		}
 	})
@@ -242,7 +241,7 @@ func TestControllerRequirements(t *testing.T) {
 			"What is all that?", nil, nil)
 		made := got.stepsNamed("calculate")
 		if len(made) < len(results)+len(refused) {
-			t.Fatalf("%d calls were made", len(made))
+			t.Fatalf("got %d calls, want all results and refusals", len(made))
 		}
 		for _, s := range made[:len(results)+len(refused)] {
 			expression := loose[struct{ Expression string }](t, string(s.ToolInput)).Expression
@@ -277,12 +276,12 @@ func TestAPIRequirements(t *testing.T) {
 			said := got.Response + got.Answer
 			if got.RetrievalMode != "full_book" || !strings.HasPrefix(said, point+" [Source 1].") ||
 				!strings.Contains(whole.body, `"sources":[{"number":1,`) || got.Status != "success" {
-				t.Errorf("%s from the library: %s", path, whole.body)
+				t.Errorf("%s from the library: got %s", path, whole.body)
 			}
 			seed = th.gives(func(r scripted.Request) scripted.Reply {
 				if len(r.Tools) > 0 && !r.NoTools ||
 					!strings.Contains(fmt.Sprint(r.Messages), "The ZMP is the point where") {
-					t.Errorf("%s: the model has %d tools and is told %v", path, len(r.Tools), r.Messages)
+					t.Errorf("%s: request has %d tools and the messages %v", path, len(r.Tools), r.Messages)
 				}
 				return saying("The ZMP is the point where forces balance.")
 			})
@@ -293,11 +292,11 @@ func TestAPIRequirements(t *testing.T) {
 			if got.RetrievalMode != "context_constrained" || got.Status != "success" || len(got.Citations) != 0 ||
 				got.Response+got.Answer != "The ZMP is the point where forces balance." ||
 				!strings.Contains(whole.body, `"sources":[]`) || got.Confidence != 0.8 {
-				t.Errorf("%s from the given text: %s", path, whole.body)
+				t.Errorf("%s from the given text: got %s", path, whole.body)
 			}
 			for _, step := range th.trace(got.RunID).Steps {
 				if step.ToolName != "" {
-					t.Errorf("%s from the given text called %s", path, step.ToolName)
+					t.Errorf("%s from the given text: got a call of %s, want none", path, step.ToolName)
 				}
 			}
 		}
@@ -315,11 +314,11 @@ func TestAPIRequirements(t *testing.T) {
 				t.Errorf("%.20s: %s, %d %s", id, got.SessionID, kept.status, kept.body)
 			}
 			if gone := th.send("DELETE", "/agent/session/"+id, nil).status; gone != http.StatusNoContent {
-				t.Errorf("%.20s: deleted with %d", id, gone)
+				t.Errorf("%.20s: delete = %d, want 204", id, gone)
 			}
 			for _, method := range []string{"GET", "DELETE"} {
 				if again := th.send(method, "/agent/session/"+id, nil).status; again != http.StatusNotFound {
-					t.Errorf("%.20s: %s after its end: %d", id, method, again)
+					t.Errorf("%.20s: %s after the deletion = %d, want 404", id, method, again)
 				}
 			}
 		}
@@ -337,7 +336,7 @@ func TestAPIRequirements(t *testing.T) {
 				}
 				r := th.send(method, path, body)
 				if p := loose[problem](t, r.body); r.status != http.StatusBadRequest || !plainSentence(p.Detail) {
-					t.Errorf("%s with the id %.20q: %d %s", method, id, r.status, r.body)
+					t.Errorf("%s with the id %.20q: got %d %s, want 400", method, id, r.status, r.body)
 				}
 			}
 		}
@@ -345,7 +344,7 @@ func TestAPIRequirements(t *testing.T) {
 			"message": "Hello!", "session_id": nil, "config": jsonFields{"model": "offline"},
 		})
 		if len(empty.SessionID) != 36 {
-			t.Errorf("without an id the session is %q", empty.SessionID)
+			t.Errorf("session without an id = %q, want a UUID", empty.SessionID)
 		}
 	})
 
@@ -387,7 +386,7 @@ func TestAPIRequirements(t *testing.T) {
 			if !strings.HasPrefix(got.Response, refusal) || strings.Contains(got.Response, "Source") ||
 				got.StopReason != "refused" || got.Status != "success" || len(got.Citations) != 0 ||
 				got.Confidence != 0 || strings.Contains(whole.body, `"cited":true`) {
-				t.Errorf("by the model %s: %s", model, whole.body)
+				t.Errorf("by the model %s: got %s, want a refusal", model, whole.body)
 			}
 		}
 	})
@@ -424,13 +423,13 @@ func TestAPIRequirements(t *testing.T) {
 		} {
 			method, path, _ := strings.Cut(route, " ")
 			if described.Paths[path][method] == nil {
-				t.Errorf("%s is not described", route)
+				t.Errorf("%s is not documented", route)
 			}
 		}
 		page := th.send("GET", "/docs", nil, header{"Accept", "text/html"})
 		if page.status != http.StatusOK || !strings.Contains(page.body, "/agent/chat/structured") ||
 			!strings.Contains(page.body, `data-testid="operation"`) || !strings.HasPrefix(described.OpenAPI, "3.") {
-			t.Errorf("/docs: %d, version %q", page.status, described.OpenAPI)
+			t.Errorf("/docs: got %d, version %q", page.status, described.OpenAPI)
 		}
 	})
 
@@ -443,11 +442,11 @@ func TestAPIRequirements(t *testing.T) {
 			given := th.send("POST", "/agent/runs/"+got.RunID+"/feedback", `{"rating":"`+rating+`"}`)
 			if list := th.send("GET", "/feedback?rating="+rating, nil); given.status >= 300 ||
 				!strings.Contains(list.body, got.RunID) {
-				t.Errorf("%s: %d %s, the list: %s", rating, given.status, given.body, list.body)
+				t.Errorf("%s: got %d %s, list %s", rating, given.status, given.body, list.body)
 			}
 		}
 		if list := th.send("GET", "/feedback?rating=up", nil); strings.Contains(list.body, got.RunID) {
-			t.Errorf("the rating that was changed is still there: %s", list.body)
+			t.Errorf("list has the replaced rating: %s", list.body)
 		}
 	})
 

@@ -67,17 +67,17 @@ func TestHealthChecksEachDependency(t *testing.T) {
 	status, all := with(website(t, "Rock."), stock.URL, ranks.URL).health()
 	if names := slices.Sorted(maps.Keys(all.Checks)); status != http.StatusOK || all.Status != "ok" ||
 		!slices.Equal(names, slices.Sorted(slices.Values(slices.Concat(needed, helping)))) {
-		t.Errorf("with all: %d %+v", status, all)
+		t.Errorf("with all dependencies: got %d %+v, want ok", status, all)
 	}
 	status, none := with([]string{"FOOTNOTE_WEB_PROVIDER=searxng", "FOOTNOTE_WEB_URL=" + gone.URL}, gone.URL,
 		gone.URL).health()
 	if status != http.StatusOK || none.Status != "degraded" {
-		t.Errorf("with the helpers away: %d %+v", status, none)
+		t.Errorf("without optional dependencies: got %d %+v, want degraded", status, none)
 	}
 	for name, check := range none.Checks {
 		away := name == "mcp stock" || name == "reranker" || name == "web search"
 		if (check.Status == "ok") == away || away && !plainSentence(check.Detail) {
-			t.Errorf("with the helpers away the check of %s is %+v", name, check)
+			t.Errorf("without optional dependencies: check of %s = %+v", name, check)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func spoilPage(t *testing.T, dir, table string, leaf int) {
 		places = append(places, (page-1)*size)
 	}
 	if rows.Err() != nil || len(places) == 0 || leaf == 0 && len(places) < 4 {
-		t.Fatalf("%s has %d leaves: %v", table, len(places), rows.Err())
+		t.Fatalf("%s has %d leaf pages: %v", table, len(places), rows.Err())
 	}
 	if leaf < 0 {
 		leaf += len(places)
@@ -177,19 +177,19 @@ func TestDamagedSessionStore(t *testing.T) {
 			}
 			if r := ask(s, "new", "What is the condition of the roof?"); r.status != http.StatusOK ||
 				len(loose[askedAnswer](t, r.body).Notes) != 0 {
-				t.Errorf("another conversation: %d %s", r.status, r.body)
+				t.Errorf("other conversation: got %d %s, want 200", r.status, r.body)
 			}
 			history := s.send("GET", "/agent/session/old", nil)
 			page := s.send("GET", "/c/old", nil, header{"Accept", "text/html"})
 			if row.listed == "" {
 				if detail := loose[problem](t, history.body).Detail; history.status != http.StatusServiceUnavailable ||
 					!plainSentence(detail) {
-					t.Errorf("its history: %d %s", history.status, history.body)
+					t.Errorf("history of the damaged conversation: got %d %s, want 503", history.status, history.body)
 				}
 			} else if history.status != http.StatusOK || page.status != http.StatusOK ||
 				!strings.Contains(history.body, row.listed) ||
 				!strings.Contains(page.body, `data-testid="turns-lost"`) {
-				t.Errorf("its history: %d %s; its page: %d", history.status, history.body, page.status)
+				t.Errorf("history: got %d %s, page %d", history.status, history.body, page.status)
 			}
 			if status, health := s.health(); status != http.StatusOK || health.Status != "ok" {
 				t.Errorf("/health: %d %+v", status, health)
@@ -203,11 +203,11 @@ func TestDamagedSessionStore(t *testing.T) {
 		spoilPage(t, dir, "runs", 0)
 		s := serve(t, dir)
 		if r := ask(s, "new", "What is the condition of the roof?"); r.status != http.StatusOK {
-			t.Errorf("another conversation: %d %s\n%s", r.status, r.body, s.log)
+			t.Errorf("other conversation: got %d %s\n%s", r.status, r.body, s.log)
 		}
 		if r := ask(s, "old", "What is the condition of the roof?"); r.status != http.StatusServiceUnavailable ||
 			!plainSentence(loose[problem](t, r.body).Detail) {
-			t.Errorf("the conversation itself: %d %s", r.status, r.body)
+			t.Errorf("damaged conversation: got %d %s, want 503", r.status, r.body)
 		}
 	})
 
@@ -223,7 +223,7 @@ func TestDamagedSessionStore(t *testing.T) {
 				t.Errorf("/health: %d %+v, want 503 by the database", status, health)
 			}
 			if found := s.search("slates"); found.TotalResults == 0 {
-				t.Error("nothing is found any more")
+				t.Error("search finds nothing, want the intact rows")
 			}
 		})
 	}
@@ -293,7 +293,7 @@ func TestShortPathsSkipSelectionNotTools(t *testing.T) {
 					calls = append(calls, s.ToolName+" "+input.Query+input.Focus)
 				}
 				if s.ToolName == "search_documents" && strings.Contains(string(s.ToolOutput), "value-2024.md") {
-					t.Errorf("it searched outside of the document: %s", s.ToolOutput)
+					t.Errorf("search outside the document: %s", s.ToolOutput)
 				}
 			}
 			if path != row.path || strings.Join(calls, "|") != row.tools || got.Response != row.answer || asked != 1 {
@@ -321,7 +321,7 @@ func TestShortPathsSkipSelectionNotTools(t *testing.T) {
 				}
 				if got.Response != row.answer || !strings.Contains(opened.URL, row.url) ||
 					th.send("GET", opened.URL, nil, header{"Accept", "text/html"}).status != http.StatusOK {
-					t.Errorf("%s with the model %s: %q opens %q", row.question, model, got.Response, opened.URL)
+					t.Errorf("%s with the model %s: got %q, link to %q", row.question, model, got.Response, opened.URL)
 				}
 			}
 		}
@@ -394,11 +394,11 @@ func TestEveryRequestSettingIsApplied(t *testing.T) {
 		th.post("/agent/query", 200, jsonFields{"question": question, "config": plain})
 		for _, r := range th.model.inner.Requests()[before:] {
 			if r.Seed != nil {
-				t.Errorf("without one the model is told the seed %d", *r.Seed)
+				t.Errorf("request without a seed has the seed %d", *r.Seed)
 			}
 		}
 		if _, seed := th.query(once, question, nil, nil); len(th.told(seed)) == 0 {
-			t.Error("the model is not told the seed")
+			t.Error("no request has the seed")
 		}
 	})
 	elsewhere := map[string]bool{ // TestEachRequestSettingHasEffect
@@ -407,7 +407,7 @@ func TestEveryRequestSettingIsApplied(t *testing.T) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[chat.RunConfig]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if _, here := rows[name]; !here && !elsewhere[name] && name != "seed" {
-			t.Errorf("no test sees what config.%s does", name)
+			t.Errorf("config.%s has no test", name)
 		}
 	}
 }
@@ -497,7 +497,7 @@ func TestSuggestedQuestionIsAnsweredByItsSection(t *testing.T) {
 		s.add(f)
 		questions, titles := s.starters()
 		if len(questions) == 0 {
-			t.Errorf("nothing is suggested after %s was added", f.name)
+			t.Errorf("got no suggestions for %s", f.name)
 		}
 		for i, q := range questions {
 			if asked[q] {
@@ -605,11 +605,11 @@ func TestSettingsFileConfiguresToolServer(t *testing.T) {
 		seen.WriteString(ev.data)
 	}
 	if !strings.Contains(seen.String(), "17 slates, says [set]") {
-		t.Errorf("the tool was not called:\n%s\n%s", seen.String(), s.log)
+		t.Errorf("tool was not called:\n%s\n%s", seen.String(), s.log)
 	}
 	s.end(os.Interrupt)
 	if strings.Contains(seen.String()+s.log.String(), key) {
-		t.Error("the key is seen")
+		t.Error("log has the key")
 	}
 	for text, says := range map[string]string{
 		`{"a":{"url":"` + web.URL + `","headers":{"X":"${NOT_SET_ANYWHERE}"}}}`: "NOT_SET_ANYWHERE",

@@ -25,7 +25,7 @@ func TestDataModelRequirements(t *testing.T) {
 		first := th.told(seed)[0]
 		if first.Model != "scripted" || first.Temperature == nil || *first.Temperature != 1 || first.MaxTokens != 321 ||
 			!strings.Contains(first.Messages[0].Text, "You answer for surveyors.") {
-			t.Errorf("the model %s was told a temperature of %v, %d tokens and %.300s", first.Model, first.Temperature,
+			t.Errorf("request to %s has temperature %v, %d tokens and %.300s", first.Model, first.Temperature,
 				first.MaxTokens, first.Messages[0].Text)
 		}
 	})
@@ -71,11 +71,11 @@ func TestDataModelRequirements(t *testing.T) {
 		for i, r := range first.Results {
 			if r.ChunkText == "" || r.PageTitle == "" || r.SourceURL == "" || r.Rank != i+1 || r.Similarity == nil ||
 				*r.Similarity < 0 || *r.Similarity > 1 {
-				t.Errorf("result %d is %+v", i, r)
+				t.Errorf("result %d = %+v", i, r)
 			}
 		}
 		if best := first.Results[0]; best.PageTitle != "Building survey" || !strings.Contains(best.ChunkText, "roof") {
-			t.Errorf("the best result is %+v", best)
+			t.Errorf("best result = %+v", best)
 		}
 		if calls[1].Status != "complete" {
 			t.Errorf("20 results: %s", calls[1].ToolOutput)
@@ -87,7 +87,7 @@ func TestDataModelRequirements(t *testing.T) {
 			}
 		}
 		if none := loose[result](t, string(calls[6].ToolOutput)); none.TotalResults == nil || *none.TotalResults != 0 {
-			t.Errorf("a threshold that nothing reaches: %s", calls[6].ToolOutput)
+			t.Errorf("unreached threshold: got %s, want no results", calls[6].ToolOutput)
 		}
 	})
 
@@ -103,7 +103,7 @@ func TestDataModelRequirements(t *testing.T) {
 			`{"message":"And now?","session_id":"twenty","toolset":"documentation"}`)
 		if p := loose[problem](t, full.body); full.status != http.StatusConflict || p.Code != "turn_limit" ||
 			!strings.Contains(p.Detail, "20 questions") {
-			t.Errorf("the 21st turn: %d %s", full.status, full.body)
+			t.Errorf("21st turn: got %d %s, want 409", full.status, full.body)
 		}
 		type message struct{ Role, Name, Content, Timestamp string }
 		got := loose[struct {
@@ -122,19 +122,19 @@ func TestDataModelRequirements(t *testing.T) {
 		for _, m := range got.Messages {
 			roles[m.Role]++
 			if m.Timestamp == "" {
-				t.Errorf("a message without a time: %+v", m)
+				t.Errorf("message without a time: %+v", m)
 			}
 		}
 		if got.Turns != 20 || got.StartedAt == "" || got.Messages[0].Role != "system" || roles["user"] == 0 ||
 			roles["assistant"] == 0 || roles["tool"] == 0 {
-			t.Errorf("%d turns since %q with messages %v", got.Turns, got.StartedAt, roles)
+			t.Errorf("got %d turns since %q with messages %v", got.Turns, got.StartedAt, roles)
 		}
 		if len(got.Retrieved) == 0 {
-			t.Fatal("no retrieval is in the history")
+			t.Fatal("history lacks the retrieval")
 		}
 		if r := got.Retrieved[0]; r.ToolName != "retrieve_documentation" || r.Query == "" || r.ResultsCount == 0 ||
 			r.AvgSimilarity <= 0 || r.AvgSimilarity > 1 || r.Timestamp == "" {
-			t.Errorf("the first retrieval is %+v", r)
+			t.Errorf("first retrieval = %+v", r)
 		}
 	})
 
@@ -149,19 +149,19 @@ func TestDataModelRequirements(t *testing.T) {
 		trace := th.trace(got.ID)
 		if len(trace.Answer.Citations) != 1 || trace.Answer.Citations[0].Title != "Humanoid robots" ||
 			!strings.Contains(trace.Answer.Citations[0].Section, "Balance control") {
-			t.Fatalf("the footnotes are %+v after %d requests", trace.Answer.Citations, len(th.told(seed)))
+			t.Fatalf("footnotes = %+v after %d requests", trace.Answer.Citations, len(th.told(seed)))
 		}
 		page := th.send("GET", "/c/"+got.SessionID, nil, header{"Accept", "text/html"}).body
 		at := strings.Index(page, `class="source-head`)
 		if at < 0 || !strings.Contains(page[at:], "Humanoid robots") ||
 			!strings.Contains(page[at:], "Balance control") {
-			t.Error("the card of the footnote shows no title or no section")
+			t.Error("card of the footnote lacks title or section")
 		}
 		chatted, _ := th.post("/agent/chat", http.StatusOK, jsonFields{
 			"message": "How does a robot keep its balance?", "config": jsonFields{"model": "offline"},
 		})
 		if !strings.Contains(chatted.Response, "\n[Source 1] Humanoid robots, Balance control: ") {
-			t.Errorf("the list of sources: %s", chatted.Response)
+			t.Errorf("list of sources = %s", chatted.Response)
 		}
 	})
 }
@@ -230,7 +230,7 @@ func TestConversationResolvesReferences(t *testing.T) {
 				want = append(want, earlier.question, earlier.says+".")
 			}
 			if want = append(want, turn.question); strings.Join(before, "|") != strings.Join(want, "|") {
-				t.Errorf("turn %d: the model was told %q, want %q", i+1, before, want)
+				t.Errorf("turn %d: history = %q, want %q", i+1, before, want)
 			}
 		}
 	})
@@ -299,18 +299,18 @@ func TestConversationResolvesReferences(t *testing.T) {
 			got,
 			"good [1].",
 		) {
-			t.Fatalf("the model's answer is %q", got)
+			t.Fatalf("answer of the model = %q", got)
 		}
 		const condition = "> The roof of Highlands is in good condition. [1]"
 		if got := said(offline, "Tell me more about it"); got != condition {
-			t.Errorf("after a model's own words it says %q, want %q", got, condition)
+			t.Errorf("after an answer of the model: got %q, want %q", got, condition)
 		}
 		got, _ := th.post("/agent/query", http.StatusOK, jsonFields{
 			"question": "Tell me more about it", "config": offline,
 			"history": [][]string{{"How good is the roof of Highlands?", "It is fine."}},
 		})
 		if got.Answer != condition {
-			t.Errorf("after a conversation from elsewhere it says %q, want %q", got.Answer, condition)
+			t.Errorf("after a conversation of the client: got %q, want %q", got.Answer, condition)
 		}
 	})
 }

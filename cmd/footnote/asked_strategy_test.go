@@ -91,7 +91,7 @@ func TestStrategyRequirements(t *testing.T) {
 			for _, call := range got.stepsNamed("hybrid_search") {
 				ended[call.Status]++
 				if len(parent) != 1 || call.ParentID != parent[0].CallID {
-					t.Errorf("%s is not under the step of its turn", call.ToolInput)
+					t.Errorf("%s is not a child of its turn", call.ToolInput)
 				}
 			}
 			if ended[chat.StatusComplete] != most || ended[chat.StatusSkipped] != 6-most ||
@@ -141,7 +141,7 @@ func TestStrategyRequirements(t *testing.T) {
 			"Is the roof of Highlands in good condition?", strategy, nil)
 		if !slices.Contains(got.names(), "enough") || slices.Contains(got.names(), "read_document") ||
 			got.Answer != good+" [1]." || len(th.told(seed)) != 1 {
-			t.Errorf("%q after %q and %d requests", got.Answer, got.names(), len(th.told(seed)))
+			t.Errorf("got %q after %q and %d requests", got.Answer, got.names(), len(th.told(seed)))
 		}
 	})
 
@@ -214,13 +214,13 @@ func TestStrategyRequirements(t *testing.T) {
 		for _, c := range all {
 			if seen[c.ChunkID] || c.Score > last || c.Score < 0.15 || c.Strategy != "agentic" || c.Trace == nil ||
 				c.Trace.Iterations != 1 {
-				t.Errorf("the list has %+v after %v", c, seen)
+				t.Errorf("list has %+v after %v", c, seen)
 			}
 			seen[c.ChunkID], last = true, c.Score
 		}
 		two := loose[found](t, th.send("POST", "/agent/retrieve", `{"query":"`+query+`","top_k":2}`).body).Chunks
 		if len(all) < 3 || len(two) != 2 || two[0].ChunkID != all[0].ChunkID {
-			t.Errorf("%d passages, and with top_k 2 %d", len(all), len(two))
+			t.Errorf("got %d passages, with top_k 2 %d", len(all), len(two))
 		}
 	})
 
@@ -251,7 +251,7 @@ func TestStrategyRequirements(t *testing.T) {
 			"Why is the roof good?", strategy, jsonFields{"selection": "model"})
 		if bad := got.stepsNamed("read_document"); got.Answer != good+" [1]." || len(bad) != 1 ||
 			bad[0].Status != chat.StatusError || bad[0].Observation.Error == nil {
-			t.Errorf("%q with the readings %+v", got.Answer, bad)
+			t.Errorf("got %q with the reads %+v", got.Answer, bad)
 		}
 		const query = "Why does the roof of Highlands look good?"
 		th.answers(query, func(scripted.Request) scripted.Reply {
@@ -263,7 +263,7 @@ func TestStrategyRequirements(t *testing.T) {
 			Notes  []string
 		}](t, r.body); r.status != http.StatusOK || len(fell.Chunks) == 0 || len(fell.Notes) == 0 ||
 			!strings.Contains(fell.Chunks[0].Text, good) {
-			t.Errorf("with a model that fails: %d %s", r.status, r.body)
+			t.Errorf("failing model: got %d %s", r.status, r.body)
 		}
 	})
 }
@@ -308,7 +308,7 @@ strategies:
 	}
 	if told[0].Model != "their-model" || strings.Join(tools, " ") != "hybrid_search metadata_search" ||
 		got.StopReason != "max_steps" || got.StepsUsed != 2 {
-		t.Errorf("the model %s was told of %q; it stopped by %q after %d turns", told[0].Model, tools, got.StopReason,
+		t.Errorf("request to %s has the tools %q; stopped by %q after %d turns", told[0].Model, tools, got.StopReason,
 			got.StepsUsed)
 	}
 	if names := got.names(); slices.Contains(names, "analyse") || slices.Contains(names, "reflect") {
@@ -320,6 +320,6 @@ strategies:
 	})
 	if r := th.send("POST", "/agent/retrieve", `{"query":"`+query+`"}`); r.status < 500 || !plainSentence(
 		loose[problem](t, r.body).Detail) {
-		t.Errorf("without the fallback a model that fails is %d %s", r.status, r.body)
+		t.Errorf("failing model without a fallback: got %d %s", r.status, r.body)
 	}
 }

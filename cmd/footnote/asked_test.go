@@ -405,14 +405,14 @@ func TestRunCostIsReported(t *testing.T) {
 		}
 		trace := th.trace(got.ID)
 		if trace.Tokens != (chat.Tokens{In: in, Out: out}) || !near(trace.Cost, cost) {
-			t.Errorf("its trace has %+v for %v", trace.Tokens, trace.Cost)
+			t.Errorf("trace has %+v for %v", trace.Tokens, trace.Cost)
 		}
 		spent := map[string]string{}
 		for _, step := range trace.Steps {
 			if step.Tokens != nil {
 				spent[step.Step] += fmt.Sprintf("%d/%d", step.Tokens.In, step.Tokens.Out)
 				if !near(step.Cost, costs("cheap", step.Tokens.In, step.Tokens.Out)) {
-					t.Errorf("the step %s of %+v costs %v", step.Step, step.Tokens, step.Cost)
+					t.Errorf("step %s of %+v costs %v", step.Step, step.Tokens, step.Cost)
 				}
 			}
 		}
@@ -434,7 +434,7 @@ func TestRunCostIsReported(t *testing.T) {
 		page := th.send("GET", "/c/"+got.SessionID, nil, header{"Accept", "text/html"}).body
 		for _, want := range []string{"rounds · ", " of 300 s · 1.9k tokens · $", " · scripted"} {
 			if !strings.Contains(page, want) {
-				t.Errorf("the line under the steps does not say %q", want)
+				t.Errorf("summary of the steps lacks %q", want)
 			}
 		}
 	})
@@ -458,7 +458,7 @@ func TestRunCostIsReported(t *testing.T) {
 			return by, asked
 		}
 		if by, asked := choosing("Why and how is the roof of Highlands good?"); by != "model" || asked == 0 {
-			t.Errorf("the first time it is chosen by %q after %d turns with tools", by, asked)
+			t.Errorf("first selection by %q after %d turns with tools, want the model", by, asked)
 		}
 		for _, similar := range []string{
 			"Why and how is the roof of Highlands good?", "How is the roof of Highlands good, and why?",
@@ -468,7 +468,7 @@ func TestRunCostIsReported(t *testing.T) {
 			}
 		}
 		if by, _ := choosing("Why and how is the roof of Highlands not good?"); by == "cache" {
-			t.Error("the opposite question takes the same choice")
+			t.Error("opposite question: got the cached selection, want another")
 		}
 	})
 
@@ -493,7 +493,7 @@ func TestRunCostIsReported(t *testing.T) {
 		want := costs("cheap", 3300, 43)
 		if got.Trace.Tokens != (chat.Tokens{In: 3300, Out: 43}) || !near(got.Trace.Cost, want) ||
 			len(got.Trace.Results) != 1 || got.Trace.Results[0].ExecutionTime == nil {
-			t.Errorf("its trace is %+v: %s", got.Trace, r.body)
+			t.Errorf("trace = %+v: %s", got.Trace, r.body)
 		}
 		if more := th.metric(inward) - before; more != 3300 {
 			t.Errorf("the metrics count %v tokens, want 3300", more)
@@ -577,13 +577,13 @@ func TestSearchRanksAnswersFirst(t *testing.T) {
 		for _, chunk := range got.Chunks {
 			for _, call := range chunk.Trace.ToolCalls {
 				if call.Tool == "check_passages" {
-					t.Errorf("%s %s: the check is said to have found %q", tt.path, tt.body, chunk.Text)
+					t.Errorf("%s %s: check is credited with %q", tt.path, tt.body, chunk.Text)
 				}
 			}
 		}
 		if step == nil || step.ToolName != "check_passages" || step.Status != chat.StatusComplete ||
 			!strings.HasPrefix(step.Summary, "1 answers") {
-			t.Errorf("%s %s: step %+v; want a check of which 1 answers", tt.path, tt.body, step)
+			t.Errorf("%s %s: step %+v; want a check with 1 answer", tt.path, tt.body, step)
 		}
 	}
 	first := loose[checkedSearch](t, s.send("POST", "/search", `{`+query+`,"check":true,"top_k":1}`).body)
@@ -612,6 +612,6 @@ func TestUncheckedSearchIsReported(t *testing.T) {
 	}
 	unasked := loose[checkedSearch](t, s.send("POST", "/agent/retrieve", `{"query":"paid holiday"}`).body)
 	if len(unasked.Chunks) == 0 || len(unasked.Notes) != 0 {
-		t.Errorf("%+v; want results, and no note on a check that nobody asked for", unasked)
+		t.Errorf("got %+v; want results without a note on checks", unasked)
 	}
 }

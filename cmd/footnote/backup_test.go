@@ -183,8 +183,7 @@ func TestBackupOfBusyServerIsComplete(t *testing.T) {
 		}
 	}
 	if len(list.Documents) <= len(books) || came == 0 {
-		t.Errorf("nothing of what went on is in the backup: %d documents, %d of %d runs; want more than %d documents "+
-			"and other than 0",
+		t.Errorf("backup has %d documents, %d of %d runs; want more than %d documents and at least 1 run",
 			len(list.Documents), came, len(begun), len(books))
 	}
 	if log := again.run("What is the rent?"); log.done.Status != chat.RunCompleted ||
@@ -254,7 +253,7 @@ func TestKilledBackupLeavesNoFile(t *testing.T) {
 	}
 	restores(t, name)
 	if names, err := os.ReadDir(dir); err != nil || len(names) != 1 {
-		t.Errorf("what the kills left is still there: %v %v, want 1 name", names, err)
+		t.Errorf("files after the killed backups = %v %v, want 1 name", names, err)
 	}
 }
 
@@ -320,7 +319,7 @@ func TestDamagedBackupIsRejected(t *testing.T) {
 				slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 					return e.Name() != "lock" && e.Name() != "cache"
 				}) {
-				t.Errorf("it left %v, %v", entries, err)
+				t.Errorf("restore left %v, %v, want nothing", entries, err)
 			}
 		})
 	}
@@ -352,14 +351,14 @@ func TestBackupOnFullDiskFailsCleanly(t *testing.T) {
 		cmd.Env = environment(nil)
 		out, err := cmd.CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "the disk is full") {
-			t.Errorf("with room for %s blocks: %v %s", blocks, err, out)
+			t.Errorf("with room for %s blocks: got %v %s, want a full disk", blocks, err, out)
 		}
 		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 			t.Errorf("with room for %s blocks it left %v, %v; want no names", blocks, names, err)
 		}
 	}
 	if s.search("slates").TotalResults == 0 {
-		t.Error("the server does not answer any more")
+		t.Error("server does not respond")
 	}
 }
 
@@ -395,7 +394,7 @@ func TestBackupIncludesOriginalsOfBucket(t *testing.T) {
 	plain := newDir(t)
 	if got := command(t, "", nil, "restore", backup, "--data="+plain); got.code != 0 ||
 		filesBelow(t, filepath.Join(plain, "blobs")) != 4 {
-		t.Fatalf("restore to files: %d, %d files\n%s", got.code, filesBelow(t, filepath.Join(plain, "blobs")),
+		t.Fatalf("restore to files: got %d, %d files\n%s", got.code, filesBelow(t, filepath.Join(plain, "blobs")),
 			got.stderr)
 	}
 	serve(t, plain).mustHave(before)
@@ -403,14 +402,14 @@ func TestBackupIncludesOriginalsOfBucket(t *testing.T) {
 	other, there := s3test.New(t), newDir(t)
 	if got := command(t, "", bucket(other), "restore", backup, "--data="+there); got.code != 0 ||
 		!strings.Contains(got.stdout, "s3://originals/footnote") || filesBelow(t, filepath.Join(there, "blobs")) != 0 {
-		t.Fatalf("restore to a bucket: %d\n%s%s", got.code, got.stdout, got.stderr)
+		t.Fatalf("restore to a bucket: got %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	serve(t, there, bucket(other)...).mustHave(before)
 
 	shared, third := filepath.Join(t.TempDir(), "shared"), newDir(t)
 	if got := command(t, "", []string{"FOOTNOTE_BLOBS=file://" + shared}, "restore", backup,
 		"--data="+third); got.code != 0 || filesBelow(t, shared) != 4 {
-		t.Fatalf("restore to a shared directory: %d\n%s", got.code, got.stderr)
+		t.Fatalf("restore to a shared directory: got %d\n%s", got.code, got.stderr)
 	}
 	serve(t, third, "FOOTNOTE_BLOBS=file://"+shared).mustHave(before)
 }
@@ -426,7 +425,7 @@ func TestUnreachableBucketLeavesNoPartialBackupOrRestore(t *testing.T) {
 	storage.Fail(s3test.HangUp)
 	if got := command(t, "", bucket(storage), "backup", backup, "--data="+s.dir); got.code != 1 ||
 		!strings.Contains(lastLine(got.stderr), "The storage of the originals does not answer") {
-		t.Errorf("backup without the bucket: %d\n%s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("backup without the bucket: got %d, want 1\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		t.Errorf("it left %v, %v; want no names", names, err)
@@ -439,14 +438,14 @@ func TestUnreachableBucketLeavesNoPartialBackupOrRestore(t *testing.T) {
 	there := newDir(t)
 	if got := command(t, "", bucket(storage), "restore", backup, "--data="+there); got.code != 1 ||
 		!strings.Contains(lastLine(got.stderr), "The storage of the originals does not answer") {
-		t.Errorf("restore without the bucket: %d\n%s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("restore without the bucket: got %d, want 1\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(there, "footnote.db")); err == nil {
-		t.Error("the database is there without its originals")
+		t.Error("database exists without its originals")
 	}
 	storage.Heal()
 	if got := command(t, "", bucket(storage), "restore", backup, "--data="+there); got.code != 0 {
-		t.Errorf("restore once it is back: %d\n%s", got.code, got.stderr)
+		t.Errorf("restore after the outage: got %d\n%s", got.code, got.stderr)
 	}
 }
 
@@ -483,7 +482,7 @@ func TestHealthAndDoctorReportOriginals(t *testing.T) {
 	})
 	if got := command(t, "", bucket(storage), "doctor", "--data="+newDir(t)); got.code != 1 ||
 		!strings.Contains(got.stdout, "✕ originals") {
-		t.Errorf("doctor while it is away: %d\n%s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("doctor during the outage: got %d, want 1\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	storage.Heal()
 	eventually(t, "/health says that they are back", func() bool {
@@ -587,11 +586,11 @@ func TestRestoreRequiresConfirmation(t *testing.T) {
 	again := s.restart()
 	again.mustHave(k)
 	if again.search("rent").TotalResults != 0 {
-		t.Error("what came after the backup is still there")
+		t.Error("document added after the backup is still found")
 	}
 	if aside, err := filepath.Glob(filepath.Join(s.dir, "before-restore-*", "footnote.db")); err != nil ||
 		len(aside) != 1 {
-		t.Errorf("what was there is not put aside: %v %v, want 1", aside, err)
+		t.Errorf("previous data = %v %v, want 1 copy put aside", aside, err)
 	}
 	if got := command(t, "", nil, "backup", filepath.Join(t.TempDir(), "x.tar"),
 		"--data="+t.TempDir()); got.code != 1 || !strings.Contains(got.stderr, "There is no database at") {

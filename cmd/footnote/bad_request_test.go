@@ -145,7 +145,7 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 				t.Errorf("%+v, want the code %s", p, row.code)
 			}
 			if !plainSentence(p.Detail) || !strings.Contains(p.Detail, row.says) {
-				t.Errorf("the sentence %q does not say %q, want %q in it", p.Detail, row.says, row.says)
+				t.Errorf("detail = %q, want one sentence with %q", p.Detail, row.says)
 			}
 		})
 	}
@@ -276,7 +276,7 @@ func TestFailingModelFallsBackToOffline(t *testing.T) {
 			s.add(books...)
 			log := s.run("What is the condition of the roof?")
 			if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 {
-				t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
+				t.Fatalf("run ended with %+v and %+v, want completed\n%s", log.done, log.answer, s.log)
 			}
 			if strings.Contains(log.answer.Markdown, "gold") ||
 				!strings.Contains(log.answer.Markdown, "poor condition") {
@@ -290,7 +290,7 @@ func TestFailingModelFallsBackToOffline(t *testing.T) {
 						strings.Contains(step.Error.Message, "footnote doctor") &&
 						!strings.Contains(step.Error.Message, "OPENAI_")
 					if !named {
-						t.Errorf("the step %+v with the error %+v does not say %q", step, step.Error, row.says)
+						t.Errorf("step %+v with the error %+v lacks %q", step, step.Error, row.says)
 					}
 				}
 			}
@@ -396,7 +396,7 @@ func wantNoSettings(t *testing.T, s *server) {
 		}
 	}
 	if log := s.log.String(); failed == 0 || !strings.Contains(log, "OPENAI_BASE_URL") {
-		t.Errorf("%d failures, and the log does not name the setting:\n%s", failed, log)
+		t.Errorf("got %d failures, want the setting in the log:\n%s", failed, log)
 	}
 }
 
@@ -462,7 +462,7 @@ func TestInventedAnswerIsReplacedByQuotes(t *testing.T) {
 		}
 		if u.Tokens.In+u.LLMTokensUsed == 0 ||
 			route.field == "question" && (u.StepsUsed == 0 || u.TotalRetrievalCalls == 0 || u.TotalRetrievalCalls > 5) {
-			t.Errorf("%s: what was used is %+v, want other than 0", route.path, u)
+			t.Errorf("%s: usage = %+v, want other than 0", route.path, u)
 		}
 	}
 	if body := s.send("GET", "/agent/session/smessage", nil).body; strings.Contains(body, `"content":"`+invention) {
@@ -475,7 +475,7 @@ func TestInventedAnswerIsReplacedByQuotes(t *testing.T) {
 	}
 	trace := loose[used](t, s.send("GET", "/agent/runs/"+run, nil).body)
 	if trace.Tokens != log.answer.Tokens {
-		t.Errorf("the trace says %+v, want %+v", trace.Tokens, log.answer.Tokens)
+		t.Errorf("tokens of the trace = %+v, want %+v", trace.Tokens, log.answer.Tokens)
 	}
 }
 

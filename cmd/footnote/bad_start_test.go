@@ -145,12 +145,12 @@ func TestFailedStartReportsReason(t *testing.T) {
 			}
 			for _, word := range row.says {
 				if !strings.Contains(got.stderr, word) {
-					t.Errorf("it does not say %q:\n%s", word, got.stderr)
+					t.Errorf("output lacks %q:\n%s", word, got.stderr)
 				}
 			}
 			for _, inside := range []string{"panic", "goroutine", "SQLITE_", ".go:"} {
 				if strings.Contains(got.stderr, inside) {
-					t.Errorf("it says %q:\n%s", inside, got.stderr)
+					t.Errorf("output has %q:\n%s", inside, got.stderr)
 				}
 			}
 			if got.stdout != "" {
@@ -184,25 +184,25 @@ func TestFlagsPrecedeEnvironmentAndFile(t *testing.T) {
 			shareCompiled(t, filepath.Join(dir, row.made))
 			got := command(t, dir, row.env, append([]string{"doctor"}, row.args...)...)
 			if got.code != 0 {
-				t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+				t.Errorf("exit code = %d, want 0\n%s%s", got.code, got.stdout, got.stderr)
 			}
 			if _, err := os.Stat(filepath.Join(dir, row.made, "footnote.db")); err != nil {
 				t.Error(err)
 			}
 			if !strings.Contains(got.stdout, row.made) {
-				t.Errorf("it does not say %q:\n%s", row.made, got.stdout)
+				t.Errorf("output lacks %q:\n%s", row.made, got.stdout)
 			}
 		})
 	}
 	if _, err := os.Stat(filepath.Join(dir, "from-env2")); err == nil {
-		t.Error("the environment won over a flag")
+		t.Error("environment overrides a flag, want the flag to win")
 	}
 	data := filepath.Join(dir, "served")
 	s := serve(t, data)
 	hosts := func(host string) int { return s.send("GET", "/readyz", nil, header{"Host", host}).status }
 	if a, b, c := hosts("one.example"), hosts("two.example:80"), hosts("three.example"); fmt.Sprint(a, b,
 		c) != "200 200 403" {
-		t.Errorf("hosts of the file: %d %d %d", a, b, c)
+		t.Errorf("hosts of the file: got %d %d %d", a, b, c)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestToolCallErrorsAreReturnedToModel(t *testing.T) {
 			}
 		}
 		if !told {
-			t.Errorf("%s %.60s: no step says what was wrong: %.3000v", row.name, row.args, log.raw)
+			t.Errorf("%s %.60s: no step has the reason: %.3000v", row.name, row.args, log.raw)
 		}
 	}
 }
@@ -345,7 +345,7 @@ func TestInvalidPlansFallBackToQuestion(t *testing.T) {
 			}
 		}
 		if got.Status != "success" || !plainSentence(note) {
-			t.Errorf("%s: %s, the plan says %q, want %q", name, got.Status, note, "success")
+			t.Errorf("%s: status %s, plan %q, want status %q and one sentence", name, got.Status, note, "success")
 		}
 	}
 }
@@ -486,7 +486,7 @@ func TestOtherEncodingsAreDecoded(t *testing.T) {
 				t.Errorf("text %q", text)
 			}
 			if !s.holds(id, row.word) {
-				t.Errorf("%q is not found", row.word)
+				t.Errorf("search does not find %q", row.word)
 			}
 			// The next one has the same text.
 			if r := s.send("DELETE", "/documents/"+id, nil); r.status != http.StatusNoContent {
@@ -579,7 +579,7 @@ func TestHostileFileNamesAreOnlyNames(t *testing.T) {
 		case ".", "blobs", "cache", "lock", "server.json", "footnote.db", "footnote.db-wal", "footnote.db-shm":
 			return nil
 		}
-		t.Errorf("there is a file %s", name)
+		t.Errorf("got an unexpected file %s", name)
 		return nil
 	}); err != nil {
 		t.Error(err)

@@ -40,11 +40,11 @@ func TestHelpExplainsEachCommand(t *testing.T) {
 		}
 		for _, word := range row.says {
 			if !strings.Contains(got.stdout, word) {
-				t.Errorf("%v does not say %q:\n%s", row.args, word, got.stdout)
+				t.Errorf("%v: output lacks %q:\n%s", row.args, word, got.stdout)
 			}
 		}
 		if strings.Contains(got.stdout, "extract-worker") || strings.Contains(got.stdout, "LEASE") {
-			t.Errorf("%v shows what is hidden", row.args)
+			t.Errorf("%v lists hidden commands or settings", row.args)
 		}
 	}
 	if got := command(t, "", nil, "--version"); got.code != 0 || strings.TrimSpace(got.stdout) == "" {
@@ -92,13 +92,13 @@ func TestIngestAndAsk(t *testing.T) {
 					first, "4 added, 0 already there, 0 failed", "/4 ")
 			}
 			if !strings.Contains(first.stderr, "\n1 left out, of kinds that can't be read: 1 .mov\n") {
-				t.Errorf("what was left out is not told: %s", first.stderr)
+				t.Errorf("output lacks the skipped file: %s", first.stderr)
 			}
 			last := 0
 			for _, line := range strings.Split(first.stderr, "\n") {
 				var done, all int
 				if n, _ := fmt.Sscanf(line, "%d/%d", &done, &all); n == 2 && (done < last || all != 4) {
-					t.Errorf("the progress goes back: %s", first.stderr)
+					t.Errorf("progress decreases: %s", first.stderr)
 				}
 				last = max(last, done)
 			}
@@ -140,14 +140,14 @@ func TestIngestAndAsk(t *testing.T) {
 				}
 			}
 			if strings.Contains(asked.stdout, "900") {
-				t.Errorf("the old text is still there:\n%s", asked.stdout)
+				t.Errorf("answer has the old text:\n%s", asked.stdout)
 			}
 			for _, says := range []string{"… Searching for", "✓ Found", "✓ Read lease.md"} {
 				if !strings.Contains(asked.stderr, says) {
-					t.Errorf("the steps lack %q:\n%s", says, asked.stderr)
+					t.Errorf("steps lack %q:\n%s", says, asked.stderr)
 				}
 				if strings.Contains(asked.stdout, says) {
-					t.Errorf("a step is on stdout:\n%s", asked.stdout)
+					t.Errorf("stdout has a step:\n%s", asked.stdout)
 				}
 			}
 
@@ -169,7 +169,7 @@ func TestIngestAndAsk(t *testing.T) {
 				t.Errorf("a bad session: %+v; want code 1 and %q in it", in, "128")
 			}
 			if left, err := os.ReadFile(filepath.Join(data, "server.json")); !served && err == nil {
-				t.Errorf("the commands left %s", left)
+				t.Errorf("server.json is left: %s", left)
 			}
 		})
 	}
@@ -246,11 +246,11 @@ func TestDoctorReportsStatus(t *testing.T) {
 			}
 			for _, says := range row.says {
 				if !strings.Contains(got.stdout, says) {
-					t.Errorf("it does not say %q:\n%s", says, got.stdout)
+					t.Errorf("output lacks %q:\n%s", says, got.stdout)
 				}
 			}
 			if row.code != 0 && !strings.Contains(got.stderr, "checks failed") {
-				t.Errorf("on stderr: %s", got.stderr)
+				t.Errorf("stderr = %s", got.stderr)
 			}
 		})
 	}
@@ -410,7 +410,7 @@ func TestExportAndVerify(t *testing.T) {
 		altered := filepath.Join(out, "altered."+format)
 		changed := strings.Replace(string(raw), "Ada Brown", "Eve Brown", 1)
 		if changed == string(raw) {
-			t.Fatalf("%s has no words to alter", format)
+			t.Fatalf("%s has no words to change", format)
 		}
 		if err := os.WriteFile(altered, []byte(changed), 0o600); err != nil {
 			t.Fatal(err)
@@ -515,14 +515,14 @@ func TestKeysStaySecret(t *testing.T) {
 	seen.WriteString(wrong.stdout + wrong.stderr)
 	s.end(os.Interrupt)
 	if !strings.Contains(s.log.String(), "level=DEBUG") {
-		t.Errorf("the log is not at debug level:\n%s", s.log)
+		t.Errorf("log is not at debug level:\n%s", s.log)
 	}
 	if strings.Contains(s.log.String(), canary) {
-		t.Errorf("the key is in the log:\n%s", s.log)
+		t.Errorf("log has the key:\n%s", s.log)
 	}
 	if strings.Contains(seen.String(), canary) {
 		at := strings.Index(seen.String(), canary)
-		t.Errorf("the key was sent out: …%s", seen.String()[max(0, at-200):at])
+		t.Errorf("request has the key: …%s", seen.String()[max(0, at-200):at])
 	}
 	if err := filepath.WalkDir(data, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -530,7 +530,7 @@ func TestKeysStaySecret(t *testing.T) {
 		}
 		raw, err := os.ReadFile(name)
 		if err == nil && strings.Contains(string(raw), canary) {
-			t.Errorf("the key is in the file %s", name)
+			t.Errorf("file %s has the key", name)
 		}
 		return err
 	}); err != nil {

@@ -82,7 +82,7 @@ func TestComposeFileMatchesProgram(t *testing.T) {
 	services, _ := at(file, "services").(map[string]any)
 	for _, name := range []string{"footnote", "proxy", "postgres", "milvus", "etcd", "minio"} {
 		if at(services, name, "healthcheck", "test") == nil || at(services, name, "restart") == nil {
-			t.Errorf("the service %s is missing, or has no health check or no restart", name)
+			t.Errorf("service %s is missing, or lacks a health check or a restart policy", name)
 		}
 	}
 	for name, service := range services {
@@ -90,14 +90,14 @@ func TestComposeFileMatchesProgram(t *testing.T) {
 		for _, mount := range mounts {
 			if volume, _, _ := strings.Cut(mount.(string), ":"); !strings.HasPrefix(volume, ".") {
 				if volumes, _ := at(file, "volumes").(map[string]any); !hasKey(volumes, volume) {
-					t.Errorf("%s mounts %s, which is no volume", name, volume)
+					t.Errorf("%s mounts %s, which is not a volume", name, volume)
 				}
 			}
 		}
 		needs, _ := at(service, "depends_on").(map[string]any)
 		for other := range needs {
 			if !hasKey(services, other) {
-				t.Errorf("%s depends on %s, which is no service", name, other)
+				t.Errorf("%s depends on %s, which is not a service", name, other)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func TestComposeFileMatchesProgram(t *testing.T) {
 	env, _ := at(services, "footnote", "environment").(map[string]any)
 	for name := range env {
 		if !knownSettings(t)[name] {
-			t.Errorf("compose.yaml sets %s, which is no setting", name)
+			t.Errorf("compose.yaml sets %s, which is not a setting", name)
 		}
 	}
 	for setting, want := range map[string]string{
@@ -119,7 +119,7 @@ func TestComposeFileMatchesProgram(t *testing.T) {
 		}
 	}
 	if !strings.Contains(rootFile(t, "deploy/nginx.conf"), "server footnote:8080 ") {
-		t.Error("deploy/nginx.conf does not lead to footnote:8080")
+		t.Error("deploy/nginx.conf lacks footnote:8080")
 	}
 }
 
@@ -135,14 +135,14 @@ func TestKubernetesManifestsMatchProgram(t *testing.T) {
 		for _, object := range documentsOf(t, "deploy/kubernetes/"+filepath.Base(file)) {
 			kind, _ := object["kind"].(string)
 			if at(object, "apiVersion") == nil || at(object, "metadata", "name") == nil {
-				t.Errorf("an object %s without a version or a name", kind)
+				t.Errorf("object %s lacks a version or a name", kind)
 			}
 			kinds[kind] = object
 		}
 	}
 	for _, kind := range []string{"Deployment", "Service", "Ingress", "PersistentVolumeClaim", "PodDisruptionBudget"} {
 		if kinds[kind] == nil {
-			t.Errorf("there is no %s", kind)
+			t.Errorf("%s is missing", kind)
 		}
 	}
 	spec := at(kinds["Deployment"], "spec", "template", "spec")
@@ -161,21 +161,21 @@ func TestKubernetesManifestsMatchProgram(t *testing.T) {
 	}
 	if at(container, "securityContext", "readOnlyRootFilesystem") != true ||
 		at(spec, "securityContext", "runAsNonRoot") != true {
-		t.Error("a pod may write where it should not")
+		t.Error("pod can write outside its volumes")
 	}
 	env, _ := at(container, "env").([]any)
 	set := map[string]bool{}
 	for _, item := range env {
 		name, _ := at(item, "name").(string)
 		if set[name] = true; !knownSettings(t)[name] {
-			t.Errorf("the Deployment sets %s, which is no setting", name)
+			t.Errorf("Deployment sets %s, which is not a setting", name)
 		}
 	}
 	for _, name := range []string{
 		"DATABASE_URL", "FOOTNOTE_BLOBS", "FOOTNOTE_KEYS", "OPENAI_API_KEY", "OPENAI_EMBEDDING_MODEL", "MILVUS_ADDRESS",
 	} {
 		if !set[name] {
-			t.Errorf("the Deployment does not set %s", name)
+			t.Errorf("Deployment lacks %s", name)
 		}
 	}
 	labels := at(kinds["Deployment"], "spec", "template", "metadata", "labels", "app")
@@ -189,7 +189,7 @@ func TestKubernetesManifestsMatchProgram(t *testing.T) {
 		}
 	}
 	if at(kinds["Ingress"], "metadata", "annotations", "nginx.ingress.kubernetes.io/proxy-buffering") != "off" {
-		t.Error("the Ingress buffers streams")
+		t.Error("Ingress buffers streams")
 	}
 }
 
@@ -197,7 +197,7 @@ func TestDockerfileBuildsLikeMakefile(t *testing.T) {
 	dockerfile, makefile := rootFile(t, "Dockerfile"), rootFile(t, "Makefile")
 	line := regexp.MustCompile(`(?m)^\t(\$\(GO\) build .* \./cmd/footnote)$`).FindStringSubmatch(makefile)
 	if line == nil {
-		t.Fatal("the Makefile does not build ./cmd/footnote")
+		t.Fatal("Makefile does not build ./cmd/footnote")
 	}
 	build := strings.NewReplacer("$(GO)", "go", "$(VERSION)", "$VERSION", "$(COMMIT)", "$COMMIT", "$(DATE)", "$DATE",
 		"$(REPOSITORY)", "$REPOSITORY",
@@ -208,29 +208,29 @@ func TestDockerfileBuildsLikeMakefile(t *testing.T) {
 		"HEALTHCHECK", `"doctor", "--health"`, "FROM scratch",
 	} {
 		if !strings.Contains(dockerfile, want) {
-			t.Errorf("the Dockerfile has no %q", want)
+			t.Errorf("Dockerfile lacks %q", want)
 		}
 	}
 	if !strings.Contains(makefile, "\nTAGS := grpcnotrace,retrynotrace$(") {
-		t.Error("the Makefile builds with other tags than the Dockerfile")
+		t.Error("build tags of the Makefile differ from the Dockerfile")
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(rootFile(t, "go.mod"))
 	if version == nil || !strings.Contains(dockerfile, "golang:"+version[1]+"-") {
-		t.Errorf("the Dockerfile does not use Go %v", version)
+		t.Errorf("Dockerfile does not use Go %v", version)
 	}
 	env := regexp.MustCompile(
 		`([A-Z_]+)=\S+`,
 	).FindAllStringSubmatch(regexp.MustCompile(`(?m)^ENV FOOTNOTE.*$`).FindString(dockerfile), -1)
 	for _, set := range env {
 		if !knownSettings(t)[set[1]] {
-			t.Errorf("the Dockerfile sets %s, which is no setting", set[1])
+			t.Errorf("Dockerfile sets %s, which is not a setting", set[1])
 		}
 	}
 	if !slices.ContainsFunc(env, func(set []string) bool { return set[1] == "FOOTNOTE_KEYS" }) {
-		t.Error("a server of the image needs no key")
+		t.Error("server in the image requires no key")
 	}
 	if len(env) == 0 || !slices.Contains(strings.Fields(rootFile(t, ".dockerignore")), "node_modules") {
-		t.Error("the image has no settings, or takes node_modules along")
+		t.Error("image lacks settings or includes node_modules")
 	}
 }
 
@@ -247,7 +247,7 @@ func TestExamplesDocumentFirstKey(t *testing.T) {
 		text, docs := rootFile(t, name), rootFile(t, "docs/operation.md")
 		for _, command := range want {
 			if !strings.Contains(text, command) || !strings.Contains(docs, strings.TrimSpace(command)) {
-				t.Errorf("%s or docs/operation.md does not say %q", name, command)
+				t.Errorf("%s or docs/operation.md lacks %q", name, command)
 			}
 		}
 	}
@@ -270,22 +270,22 @@ func TestReleasesBuildLikeMakefile(t *testing.T) {
 	makefile := rootFile(t, "Makefile")
 	flags := regexp.MustCompile(`-ldflags "([^"]*)" -o bin/footnote \./cmd/footnote`).FindStringSubmatch(makefile)
 	if flags == nil {
-		t.Fatal("the Makefile does not build ./cmd/footnote")
+		t.Fatal("Makefile does not build ./cmd/footnote")
 	}
 	built := strings.NewReplacer(
 		"$(VERSION)", "v{{ .Version }}", "$(COMMIT)", "{{ .Env.COMMIT }}", "$(DATE)", "{{ .Env.DATE }}",
 		"$(REPOSITORY)", "{{ .Env.REPOSITORY }}",
 	).Replace(flags[1])
 	if got := at(file, "builds", 0, "ldflags", 0); got != built {
-		t.Errorf("goreleaser links with\n%v, the Makefile with\n%s", got, built)
+		t.Errorf("linker flags of goreleaser =\n%v, want those of the Makefile\n%s", got, built)
 	}
 	if check := rootFile(t, "deploy/release/check.sh"); !strings.Contains(check, strings.NewReplacer(
 		"$(VERSION)", "v$version", "$(COMMIT)", "$COMMIT", "$(DATE)", "$DATE", "$(REPOSITORY)", "$REPOSITORY",
 	).Replace(flags[1])) {
-		t.Error("deploy/release/check.sh builds the second time with other flags")
+		t.Error("deploy/release/check.sh builds with other flags the second time")
 	}
 	if strings.Contains(makefile, "github.com/footnote") {
-		t.Error("the Makefile names the repository, which go.mod names")
+		t.Error("Makefile names the repository, want it only in go.mod")
 	}
 }
 
@@ -299,11 +299,11 @@ func TestReleasedFilesExist(t *testing.T) {
 	for _, file := range files {
 		_, err := os.Stat(filepath.Join(root, file[1]))
 		if err != nil && !strings.HasPrefix(file[1], ".cache/release/") {
-			t.Errorf("goreleaser packs %s: %v", file[1], err)
+			t.Errorf("goreleaser packs %s, which is missing: %v", file[1], err)
 		}
 	}
 	if strings.Contains(text, "github.com/") {
-		t.Error(".goreleaser.yaml names a repository, which only the Makefile does")
+		t.Error(".goreleaser.yaml names a repository, want it only in the Makefile")
 	}
 }
 
@@ -320,11 +320,11 @@ func TestReleasedImageIsLastDockerfileStage(t *testing.T) {
 	built := steps("Dockerfile")
 	i := slices.Index(built, "COPY --from=build /src/bin/footnote /footnote")
 	if i < 0 {
-		t.Fatal("the Dockerfile does not copy the program")
+		t.Fatal("Dockerfile does not copy the program")
 	}
 	built[i] = "COPY footnote /footnote"
 	if released := steps("deploy/package/Dockerfile"); !slices.Equal(released, built) {
-		t.Errorf("the released image is\n%q, the Dockerfile's\n%q", released, built)
+		t.Errorf("released image =\n%q, want that of the Dockerfile\n%q", released, built)
 	}
 }
 
@@ -333,19 +333,19 @@ func TestPackageServiceMatchesProgram(t *testing.T) {
 	for _, want := range []string{"User=footnote\n", "ExecStart=/usr/bin/footnote serve\n", "StateDirectory=footnote\n",
 		"EnvironmentFile=-/etc/footnote/footnote.env\n", "ProtectSystem=strict\n", "NoNewPrivileges=yes\n"} {
 		if !strings.Contains(unit, want) {
-			t.Errorf("the unit has no %q", want)
+			t.Errorf("unit lacks %q", want)
 		}
 	}
 	set := regexp.MustCompile(`\b([A-Z]+_[A-Z_]+)=`)
 	for _, name := range set.FindAllStringSubmatch(unit+rootFile(t, "deploy/package/footnote.env"), -1) {
 		if !knownSettings(t)[name[1]] {
-			t.Errorf("the service sets %s, which is no setting", name[1])
+			t.Errorf("service sets %s, which is not a setting", name[1])
 		}
 	}
 	starts := regexp.MustCompile(`systemctl.* (start|enable|restart)\b`)
 	for _, script := range []string{"installed.sh", "removing.sh"} {
 		if starts.MatchString(rootFile(t, "deploy/package/"+script)) {
-			t.Errorf("%s starts something unasked", script)
+			t.Errorf("%s starts a service, want none", script)
 		}
 	}
 }
@@ -384,7 +384,7 @@ func TestDocumentedCommandsAreValid(t *testing.T) {
 			for _, name := range call.Set {
 				if !known[name] && !slices.Contains([]string{"TMPDIR", "GOMAXPROCS"}, name) &&
 					!regexp.MustCompile(`\b`+name+`\b`).MatchString(variables) {
-					t.Errorf("%s: %s: %s is no setting of that", doc.Name, call, name)
+					t.Errorf("%s: %s: %s is not a setting of it", doc.Name, call, name)
 				}
 			}
 		}
@@ -420,7 +420,7 @@ func makefiles(t *testing.T) string {
 	all := rootFile(t, "Makefile")
 	included := regexp.MustCompile(`(?m)^include (.*)$`).FindStringSubmatch(all)
 	if included == nil {
-		t.Fatal("the Makefile includes nothing")
+		t.Fatal("Makefile includes nothing")
 	}
 	for _, name := range strings.Fields(included[1]) {
 		all += rootFile(t, name)
@@ -587,7 +587,7 @@ func TestDocumentedSettingsFilesAndLinksExist(t *testing.T) {
 				ok = ok || found[1] != "" && strings.HasPrefix(setting, name)
 			}
 			if !ok {
-				t.Errorf("%s: %s is no setting", doc.Name, found[0])
+				t.Errorf("%s: %s is not a setting", doc.Name, found[0])
 			}
 		}
 		for _, span := range doc.Spans {
@@ -597,14 +597,14 @@ func TestDocumentedSettingsFilesAndLinksExist(t *testing.T) {
 			}
 			files++
 			if list, err := filepath.Glob(filepath.Join(root, file)); err != nil || len(list) == 0 {
-				t.Errorf("%s: there is no %s", doc.Name, file)
+				t.Errorf("%s: %s does not exist", doc.Name, file)
 			}
 		}
 		for _, link := range doc.Links {
 			if target, _, _ := strings.Cut(link, "#"); target != "" && !strings.Contains(target, ":") {
 				files++
 				if _, err := os.Stat(filepath.Join(root, path.Dir(doc.Name), target)); err != nil {
-					t.Errorf("%s: the link to %s leads nowhere", doc.Name, link)
+					t.Errorf("%s: target of the link %s does not exist", doc.Name, link)
 				}
 			}
 		}

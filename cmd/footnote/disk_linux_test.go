@@ -44,7 +44,7 @@ func TestFullDiskRejectsUploadsAndRecovers(t *testing.T) {
 		t.Errorf("question: %d %s, want %d", r.status, r.body, http.StatusInsufficientStorage)
 	}
 	if s.search("slates").TotalResults == 0 {
-		t.Error("search does not work")
+		t.Error("search finds nothing")
 	}
 	if got := s.send("GET", "/agent/session/"+before.start.SessionID, nil); got.status != http.StatusOK ||
 		!strings.Contains(got.body, "900 pounds") {
@@ -112,6 +112,6 @@ func TestDiskFillsDuringRun(t *testing.T) {
 	s.limitFiles(^uint64(0))
 	log := s.follow(run.RunID)
 	if log.done.Status == chat.RunFailed && (log.done.Error == nil || log.done.Error.Code != chat.CodeDiskFull) {
-		t.Errorf("it ended as %+v with %+v", log.done, log.done.Error)
+		t.Errorf("run ended with %+v and %+v, want disk_full", log.done, log.done.Error)
 	}
 }

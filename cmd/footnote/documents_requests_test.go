@@ -47,7 +47,8 @@ func TestDocumentedRequestsWork(t *testing.T) {
 			named[found[0]] = true
 			got := s.send("OPTIONS", names.ReplaceAllString(found[2], "x"), nil)
 			if got.status != 204 || !strings.Contains(got.header.Get("Allow"), found[1]) {
-				t.Errorf("%s: there is no %s: %d, Allow %q", doc.Name, found[0], got.status, got.header.Get("Allow"))
+				t.Errorf("%s: route %s is missing: got %d, Allow %q",
+					doc.Name, found[0], got.status, got.header.Get("Allow"))
 			}
 		}
 	}
@@ -88,7 +89,7 @@ func sendAsCurl(t *testing.T, s *server, dir, doc string, call docstest.Call) bo
 			address := strings.TrimPrefix(arg, "http://")
 			rest, ok := strings.CutPrefix(address, "localhost:8080")
 			if !ok {
-				t.Errorf("%s: %s: the test does not know %q: teach it", doc, call, arg)
+				t.Errorf("%s: %s: unknown argument %q; add it to the test", doc, call, arg)
 			}
 			path = rest
 			continue

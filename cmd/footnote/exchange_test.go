@@ -287,7 +287,7 @@ func readTranscript(t testing.TB, events []event) transcript {
 			t.Fatalf("event %d has the number %d, want %d", i+1, ev.id, int64(i+1))
 		}
 		if log.done != nil {
-			t.Fatalf("%s %d comes after run_done", ev.name, ev.id)
+			t.Fatalf("event %s %d follows run_done", ev.name, ev.id)
 		}
 		p, err := chat.Event{Type: chat.Kind(ev.name), Body: []byte(ev.data)}.Payload()
 		if err != nil {
@@ -311,7 +311,7 @@ func readTranscript(t testing.TB, events []event) transcript {
 		}
 	}
 	if log.done == nil {
-		t.Fatalf("the log has no run_done among its %d events", len(events))
+		t.Fatalf("log of %d events lacks run_done", len(events))
 	}
 	return log
 }
@@ -420,7 +420,7 @@ func TestNamedDocumentMustExist(t *testing.T) {
 				)
 			}
 			if words[0] != words[1] || words[0] != words[2] {
-				t.Errorf("POST %s tells unknown documents from others: %q; want %v and %v",
+				t.Errorf("POST %s distinguishes unknown documents: %q; want %v and %v",
 					entrance.path, words, words[1], words[2])
 			}
 		}
@@ -428,8 +428,7 @@ func TestNamedDocumentMustExist(t *testing.T) {
 			"There are no documents in the namespace")
 		if other := refused(strings.ReplaceAll(entrance.namespace, "NAME", "secret"), "secret",
 			"There are no documents in the namespace"); other != none {
-			t.Errorf("POST %s tells an unknown namespace from another's: %q, %q; want %q",
-				entrance.path, none, other, none)
+			t.Errorf("POST %s distinguishes an unknown namespace: %q, %q; want %q", entrance.path, none, other, none)
 		}
 	}
 	fields := url.Values{"message": {"a"}, "document_ids": {own, theirs}}.Encode()
@@ -457,10 +456,10 @@ func TestNamedDocumentMustExist(t *testing.T) {
 		t.Errorf("something was kept: %s, want %q in it", kept.body, `"there"`)
 	}
 	if history := s.send("GET", "/agent/session/there", nil, anna); strings.Count(history.body, `"role":"user"`) != 1 {
-		t.Errorf("something was kept: %s", history.body)
+		t.Errorf("history has the rejected question: %s", history.body)
 	}
 	if r := s.send("GET", "/sessions/there/queue", nil, anna); r.body != "{\"queue\":[]}\n" {
-		t.Errorf("something waits: %s", r.body)
+		t.Errorf("queue has the rejected question: %s", r.body)
 	}
 }
 
@@ -495,7 +494,7 @@ func TestTerminatedServerShutsDownInOrder(t *testing.T) {
 
 	began := time.Now()
 	if code := s.end(syscall.SIGTERM); code != 0 {
-		t.Errorf("it ended with code %d:\n%s", code, s.log)
+		t.Errorf("exit code = %d, want 0:\n%s", code, s.log)
 	}
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v to stop, want at most %v", took, 30*time.Second)
@@ -507,7 +506,7 @@ func TestTerminatedServerShutsDownInOrder(t *testing.T) {
 		}
 		over := len(events) > 0 && events[len(events)-1].name == string(chat.KindRunDone)
 		if reader.retry == "" && !over {
-			t.Errorf("a stream ended with neither a hint to come back nor the run's end: %v", events)
+			t.Errorf("stream ended without retry and without run_done: %v", events)
 		}
 	}
 	log := s.restart().follow(run.RunID)
@@ -555,7 +554,7 @@ func TestStoppingServerIsNotReady(t *testing.T) {
 	}
 	<-s.ended
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("it ended with code %d:\n%s", code, s.log)
+		t.Errorf("exit code = %d, want 0:\n%s", code, s.log)
 	}
 	again := s.restart()
 	eventually(t, "the late file is ready", func() bool { return again.search("stopped").TotalResults > 0 })

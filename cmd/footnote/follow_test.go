@@ -58,10 +58,10 @@ func (a *asking) end(t *testing.T) {
 	select {
 	case <-a.ended:
 	case <-time.After(patience):
-		t.Fatalf("it goes on:\n%s%s", a.out, a.steps)
+		t.Fatalf("ask did not exit:\n%s%s", a.out, a.steps)
 	}
 	if code := a.cmd.ProcessState.ExitCode(); code != 0 {
-		t.Errorf("it ended with %d:\n%s%s", code, a.out, a.steps)
+		t.Errorf("exit code = %d, want 0:\n%s%s", code, a.out, a.steps)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestAskResumesAtOtherReplicaWithoutDuplicates(t *testing.T) {
 	})
 	for i := range both { // so that each stream breaks at least once
 		if code := both[i].end(syscall.SIGTERM); code != 0 {
-			t.Errorf("replica %d ended with %d:\n%s", i, code, both[i].log)
+			t.Errorf("exit code of replica %d = %d, want 0:\n%s", i, code, both[i].log)
 		}
 		both[i] = at(i)
 	}
@@ -121,16 +121,15 @@ func TestAskResumesAtOtherReplicaWithoutDuplicates(t *testing.T) {
 	asText.end(t)
 	printed, run := asJSON.printed(t)
 	if want := both[1].logged(run); !slices.Equal(printed, want) {
-		t.Errorf("it printed %d events of run %s, which has %d:\n%s", len(printed), run, len(want),
-			strings.Join(printed, "\n"))
+		t.Errorf("printed %d events of run %s, want %d:\n%s", len(printed), run, len(want), strings.Join(printed, "\n"))
 	}
 	// There are no documents.
 	if n := strings.Count(asText.out.String(), "I couldn't find relevant information"); n != 1 || len(printed) == 0 {
-		t.Errorf("the answer was printed %d times:\n%s", n, asText.out)
+		t.Errorf("answer was printed %d times, want once:\n%s", n, asText.out)
 	}
 	for _, a := range []*asking{asJSON, asText} {
 		if !strings.Contains(a.steps.String(), "going on with it") {
-			t.Errorf("a stream did not break off:\n%s", a.steps)
+			t.Errorf("no stream was interrupted:\n%s", a.steps)
 		}
 	}
 }
@@ -185,7 +184,7 @@ func TestAskReadsEachEventOnceDespiteReconnects(t *testing.T) {
 	asked.end(t)
 	printed, run := asked.printed(t)
 	if want := s.logged(run); !slices.Equal(printed, want) || broken.Load() < 3 {
-		t.Errorf("through %d breaks it printed %d events of run %s, which has %d:\n%s\n%s", broken.Load(), len(printed),
+		t.Errorf("after %d interruptions printed %d events of run %s, want %d:\n%s\n%s", broken.Load(), len(printed),
 			run, len(want), strings.Join(printed, "\n"), asked.steps)
 	}
 	r := s.send("GET", "/sessions", nil)
@@ -221,7 +220,7 @@ func TestAskRetriesBeforeFirstEvent(t *testing.T) {
 	asked.end(t)
 	printed, run := asked.printed(t)
 	if want := s.logged(run); !slices.Equal(printed, want) {
-		t.Errorf("it printed %d events of run %s, which has %d:\n%s\n%s", len(printed), run, len(want),
+		t.Errorf("printed %d events of run %s, want %d:\n%s\n%s", len(printed), run, len(want),
 			strings.Join(printed, "\n"), asked.steps)
 	}
 }
@@ -231,7 +230,7 @@ func TestAskFailsWithoutServer(t *testing.T) {
 	nobody := "http://" + freeAddr(t)
 	if got := command(t, "", []string{"FOOTNOTE_SERVER=" + nobody}, "ask", "Hello?"); got.code != 1 ||
 		!strings.Contains(got.stderr, nobody+" does not answer") || strings.Contains(got.stderr, "going on") {
-		t.Errorf("nobody there: %d %s%s; want 1, %q in it, no %q in it",
+		t.Errorf("without a server: %d %s%s; want 1, %q in it, no %q in it",
 			got.code, got.stdout, got.stderr, nobody+" does not answer", "going on")
 	}
 	if got := command(t, "", []string{"FOOTNOTE_SERVER=footnote"}, "ask", "Hello?"); got.code != 2 ||
@@ -246,11 +245,12 @@ func TestAskFailsWithoutServer(t *testing.T) {
 	select {
 	case <-asked.ended:
 	case <-time.After(patience):
-		t.Fatalf("it goes on without a server:\n%s", asked.steps)
+		t.Fatalf("ask continues without a server:\n%s", asked.steps)
 	}
 	if n := strings.Count(asked.steps.String(), "going on with it"); asked.cmd.ProcessState.ExitCode() != 1 || n < 2 ||
 		!strings.Contains(asked.steps.String(), "does not answer") {
-		t.Errorf("after its server was killed: %d\n%s", asked.cmd.ProcessState.ExitCode(), asked.steps)
+		t.Errorf("exit code after the server was killed = %d, want 1\n%s",
+			asked.cmd.ProcessState.ExitCode(), asked.steps)
 	}
 }
 
@@ -598,10 +598,10 @@ func TestEvalRetrievalFindsExpectedPassagesInFolder(t *testing.T) {
 		t.Errorf("%+v; want 2 documents, 3 queries, and MRR and all in 5 of %v", c, want)
 	}
 	if got := command(t, "", nil, ask...); got.code == 0 || !strings.Contains(got.stderr, "go together") {
-		t.Errorf("without a folder: %+v; want a failure that says what is missing", got)
+		t.Errorf("without a folder: %+v; want a failure that names the missing option", got)
 	}
 	if got := command(t, "", nil, "eval", "retrieval"); got.code == 0 ||
 		!strings.Contains(got.stderr, "name a collection") {
-		t.Errorf("without anything: %+v; want a failure that says what to name", got)
+		t.Errorf("without arguments: %+v; want a failure that names the missing option", got)
 	}
 }

@@ -170,7 +170,7 @@ func TestCommandsReachReplicaOfRun(t *testing.T) {
 				t.Errorf("the order is %q, want %q", step, row.step)
 			}
 			if n := stock.ordered()[row.ordered]; row.ordered != "" && n != 1 {
-				t.Errorf("%q was ordered %d times", row.ordered, n)
+				t.Errorf("%q was ordered %d times, want once", row.ordered, n)
 			}
 			if r := two.send("POST", "/agent/runs/"+run.RunID+"/"+path, row.body); r.status != http.StatusConflict {
 				t.Errorf("after the end: %d %s, want %d", r.status, r.body, http.StatusConflict)
@@ -291,7 +291,7 @@ func TestStoppedReplicasHandRunsOver(t *testing.T) {
 			seen.close()
 		}
 		if code := stopping.end(syscall.SIGTERM); code != 0 {
-			t.Errorf("a replica ended with %d:\n%s", code, stopping.log)
+			t.Errorf("exit code of a replica = %d, want 0:\n%s", code, stopping.log)
 		}
 		list[round%3] = at()
 	}
@@ -312,7 +312,7 @@ func TestStoppedReplicasHandRunsOver(t *testing.T) {
 			case "takeover":
 				slowest = max(slowest, s.Timestamp-left)
 			case "restart":
-				t.Error("it was taken for a crash")
+				t.Error("shutdown was counted as a crash")
 			}
 		}
 	}
@@ -346,7 +346,7 @@ func TestLastReplicaLeavesRunForNextStart(t *testing.T) {
 	run := one.begin("What is the condition of the roof? Order one tile")
 	eventually(t, "it was ordered", func() bool { return stock.ordered()["tile"] == 1 })
 	if code := one.end(syscall.SIGTERM); code != 0 {
-		t.Errorf("it ended with %d:\n%s", code, one.log)
+		t.Errorf("exit code = %d, want 0:\n%s", code, one.log)
 	}
 	log := one.restart().follow(run.RunID)
 	checkEnd(t, log)

@@ -96,7 +96,7 @@ func TestImageProgramNeedsOnlyItsVolumes(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		if os.Getenv("CI") != "" {
-			t.Fatal("a root of its own needs the rights of root")
+			t.Fatal("chroot requires root")
 		}
 		t.Skip("a root of its own needs the rights of root")
 	}
@@ -130,16 +130,16 @@ func TestImageProgramNeedsOnlyItsVolumes(t *testing.T) {
 		env, "FOOTNOTE_ADDR="+strings.Replace(strings.TrimPrefix(s.url, "http://"), "localhost", settings[1], 1),
 	)
 	if out, err := inside(t, root, health, "doctor", "--health").CombinedOutput(); err != nil {
-		t.Errorf("the health check: %v\n%s", err, out)
+		t.Errorf("health check: %v\n%s", err, out)
 	}
 	if out, err := inside(t, root, health, "doctor").CombinedOutput(); err != nil {
 		t.Errorf("doctor: %v\n%s", err, out)
 	}
 	if code := s.end(syscall.SIGTERM); code != 0 {
-		t.Errorf("it ended with %d:\n%s", code, s.log)
+		t.Errorf("exit code = %d, want 0:\n%s", code, s.log)
 	}
 	if after := outside(t, root); !slices.Equal(after, before) {
-		t.Errorf("beside its volumes there were\n%v\nand are\n%v", before, after)
+		t.Errorf("files outside the volumes: before\n%v\nafter\n%v", before, after)
 	}
 	for _, name := range []string{"data/footnote.db", "blobs"} {
 		if info, err := os.Stat(filepath.Join(root, name)); err != nil || info.Sys().(*syscall.Stat_t).Uid != nobody {
@@ -149,7 +149,7 @@ func TestImageProgramNeedsOnlyItsVolumes(t *testing.T) {
 	if out, err := inside(t, root, []string{"FOOTNOTE_DATA=/elsewhere"}, "serve",
 		"--addr=127.0.0.1:0").CombinedOutput(); err == nil ||
 		!strings.Contains(string(out), "The data directory /elsewhere can't be made") {
-		t.Errorf("a data directory in the read-only root: %v\n%s", err, out)
+		t.Errorf("data directory in the read-only root: got %v\n%s", err, out)
 	}
 }
 

@@ -181,7 +181,7 @@ func killAndGoOn(t *testing.T, template string, point failPoint, rng *rand.Rand)
 	log := again.follow(run.RunID)
 	for i, ev := range k.seen {
 		if log.raw[i] != ev {
-			t.Fatalf("event %d was\n%v\nand is now\n%v", i+1, ev, log.raw[i])
+			t.Fatalf("event %d before:\n%v\nafter:\n%v", i+1, ev, log.raw[i])
 		}
 	}
 	checkEnd(t, log)
@@ -229,7 +229,7 @@ func checkEnd(t *testing.T, log transcript) {
 	t.Helper()
 	if log.done.Status == chat.RunInterrupted {
 		if log.done.Error == nil || log.done.Error.Message == "" {
-			t.Errorf("it ended as interrupted and does not say why")
+			t.Errorf("run is interrupted without a reason")
 		}
 		return
 	}
@@ -237,13 +237,14 @@ func checkEnd(t *testing.T, log transcript) {
 		t.Fatalf("it ended as %+v, with the answer %+v, want Status %v", log.done, log.answer, chat.RunCompleted)
 	}
 	if log.text != log.answer.Markdown {
-		t.Errorf("the pieces make\n%q\nthe answer is\n%q", log.text, log.answer.Markdown)
+		t.Errorf("deltas =\n%q\nwant the answer\n%q", log.text, log.answer.Markdown)
 	}
 	if len(log.answer.Citations) == 0 ||
 		!slices.EqualFunc(log.citations, log.answer.Citations, func(a, b chat.Citation) bool {
 			return a.Number == b.Number && a.Quote == b.Quote
 		}) {
-		t.Errorf("citations: %+v\nin the answer: %+v\nof\n%s", log.citations, log.answer.Citations, log.tale())
+		t.Errorf("citations = %+v\nwant those of the answer %+v\nof\n%s",
+			log.citations, log.answer.Citations, log.tale())
 	}
 	open := map[string]bool{}
 	for _, step := range log.steps {
@@ -251,7 +252,7 @@ func checkEnd(t *testing.T, log transcript) {
 	}
 	for id, running := range open {
 		if running {
-			t.Errorf("the step %s is running for ever", id)
+			t.Errorf("step %s never ended", id)
 		}
 	}
 }
@@ -403,7 +404,7 @@ func TestSourceIsPausedAfterTwoCrashes(t *testing.T) {
 	}
 	page := s.send("GET", "/places", nil, header{"Accept", "text/html"})
 	if !strings.Contains(page.body, "ended twice") {
-		t.Error("the page does not say why the place is paused")
+		t.Error("page lacks the reason for the pause")
 	}
 	if n := deadly.count.Load() - before; n > 0 {
 		t.Errorf("got %d requests for a paused place, want none", n)
@@ -449,7 +450,7 @@ func TestKilledGridResumes(t *testing.T) {
 			}
 			made := s.send("POST", "/agent/table", `{"columns":[`+columns[1:]+`]}`)
 			if made.status != http.StatusCreated {
-				t.Fatalf("POST /agent/table: %d %s", made.status, made.body)
+				t.Fatalf("POST /agent/table: got %d %s, want 201", made.status, made.body)
 			}
 			id := loose[tableState](t, made.body).ID
 			read := func() tableState {
@@ -585,7 +586,7 @@ func killIngest(t *testing.T, s *server, old string, n int, rng *rand.Rand) {
 		again.whole(t, doc.ID, name, true)
 	}
 	if again.holds(old, "oldbookbegins") {
-		t.Error("the replaced text is still found")
+		t.Error("search finds the replaced text")
 	}
 }
 
@@ -595,7 +596,7 @@ func (s *server) whole(t *testing.T, id, name string, must bool) {
 	begins := s.holds(id, name+"begins")
 	ends := s.holds(id, name+"ends")
 	if begins && !ends || must && !(begins && ends) {
-		t.Errorf("%s: its beginning is found: %v, its end: %v", name, begins, ends)
+		t.Errorf("%s: found the beginning: %v, the end: %v, want both", name, begins, ends)
 	}
 }
 

@@ -178,7 +178,7 @@ func TestModelWithoutToolCallsAnswers(t *testing.T) {
 	log := s.run("What is the condition of the roof?")
 	if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 ||
 		strings.Contains(log.answer.Markdown, "{") {
-		t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
+		t.Fatalf("run ended with %+v and %+v\n%s", log.done, log.answer, s.log)
 	}
 	notices, searches := 0, 0
 	for _, step := range log.steps {
@@ -188,7 +188,7 @@ func TestModelWithoutToolCallsAnswers(t *testing.T) {
 		case "search_documents":
 			searches++
 		case "fallback":
-			t.Errorf("it fell back: %+v", step)
+			t.Errorf("got a fallback: %+v, want none", step)
 		}
 	}
 	if notices == 0 || searches == 0 {
@@ -220,7 +220,7 @@ func TestAnthropicModelUsesToolsAndThinking(t *testing.T) {
 	log := s.run("What is the condition of the roof?")
 	if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 ||
 		log.answer.Cost == nil || *log.answer.Cost <= 0 {
-		t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
+		t.Fatalf("run ended with %+v and %+v\n%s", log.done, log.answer, s.log)
 	}
 	thought := false
 	for _, step := range log.steps {
@@ -233,7 +233,7 @@ func TestAnthropicModelUsesToolsAndThinking(t *testing.T) {
 		}
 	}
 	if !thought || !signed {
-		t.Errorf("thought shown: %v, signature sent back: %v", thought, signed)
+		t.Errorf("thought shown: %v, signature returned: %v, want both", thought, signed)
 	}
 	if got := s.send("POST", "/agent/chat", `{"message":"Hi","config":{"model":"gpt-9"}}`,
 		header{"Content-Type", "application/json"}); got.status != http.StatusBadRequest ||
@@ -264,7 +264,7 @@ func TestSettingSelectsFramework(t *testing.T) {
 			s.add(books...)
 			log := s.run("What is the condition of the roof?")
 			if log.done.Status != chat.RunCompleted || log.answer == nil || len(log.answer.Citations) == 0 {
-				t.Fatalf("it ended as %+v with %+v\n%s", log.done, log.answer, s.log)
+				t.Fatalf("run ended with %+v and %+v\n%s", log.done, log.answer, s.log)
 			}
 			tools := 0
 			for _, step := range log.steps {
@@ -352,7 +352,7 @@ func TestModelIsSelectedWhileServing(t *testing.T) {
 		t.Errorf("%v, the settings file is %s, want what it said before, the model, and no other key", err, raw)
 	}
 	if !strings.Contains(s.log.String(), "a model on this machine could answer") {
-		t.Errorf("the log says nothing of the model: %s", s.log)
+		t.Errorf("log lacks the local model: %s", s.log)
 	}
 	s.end(os.Interrupt)
 	s = serve(t, dir, env...)

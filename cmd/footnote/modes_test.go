@@ -186,7 +186,7 @@ func TestDoctorNamesMilvusServer(t *testing.T) {
 	} {
 		got := command(t, "", []string{"MILVUS_ADDRESS=" + milvustest.Shared(t, kind)}, "doctor", "--data="+newDir(t))
 		if !strings.Contains(got.stdout, want) {
-			t.Errorf("%s: %q does not say %q", kind, got.stdout, want)
+			t.Errorf("%s: got %q, want %q in it", kind, got.stdout, want)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func TestUnknownEmbeddingModelIsReported(t *testing.T) {
 	anthropic := append(env, "FOOTNOTE_MODEL=anthropic", "ANTHROPIC_API_KEY=test-key", "ANTHROPIC_BASE_URL="+web.URL)
 	if got := command(t, "", anthropic, "doctor", "--data="+newDir(t)); !strings.Contains(got.stdout,
 		"✕ semantic search") {
-		t.Errorf("doctor beside Anthropic's model: %d\n%s", got.code, got.stdout)
+		t.Errorf("doctor with Anthropic's model: got %d\n%s", got.code, got.stdout)
 	}
 	s := serve(t, newDir(t), env...)
 	body := s.send("GET", "/health", nil).body
@@ -295,7 +295,7 @@ func TestUnknownEmbeddingModelIsReported(t *testing.T) {
 	}
 	if got := command(t, "", []string{"FOOTNOTE_MODELS_SELECT=foo"}, "doctor", "--data="+newDir(t)); got.code != 0 ||
 		!strings.Contains(got.stdout, "FOOTNOTE_MODELS_SELECT has no effect") {
-		t.Errorf("doctor without a model: %d\n%s", got.code, got.stdout)
+		t.Errorf("doctor without a model: got %d\n%s", got.code, got.stdout)
 	}
 }
 
@@ -323,7 +323,7 @@ func TestEmbeddingsFromSeparateServer(t *testing.T) {
 			t.Errorf("%s: health is %s, want the embeddings ok", name, health)
 		}
 		if name == "offline" && strings.Contains(health, `"model"`) {
-			t.Errorf("offline a model is asked: %s", health)
+			t.Errorf("offline server has a model: %s", health)
 		}
 	}
 }
@@ -345,7 +345,7 @@ func fetchedModel(t *testing.T) string {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "model.safetensors")); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("the embedding model is missing: make embedding: %v", err)
+			t.Fatalf("embedding model is missing, run make embedding: %v", err)
 		}
 		t.Skip("the embedding model is not on this machine: make embedding")
 	}
@@ -380,7 +380,7 @@ func TestLocalEmbeddingModelSearchesWithoutServer(t *testing.T) {
 		!strings.Contains(got.stdout, "all-MiniLM-L6-v2@") ||
 		!strings.Contains(got.stdout, "6 layers, vectors of 384 numbers, 256 tokens at once, in 8 bits with ") ||
 		!strings.Contains(got.stdout, " passages of 150 words a second on one processor") {
-		t.Errorf("got doctor %d\n%s, want the name of the model, what it is and how fast", got.code, got.stdout)
+		t.Errorf("doctor = %d\n%s, want the name, the kind and the speed of the model", got.code, got.stdout)
 	}
 }
 
@@ -439,7 +439,7 @@ func TestReplicasShareBucketAndWork(t *testing.T) {
 	}
 	if log := one.log.String() + two.log.String(); strings.Contains(log, "canary") ||
 		strings.Contains(log, "this replica's data directory only") {
-		t.Errorf("the log holds a key, or warns of originals that are not shared:\n%s", log)
+		t.Errorf("log has a key or a warning of separate originals:\n%s", log)
 	}
 }
 
@@ -447,7 +447,7 @@ func TestReplicasWithSeparateOriginalsAreWarned(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t), "DATABASE_URL="+postgrestest.Shared(t).Schema(t))
 	if !strings.Contains(s.log.String(), "set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share") {
-		t.Errorf("no warning:\n%s", s.log)
+		t.Errorf("log lacks the warning:\n%s", s.log)
 	}
 }
 
@@ -467,7 +467,7 @@ func TestAnyReplicaServesDataOfOthers(t *testing.T) {
 	both := replicas(t, 2)
 	one, two := both[0], both[1]
 	if !strings.Contains(one.log.String(), "semantic search is off") {
-		t.Errorf("serve does not say that semantic search is off:\n%s", one.log)
+		t.Errorf("log lacks that semantic search is off:\n%s", one.log)
 	}
 	id := one.add(file{
 		"survey.md", "# Survey\n\nThe roof of the house was renewed in 1987 with slate tiles.\n\n## Garden\n\nThe " +
@@ -493,7 +493,7 @@ func TestAnyReplicaServesDataOfOthers(t *testing.T) {
 	}
 	for _, s := range both {
 		if again := s.follow(run.RunID); !slices.Equal(again.raw, elsewhere.raw) {
-			t.Errorf("a replay on %s differs from what was streamed", s.url)
+			t.Errorf("replay on %s differs from the first stream", s.url)
 		}
 	}
 	for k := range elsewhere.raw {
@@ -508,7 +508,7 @@ func TestAnyReplicaServesDataOfOthers(t *testing.T) {
 		}
 	}
 	if code := one.end(os.Interrupt); code != 0 {
-		t.Errorf("the first replica ended with %d:\n%s", code, one.log)
+		t.Errorf("exit code of the first replica = %d, want 0:\n%s", code, one.log)
 	}
 	if log := two.run("When was the roof renewed?"); log.done.Status != chat.RunCompleted || len(log.citations) == 0 {
 		t.Errorf("alone, the other replica's run ended as %+v with %d citations; want Status %v and some citations",
@@ -540,6 +540,6 @@ func TestWrongDatabaseIsReported(t *testing.T) {
 	}
 	got := command(t, "", []string{"FOOTNOTE_BLOBS=blobs"}, "serve")
 	if got.code != 2 || !strings.Contains(got.stderr, "FOOTNOTE_BLOBS") {
-		t.Errorf("a relative FOOTNOTE_BLOBS: exit %d\n%s", got.code, got.stderr)
+		t.Errorf("relative FOOTNOTE_BLOBS: got exit code %d, want 2\n%s", got.code, got.stderr)
 	}
 }

@@ -163,7 +163,7 @@ func TestMigrationToPostgreSQLAndBack(t *testing.T) {
 		return s.search("queue while the power fails").TotalResults > 0
 	})
 	if log := s.run("What is the rent?"); log.answer == nil || !strings.Contains(log.answer.Markdown, "900 pounds") {
-		t.Errorf("a new question ended as %+v", log.done)
+		t.Errorf("new question ended with %+v", log.done)
 	}
 	// What PostgreSQL stores itself, with large texts in pieces.
 	ids := s.add(file{"new.md", "# New\n\nIt comes after the move, under a new number.\n"},
@@ -192,12 +192,12 @@ func TestMigrationToPostgreSQLAndBack(t *testing.T) {
 	}
 	for i, path := range []string{list, "/sessions"} {
 		if got := s.send("GET", path, nil).body; got != before[i] {
-			t.Errorf("GET %s says\n%s\nand said\n%s", path, got, before[i])
+			t.Errorf("GET %s =\n%s\nwant\n%s", path, got, before[i])
 		}
 	}
 	s.add(file{"newest.md", "# Newest\n\nIt comes after the way back.\n"})
 	if log := s.run("What is the rent?"); log.answer == nil || !strings.Contains(log.answer.Markdown, "900 pounds") {
-		t.Errorf("a new question ended as %+v", log.done)
+		t.Errorf("new question ended with %+v", log.done)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestEmbeddingsAreRecomputedAfterMigration(t *testing.T) {
 			if found[query] == nil {
 				found[query] = got
 			} else if !maps.Equal(got, found[query]) || len(got) == 0 {
-				t.Errorf("%q finds\n%v\nand found\n%v", query, got, found[query])
+				t.Errorf("search for %q =\n%v\nwant\n%v", query, got, found[query])
 			}
 		}
 		s.kill()

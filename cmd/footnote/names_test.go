@@ -59,6 +59,6 @@ func TestUploadKeepsFilesWithSameName(t *testing.T) {
 	}
 	if got, _ = names(file{"\u2060.txt", "Other words of none.\n"}); !slices.Equal(got,
 		[]string{"unnamed (4).txt from \u2060.txt"}) {
-		t.Errorf("one that comes later is %q: it replaced another file", got)
+		t.Errorf("later file = %q, want a new name", got)
 	}
 }

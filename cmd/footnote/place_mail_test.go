@@ -249,7 +249,7 @@ func TestPositionsMatchQuotedWords(t *testing.T) {
 		t.Fatalf("answered %+v, want 1 citation", log.answer)
 	}
 	if c := log.answer.Citations[0]; c.Page != 2 || c.BlockID != "b2" || len(c.Boxes) != 1 || c.Boxes[0][0] != 2 {
-		t.Errorf("the citation stands on page %d, block %s, boxes %v, want page 2, b2", c.Page, c.BlockID, c.Boxes)
+		t.Errorf("citation has page %d, block %s, boxes %v, want page 2, b2", c.Page, c.BlockID, c.Boxes)
 	}
 	want := map[string]string{
 		"search_documents": `"block_id":"b2","page":2,`, "cite_source": `"block_id":"b2","page":2,`,
@@ -260,20 +260,20 @@ func TestPositionsMatchQuotedWords(t *testing.T) {
 		if part, ok := want[step.ToolName]; ok && len(step.ToolOutput) > 0 {
 			delete(want, step.ToolName)
 			if !strings.Contains(string(step.ToolOutput), part) {
-				t.Errorf("%s says %s, want %s in it", step.ToolName, step.ToolOutput, part)
+				t.Errorf("output of %s = %s, want %s in it", step.ToolName, step.ToolOutput, part)
 			}
 		}
 	}
 	if len(want) > 0 {
-		t.Errorf("these tools said nothing: %v", want)
+		t.Errorf("no output of the tools %v", want)
 	}
 	asked := m.asked()
 	if last := asked[len(asked)-1]; !strings.Contains(last,
 		`\"block_id\":\"b1\",\"last_block_id\":\"b2\",\"page\":1,\"last_page\":2`) {
-		t.Errorf("the model was not told which blocks and pages a passage has: %s", last)
+		t.Errorf("request lacks the blocks and pages of the passage: %s", last)
 	}
 	if r := s.send("GET", log.answer.Citations[0].URL, nil); !strings.Contains(r.body, `data-page="2"`) {
-		t.Error("the viewer does not show page 2")
+		t.Error("viewer lacks page 2")
 	}
 }
 
@@ -299,10 +299,10 @@ func TestSearchResultsReportPosition(t *testing.T) {
 			t.Fatalf("%s: %v in %s, want one hit", query, err, r.body)
 		}
 		if place := got.Results[0].Metadata.Place; place != want {
-			t.Errorf("%s stands at %q, want %q", query, place, want)
+			t.Errorf("position of %s = %q, want %q", query, place, want)
 		}
 		if r := s.send("GET", "/find?q="+query, nil); !strings.Contains(r.body, want) {
-			t.Errorf("the page does not say that %s stands at %q", query, want)
+			t.Errorf("page lacks the position of %s: %q", query, want)
 		}
 	}
 }
@@ -387,25 +387,25 @@ func TestProxiedRequestsCannotReachInternalHosts(t *testing.T) {
 	for n, name := range passedOnBy {
 		by := header{name, "192.0.2.1"}
 		if state := hook(by); target.visits.Load() > 0 || !strings.Contains(state, "not on the public internet") {
-			t.Fatalf("%s: a webhook inside was delivered: %s", name, state)
+			t.Fatalf("%s: internal webhook was delivered: %s", name, state)
 		}
 		if id, said := place(name, target.URL, by); id != "" || !strings.Contains(said, "not on the public internet") {
-			t.Errorf("%s: a place inside is followed: %s", name, said)
+			t.Errorf("%s: internal source is followed: %s", name, said)
 		}
 		if n > 1 {
 			continue // the rest is the same flag
 		}
 		if _, state := place("public "+name, public.URL, by); target.visits.Load() > 0 ||
 			strings.Contains(s.send("GET", "/documents", nil).body, "public "+name+"/a.md") {
-			t.Fatalf("%s: a redirect led inside: %s", name, state)
+			t.Fatalf("%s: redirect reached an internal address: %s", name, state)
 		}
 	}
 	if state := hook(); target.visits.Load() == 0 || strings.Contains(state, "trouble") {
-		t.Errorf("the local user's webhook was not delivered: %s", state)
+		t.Errorf("local user's webhook was not delivered: %s", state)
 	}
 	id, state := place("mine", target.URL)
 	if id == "" || strings.Contains(state, "failure") || !strings.Contains(state, `"items":1`) {
-		t.Errorf("the local user's place inside is not followed: %s", state)
+		t.Errorf("local user's internal source is not followed: %s", state)
 	}
 	// A proxied change revokes the access; the local user's change restores it.
 	change := func(headers ...header) int {

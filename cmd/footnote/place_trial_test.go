@@ -415,7 +415,7 @@ func TestUserDataIsMigrated(t *testing.T) {
 	env := emptyPostgres(t)
 	_, said := move(t, []string{"FOOTNOTE_DATA=" + s.dir}, env)
 	if !strings.Contains(said, "the passwords of 1 place") {
-		t.Errorf("backup and restore say %s; want the passwords told", said)
+		t.Errorf("output of backup and restore = %s, want the number of passwords", said)
 	}
 	wantInPostgres(t, strings.TrimPrefix(env[1], "DATABASE_URL="), program, grid)
 	there := newDir(t)
@@ -425,7 +425,7 @@ func TestUserDataIsMigrated(t *testing.T) {
 	moved := serve(t, there, env[1:]...)
 	for path, want := range before {
 		if got := moved.send("GET", path, nil).body; got != want {
-			t.Errorf("%s says\n%s\nand said\n%s", path, got, want)
+			t.Errorf("%s =\n%s\nwant\n%s", path, got, want)
 		}
 	}
 	if r := moved.send("GET", link, nil); r.status != http.StatusOK {
@@ -457,7 +457,7 @@ func TestSharedDatabaseKeepsDirectoryPasswords(t *testing.T) {
 		"url":%q,"username":"ada","password":"secret"}}`, address))
 	other.end(os.Interrupt)
 	if state := s.restart().look(place); state.Failure != nil {
-		t.Errorf("back at the first database, the place says %+v, want no failure", state.Failure)
+		t.Errorf("source with the first database: failure %+v, want none", state.Failure)
 	}
 }
 
@@ -548,7 +548,7 @@ func wantInPostgres(t *testing.T, database string, token grants.Record, grid cha
 	}
 	cells, err := db.Chats().GridCells(t.Context(), chat.Scope{User: chat.LocalUser}, grid.ID, 0)
 	if err != nil || !slices.ContainsFunc(cells, func(c chat.GridCell) bool { return c.Text == "nine metres" }) {
-		t.Errorf("the cells are %+v, %v; want one that says nine metres", cells, err)
+		t.Errorf("cells = %+v, %v; want one with nine metres", cells, err)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestDataFilesArePrivateWithAnyUmask(t *testing.T) {
 	}
 	for _, path := range []string{data, restored, backup} {
 		if wide := open(t, path); len(wide) > 0 {
-			t.Errorf("others have rights on\n%s", strings.Join(wide, "\n"))
+			t.Errorf("files readable by other users:\n%s", strings.Join(wide, "\n"))
 		}
 	}
 	s.end(os.Interrupt)
@@ -86,7 +86,7 @@ func TestDataFilesArePrivateWithAnyUmask(t *testing.T) {
 	serve(t, data, "FOOTNOTE_KEYS="+keyFile)
 	for _, path := range []string{data, keyFile} {
 		if wide := open(t, path); len(wide) > 0 {
-			t.Errorf("after another start others still have rights on\n%s", strings.Join(wide, "\n"))
+			t.Errorf("files readable by other users after a restart:\n%s", strings.Join(wide, "\n"))
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestEmptyDatabaseWithOriginalsIsDamaged(t *testing.T) {
 			if text := got.stdout + got.stderr; got.code != 1 || !strings.Contains(text, "damaged") ||
 				!strings.Contains(text, "footnote restore FILE --force") ||
 				!strings.Contains(text, filepath.Join(dir, "blobs")) {
-				t.Errorf("%s with a database that was %s: exit code %d\n%s", name, how, got.code, text)
+				t.Errorf("%s with a database that was %s: exit code = %d, want 1\n%s", name, how, got.code, text)
 			}
 		}
 	}

@@ -202,7 +202,7 @@ func launch(t testing.TB, cmd *exec.Cmd, dir string, env ...string) *server {
 	url := regexp.MustCompile(`http://\S+`).FindString(s.banner)
 	if err != nil || url == "" {
 		<-s.ended
-		t.Fatalf("serve printed %q (%v) and logged:\n%s", s.banner, err, s.log)
+		t.Fatalf("banner of serve = %q (%v); log:\n%s", s.banner, err, s.log)
 	}
 	s.url = url
 	return s
@@ -297,7 +297,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-late:
-			t.Fatalf("waited in vain: %s", what)
+			t.Fatalf("timeout while waiting: %s", what)
 		}
 	}
 }
@@ -406,7 +406,7 @@ func TestUpServesFolderAndOpensPage(t *testing.T) {
 		t.Helper()
 		for end := time.Now().Add(patience); !done(); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
-				t.Fatalf("still not: %s", what)
+				t.Fatalf("timeout while waiting: %s", what)
 			}
 		}
 	}
@@ -427,7 +427,7 @@ func TestUpServesFolderAndOpensPage(t *testing.T) {
 		n, _ := res.Body.Read(buf) // a closed stream is one of the endings
 		list := string(buf[:n])
 		if strings.Contains(list, "footnote.yaml") || strings.Contains(list, "server.json") {
-			t.Errorf("Footnote's own files are documents: %s", list)
+			t.Errorf("documents include Footnote's own files: %s", list)
 		}
 		return strings.Contains(list, "roof.md")
 	})
@@ -472,7 +472,7 @@ func TestInterruptedCommandExitsCleanly(t *testing.T) {
 	case <-ended:
 	case <-time.After(patience):
 		_ = cmd.Process.Kill() // the failure is reported
-		t.Fatalf("it goes on after an interrupt:\n%s", shown)
+		t.Fatalf("program runs after an interrupt:\n%s", shown)
 	}
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(shown.String(), "stopped before the answer was done") {
 		t.Errorf("code %d:\n%s", cmd.ProcessState.ExitCode(), shown)
@@ -529,7 +529,7 @@ func TestNetworkRequiresKeys(t *testing.T) {
 				"footnote key new", "FOOTNOTE_OPEN_TO_NETWORK=true", "--addr 127.0.0.1:8080",
 			} {
 				if !strings.Contains(text, want) {
-					t.Errorf("%s on %q does not say %q:\n%s", name, host, want, text)
+					t.Errorf("%s on %q lacks %q:\n%s", name, host, want, text)
 				}
 			}
 		}
@@ -543,7 +543,7 @@ func TestNetworkRequiresKeys(t *testing.T) {
 		_ = ln.Close()
 		s := serveAt(t, host+":0", newDir(t))
 		if strings.Contains(s.log.String(), "WARN") {
-			t.Errorf("on %s it warns:\n%s", host, s.log)
+			t.Errorf("got a warning on %s:\n%s", host, s.log)
 		}
 	}
 }
@@ -555,7 +555,7 @@ func TestOpenServerWarnsAndKnowsItsNames(t *testing.T) {
 	s := serveAt(t, "0.0.0.0:0", dir, env...)
 	if log := s.log.String(); !strings.Contains(log, "FOOTNOTE_OPEN_TO_NETWORK") ||
 		!strings.Contains(log, "level=WARN") {
-		t.Errorf("it does not warn:\n%s", log)
+		t.Errorf("log lacks the warning:\n%s", log)
 	}
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(s.url, "http://"))
 	if err != nil {
@@ -579,7 +579,7 @@ func TestOpenServerWarnsAndKnowsItsNames(t *testing.T) {
 	}
 	if got := command(t, "", append(env, "FOOTNOTE_ADDR=0.0.0.0:"+port), "doctor", "--data="+dir); got.code != 0 ||
 		!strings.Contains(got.stdout, "everyone who reaches") {
-		t.Errorf("doctor: exit code %d:\n%s%s", got.code, got.stdout, got.stderr)
+		t.Errorf("doctor: exit code = %d:\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	key := newKey(t, dir, "anna")
 	if got := s.send("GET", "/documents", nil, header{"Host", "intranet.example"}); got.status != 401 {
@@ -597,7 +597,7 @@ func TestServerWithKeysFileStartsLocked(t *testing.T) {
 	env := []string{"FOOTNOTE_KEYS=" + filepath.Join(t.TempDir(), "keys")}
 	s := serveAt(t, "0.0.0.0:0", dir, env...)
 	if log := s.log.String(); !strings.Contains(log, "footnote key new NAME") {
-		t.Errorf("it does not say how to make the first key:\n%s", log)
+		t.Errorf("log lacks the command for the first key:\n%s", log)
 	}
 	for path, want := range map[string]int{"/documents": 401, "/": 401, "/health": 200, "/readyz": 200} {
 		if got := s.send("GET", path, nil); got.status != want {
@@ -606,7 +606,7 @@ func TestServerWithKeysFileStartsLocked(t *testing.T) {
 	}
 	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 1 ||
 		!strings.Contains(got.stdout, "nobody has one") {
-		t.Errorf("doctor: exit code %d:\n%s", got.code, got.stdout)
+		t.Errorf("doctor: exit code = %d, want 1:\n%s", got.code, got.stdout)
 	}
 	key := newKey(t, dir, "anna", env...)
 	if got := s.send("GET", "/documents", nil, header{"X-API-Key", key},
@@ -615,6 +615,6 @@ func TestServerWithKeysFileStartsLocked(t *testing.T) {
 	}
 	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 0 ||
 		!strings.Contains(got.stdout, "a key is needed; 1 can be used") {
-		t.Errorf("doctor: exit code %d:\n%s", got.code, got.stdout)
+		t.Errorf("doctor: exit code = %d, want 0:\n%s", got.code, got.stdout)
 	}
 }

@@ -190,7 +190,7 @@ func TestEveryProviderFaultHasTest(t *testing.T) {
 				}
 			}
 			if !strings.Contains(texts[dir], name) {
-				t.Errorf("fault %s: no test in %s says %q", row.fault, dir, name)
+				t.Errorf("fault %s: no test in %s has %q", row.fault, dir, name)
 			}
 		}
 	}

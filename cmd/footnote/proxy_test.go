@@ -57,7 +57,7 @@ func proxied(t *testing.T, servers ...*server) *server {
 	}
 	if _, err := os.Stat(program); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatal("nginx is not on this machine: make nginx")
+			t.Fatal("nginx is missing, run make nginx")
 		}
 		t.Skip("nginx is not on this machine: make nginx")
 	}
@@ -90,7 +90,7 @@ func deployed(t *testing.T, name string, changes [][2]string) string {
 	conf := string(raw)
 	for _, change := range changes {
 		if !strings.Contains(conf, change[0]) {
-			t.Fatalf("deploy/%s has no %q", name, change[0])
+			t.Fatalf("deploy/%s lacks %q", name, change[0])
 		}
 		conf = strings.ReplaceAll(conf, change[0], change[1])
 	}
@@ -355,7 +355,7 @@ func behindCaddy(t *testing.T, servers ...*server) *server {
 	}
 	if _, err := exec.LookPath(program); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatal("Caddy is not on this machine: make caddy")
+			t.Fatal("Caddy is missing, run make caddy")
 		}
 		t.Skip("Caddy is not on this machine: make caddy")
 	}

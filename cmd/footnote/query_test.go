@@ -73,7 +73,7 @@ func TestQueryContextAddsToDocuments(t *testing.T) {
 	r, got := ask("both")
 	if got.Status != "success" || got.Answer != said["both"] || len(got.Citations) != 1 ||
 		got.TotalRetrievalCalls != 1 || got.Confidence < 0.9 {
-		t.Errorf("an answer from both: %d %s", r.status, r.body)
+		t.Errorf("answer from context and documents: got %d %s", r.status, r.body)
 	}
 	trace := loose[struct {
 		Mode   string
@@ -84,10 +84,10 @@ func TestQueryContextAddsToDocuments(t *testing.T) {
 	}
 	if r, got = ask("context"); got.Status != "success" || got.Answer != said["context"] || len(got.Citations) != 0 ||
 		got.Confidence != 0.8 {
-		t.Errorf("an answer from the context alone: %d %s", r.status, r.body)
+		t.Errorf("answer from the context alone: got %d %s", r.status, r.body)
 	}
 	if r, got = ask("invented"); strings.Contains(got.Answer, said["invented"]) {
-		t.Errorf("an answer that neither holds: %d %s", r.status, r.body)
+		t.Errorf("unsupported answer is not withheld: %d %s", r.status, r.body)
 	}
 	for _, asked := range m.inner.Requests() {
 		if len(asked.Tools) == 0 || !strings.Contains(asked.Messages[0].Text, "Her desk stands on the second floor.") ||
@@ -121,7 +121,7 @@ func TestQueryCitationHasDocumentURL(t *testing.T) {
 			}
 		}](t, r.body)
 		if len(got.Citations) == 0 {
-			t.Fatalf("%s: no citation in %s", question, r.body)
+			t.Fatalf("%s: got no citation: %s", question, r.body)
 		}
 		if said := got.Citations[0].SourceURL; (said != nil) != (want != "") || said != nil && *said != want {
 			t.Errorf("%s: %s; want the address %q", question, r.body, want)
@@ -181,7 +181,7 @@ func TestQueryStreamEndsWithWholeResponse(t *testing.T) {
 	got := loose[queried](t, last.data)
 	if got.Status != "success" || len(got.Citations) != 1 ||
 		got.Answer != "Every employee is entitled to 28 days of paid holiday a year [1]." {
-		t.Errorf("the response is %s", last.data)
+		t.Errorf("response = %s", last.data)
 	}
 	numbers := map[int]bool{}
 	for _, ev := range events {
@@ -207,12 +207,12 @@ func TestQueryStreamEndsWithWholeResponse(t *testing.T) {
 		if step.Action == nil || step.Observation == nil || step.StepNumber < 1 || step.Action.Tool != step.Step ||
 			(step.Observation.Success == nil) != (step.Status == "running") ||
 			step.Observation.Success != nil && *step.Observation.Success != (step.Status == "complete") {
-			t.Fatalf("a step without its action or observation: %s", ev.data)
+			t.Fatalf("step lacks action or observation: %s", ev.data)
 		}
 		if step.Step == "search_documents" &&
 			(step.Action.ToolInput["query"] != "paid holiday" ||
 				(step.Status == "complete") != (step.Observation.Result != nil)) {
-			t.Errorf("the search: %s", ev.data)
+			t.Errorf("search = %s", ev.data)
 		}
 		numbers[step.StepNumber] = true
 	}
@@ -221,11 +221,11 @@ func TestQueryStreamEndsWithWholeResponse(t *testing.T) {
 		want = append(want, step.StepNumber)
 	}
 	if have := slices.Sorted(maps.Keys(numbers)); !slices.Equal(have, want) {
-		t.Errorf("steps %v in the stream, %v in the response", have, want)
+		t.Errorf("steps of the stream = %v, want %v", have, want)
 	}
 	whole := s.send("GET", "/agent/runs/"+got.ID+"/events", nil, header{"Accept", "text/event-stream"}).body
 	if strings.Contains(whole, "event: response") {
-		t.Error("the response is in the run's log")
+		t.Error("log of the run has the response")
 	}
 }
 
@@ -408,7 +408,7 @@ func TestEveryRouteReportsDoubts(t *testing.T) {
 			}
 			// Where it is disabled.
 			if route != "/agent/query" && !strings.Contains(got.SelfEvaluation, row.evaluation) {
-				t.Errorf("%s on %s: it says %q, want %q", row.question, route, got.SelfEvaluation, row.evaluation)
+				t.Errorf("%s on %s: got %q, want %q", row.question, route, got.SelfEvaluation, row.evaluation)
 			}
 		}
 	}
@@ -442,7 +442,7 @@ func TestJudgePromptIncludesGivenText(t *testing.T) {
 		last := asked[len(asked)-1].Messages
 		if r.status != 200 || !strings.Contains(last[len(last)-1].Text, "Answer:") ||
 			!strings.Contains(last[len(last)-1].Text, "Her desk stands on the second floor.") {
-			t.Errorf("%s: %d %s\nthe judge was asked %s", path, r.status, r.body, last[len(last)-1].Text)
+			t.Errorf("%s: got %d %s\nprompt of the judge: %s", path, r.status, r.body, last[len(last)-1].Text)
 		}
 	}
 }
@@ -461,7 +461,7 @@ func TestPoliteCalculationIsAnsweredOffline(t *testing.T) {
 		}
 		for _, step := range log.steps {
 			if step.ToolName != "" && step.ToolName != "calculate" {
-				t.Errorf("%s: %s was called", question, step.ToolName)
+				t.Errorf("%s: got a call of %s, want calculate only", question, step.ToolName)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func manuals(t testing.TB) []file {
 		raw, err := os.ReadFile(filepath.Join("..", "..", ".cache", "documents", name))
 		if err != nil {
 			if os.Getenv("CI") != "" {
-				t.Fatalf("the manuals are missing: make documents: %v", err)
+				t.Fatalf("manuals are missing, run make documents: %v", err)
 			}
 			t.Skip("the manuals are not on this machine: make documents")
 		}
@@ -80,7 +80,7 @@ func TestFootnoteShowsItsSentence(t *testing.T) {
 		run := s.begin(question)
 		answer := s.follow(run.RunID).answer
 		if answer == nil {
-			t.Errorf("%q was not answered", question)
+			t.Errorf("%q: got no answer", question)
 			continue
 		}
 		shown := sentencesShown(t, s.send("GET", "/c/"+run.SessionID, nil).body)
@@ -92,16 +92,16 @@ func TestFootnoteShowsItsSentence(t *testing.T) {
 				return fmt.Sprint(c.Number) == f.number
 			})
 			if i < 0 {
-				t.Errorf("%q: there is no citation %s", question, f.number)
+				t.Errorf("%q: citation %s is missing", question, f.number)
 				continue
 			}
 			c := answer.Citations[i]
 			footnotes++
 			if got, want := squeezed(f.text), squeezed(c.Quote); got != want {
-				t.Errorf("%q: before [%s] stands\n\t%q, want\n\t%q", question, f.number, got, want)
+				t.Errorf("%q: text before [%s] =\n\t%q, want\n\t%q", question, f.number, got, want)
 			}
 			if c.Check != chat.CheckVerified || string(texts[c.DocumentID][c.Start:c.End]) != c.Quote {
-				t.Errorf("%q: [%s] is %s, and at %d–%d stands %q, want %s",
+				t.Errorf("%q: check of [%s] = %s, text at %d–%d = %q, want %s",
 					question, f.number, c.Check, c.Start, c.End, c.Quote, chat.CheckVerified)
 			}
 			r := s.send("GET", c.URL, nil)
@@ -417,7 +417,7 @@ func FuzzFootnotesShowTheirSentences(f *testing.F) {
 		for _, cite := range answer.Citations {
 			if stored := texts[cite.DocumentID]; cite.Check != chat.CheckVerified ||
 				string(stored[cite.Start:cite.End]) != cite.Quote {
-				t.Errorf("%q: [%d] is %s, and at %d–%d stands %q, want %q",
+				t.Errorf("%q: check of [%d] = %s, text at %d–%d = %q, want %q",
 					c.markdown, cite.Number, cite.Check, cite.Start, cite.End, string(stored[cite.Start:cite.End]),
 					cite.Quote)
 			}
@@ -437,12 +437,12 @@ func heldToItsFootnotes(t *testing.T, c composed, answer *chat.Answer, shown []s
 		if !slices.ContainsFunc(answer.Citations, func(c chat.Citation) bool {
 			return strconv.Itoa(c.Number) == note.number
 		}) {
-			t.Errorf("%q: the page shows [%s] behind %q, which is no citation", answer.Markdown, note.number, note.text)
+			t.Errorf("%q: page has [%s] after %q without a citation", answer.Markdown, note.number, note.text)
 		}
 	}
 	for _, cite := range answer.Citations {
 		if !slices.ContainsFunc(shown, func(n shownNote) bool { return n.number == strconv.Itoa(cite.Number) }) {
-			t.Errorf("%q: [%d] is not on the page", answer.Markdown, cite.Number)
+			t.Errorf("%q: page lacks [%d]", answer.Markdown, cite.Number)
 		}
 	}
 	for _, s := range c.cited {
@@ -457,14 +457,14 @@ func heldToItsFootnotes(t *testing.T, c composed, answer *chat.Answer, shown []s
 			}
 		}
 		if !slices.ContainsFunc(quotes, func(q string) bool { return strings.Contains(squeezed(q), squeezed(s)) }) {
-			t.Errorf("%q: the footnote of\n\t%q quotes\n\t%q", answer.Markdown, s, quotes)
+			t.Errorf("%q: footnote of\n\t%q quotes\n\t%q", answer.Markdown, s, quotes)
 		}
 	}
 	for _, s := range c.invented {
 		if !slices.ContainsFunc(answer.Unsupported, func(u string) bool {
 			return strings.Contains(squeezed(u), strings.TrimSuffix(squeezed(s), "."))
 		}) && (answer.Confidence == 1 || !strings.Contains(answer.SelfEvaluation, "in other words")) {
-			t.Errorf("%q is not called unsupported in %q (confidence %v): %q", s, answer.Markdown, answer.Confidence,
+			t.Errorf("%q is not listed as unsupported in %q (confidence %v): %q", s, answer.Markdown, answer.Confidence,
 				answer.Unsupported)
 		}
 	}

@@ -168,7 +168,7 @@ func TestUserSpendingIsMigrated(t *testing.T) {
 	env := append(emptyPostgres(t), "FOOTNOTE_KEYS="+filepath.Join(dir, "keys"), limit)
 	_, said := move(t, []string{"FOOTNOTE_DATA=" + dir}, env)
 	if !strings.Contains(said, "Not in it: the hashes of keys") {
-		t.Errorf("backup and restore say %s, want that keys are not in it", said)
+		t.Errorf("output of backup and restore = %s, want no hashes of keys", said)
 	}
 	s := asUser(serve(t, newDir(t), env[1:]...), key)
 	s.run("How is the weir?")

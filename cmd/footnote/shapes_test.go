@@ -160,7 +160,7 @@ func TestAnswersMatchDocumentedShape(t *testing.T) {
 		"checks.index.status", "checks.model.status")
 	wantFields(t, "GET /readyz", s.send("GET", "/readyz", nil), "status")
 	if metrics := s.send("GET", "/metrics", nil); !strings.Contains(metrics.body, "\nfootnote_") {
-		t.Errorf("no footnote_ metrics:\n%s", metrics.body)
+		t.Errorf("metrics lack the prefix footnote_:\n%s", metrics.body)
 	}
 	if gone := s.send("DELETE", "/agent/session/shapes", nil); gone.status != http.StatusNoContent ||
 		s.send("GET", "/agent/session/shapes", nil).status != http.StatusNotFound {
@@ -209,7 +209,7 @@ func TestStreamIsReadableText(t *testing.T) {
 		if len(lines) != 3 || !ok || json.Unmarshal([]byte(raw), &data) != nil ||
 			!strings.HasPrefix(raw, `{"type":"`+data.Type+`","run_id":"`+data.RunID+`","seq":`) ||
 			lines[0] != "id: "+strconv.Itoa(i+1) || lines[1] != "event: "+data.Type || data.Seq != i+1 {
-			t.Fatalf("frame %d is %q", i+1, frame)
+			t.Fatalf("frame %d = %q", i+1, frame)
 		}
 		kinds = append(kinds, data.Type)
 	}
@@ -264,7 +264,7 @@ func TestEqualFieldsHaveEqualValues(t *testing.T) {
 				other, otherName, _ := strings.Cut(same, ".")
 				if back := described[other].Properties[otherName].Same; !strings.Contains(strings.Join(back, " "),
 					component+"."+name) {
-					t.Errorf("%s.%s is the same as %s, which does not say so: %q", component, name, same, back)
+					t.Errorf("%s.%s equals %s, which lacks the reference: %q", component, name, same, back)
 				}
 				if !strings.Contains(field.Description, same) {
 					t.Errorf("%s.%s is described as %q, want it to name %s", component, name, field.Description, same)
@@ -275,7 +275,7 @@ func TestEqualFieldsHaveEqualValues(t *testing.T) {
 				}
 				compared++
 				if got, want := content(t, mine[name]), content(t, theirs[otherName]); got != want {
-					t.Errorf("%s.%s is %s, %s is %s", component, name, got, same, want)
+					t.Errorf("%s.%s = %s, want %s = %s", component, name, got, same, want)
 				}
 			}
 		}
@@ -307,7 +307,7 @@ func content(t *testing.T, v any) string {
 	for _, item := range list {
 		fields, ok := item.(map[string]any)
 		if !ok {
-			t.Fatalf("an entry is %v", item)
+			t.Fatalf("entry = %v", item)
 		}
 		quote := fields["quote"]
 		if snippet, ok := fields["content_snippet"]; ok {
@@ -472,7 +472,7 @@ func readAsked(t *testing.T, name string) []asked {
 		out = append(out, asked{fields[0], fields[1], fields[2], fields[3]})
 	}
 	if len(out) == 0 {
-		t.Fatalf("%s has no questions", name)
+		t.Fatalf("%s lacks questions", name)
 	}
 	return out
 }
@@ -518,7 +518,7 @@ func checkCitations(t *testing.T, s *server, log transcript) {
 		text := s.send("GET", "/documents/"+c.DocumentID+"/text", nil)
 		runes := []rune(text.body)
 		if c.Check == chat.CheckNotFound {
-			t.Errorf("%q: footnote %d quotes nothing", log.start.Question, c.Number)
+			t.Errorf("%q: footnote %d has no quote", log.start.Question, c.Number)
 			continue
 		}
 		if text.status != http.StatusOK || c.Start < 0 || c.End > len(runes) || c.Start >= c.End ||
@@ -551,7 +551,6 @@ func checkRefusal(t *testing.T, question string, log transcript) {
 		return s.ActionType == chat.ActionSearching && s.ToolName != ""
 	})
 	if !searched || !strings.Contains(log.answer.Markdown, "searched for") {
-		t.Errorf("%q: it does not say what was searched: %q, want %q in it",
-			question, log.answer.Markdown, "searched for")
+		t.Errorf("%q: answer = %q, want %q in it", question, log.answer.Markdown, "searched for")
 	}
 }

@@ -47,7 +47,7 @@ func olderProgram(t *testing.T) (program string, replaced bool) {
 	replaced = bytes.Contains(step, []byte("\n+-- min_compatible: "))
 	if shallow := strings.TrimSpace(string(git(t, "rev-parse", "--is-shallow-repository"))); added == "" ||
 		shallow == "true" {
-		t.Fatal("the history of this repository is not here: fetch all of it")
+		t.Fatal("history of the repository is incomplete: fetch all of it")
 	}
 	dir := t.TempDir()
 	old := tar.NewReader(bytes.NewReader(git(t, "archive", added+"^")))
@@ -99,7 +99,7 @@ func olderProgram(t *testing.T) (program string, replaced bool) {
 	build.Dir = dir
 	begun := time.Now()
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the version before: %v\n%s", err, out)
+		t.Fatalf("build the previous version: %v\n%s", err, out)
 	}
 	t.Logf("built the version before %.12s in %s", added, time.Since(begun).Round(time.Second))
 	return program, replaced
@@ -181,7 +181,7 @@ func TestOlderVersionRunsBesideCurrent(t *testing.T) {
 	current.seesEvent(held, "0", begins)
 	if r := current.send("GET", "/documents/"+first+"/file", nil); r.status != http.StatusOK ||
 		r.body != books[0].body {
-		t.Errorf("what the old one keeps, at this one: %d %.200s; want %d and %.200s",
+		t.Errorf("file of the old server from this one: %d %.200s; want %d and %.200s",
 			r.status, r.body, http.StatusOK, books[0].body)
 	}
 	found(current, "slates missing")
@@ -213,7 +213,7 @@ func TestOlderVersionRunsBesideCurrent(t *testing.T) {
 	current.seesEvent(held, "1", done(chat.RunCompleted))
 	if there, here := old.follow(held.RunID).raw, current.follow(held.RunID).raw; !slices.Equal(there, here) ||
 		len(here) < 3 {
-		t.Errorf("the old one's log of a run has\n%v\nand this one's\n%v", there, here)
+		t.Errorf("log of a run at the old server =\n%v\nat this one\n%v", there, here)
 	}
 
 	shut()
@@ -226,7 +226,7 @@ func TestOlderVersionRunsBesideCurrent(t *testing.T) {
 		t.Errorf("DELETE: %d %s, want %d", r.status, r.body, http.StatusNoContent)
 	}
 	if code := current.end(syscall.SIGTERM); code != 0 {
-		t.Errorf("it ended with %d:\n%s", code, current.log)
+		t.Errorf("exit code = %d, want 0:\n%s", code, current.log)
 	}
 
 	back := serveOld() // the downgrade
@@ -256,16 +256,16 @@ func testReplacing(t *testing.T, before string) {
 	current := serve(t, newDir(t), env...)
 	for _, words := range []string{"slates missing", `\"several slates\"`} {
 		if n := current.search(words).TotalResults; n == 0 {
-			t.Errorf("%s is not found in what the older version kept", words)
+			t.Errorf("search for %s finds nothing in the data of the older version", words)
 		}
 	}
 	if r := current.send("GET", "/documents/"+id+"/file", nil); r.status != http.StatusOK || r.body != books[0].body {
-		t.Errorf("what the older version kept: %d %.200s; want %d and %.200s",
+		t.Errorf("file of the older version: %d %.200s; want %d and %.200s",
 			r.status, r.body, http.StatusOK, books[0].body)
 	}
 	again := exec.Command(before, "serve", "--addr", "127.0.0.1:0", "--data", dir)
 	again.Env = append(os.Environ(), env...)
 	if out, err := again.CombinedOutput(); err == nil || !strings.Contains(string(out), "newer Footnote") {
-		t.Errorf("the older version starts again: %v\n%s", err, out)
+		t.Errorf("older version starts on newer data: %v\n%s", err, out)
 	}
 }

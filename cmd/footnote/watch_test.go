@@ -83,7 +83,7 @@ func TestLibraryFollowsFolder(t *testing.T) {
 	base := filepath.Base(dir) + "/"
 	w := follow(t, s.dir, dir)
 	if w.url == "" || !strings.Contains(w.banner, dir) {
-		t.Errorf("watch says %q, want the server and %s", w.banner, dir)
+		t.Errorf("banner of watch = %q, want the server and %s", w.banner, dir)
 	}
 	await := func(path string) (d shelved) {
 		t.Helper()
@@ -292,7 +292,7 @@ func TestWatchLogsRejectedFileOnce(t *testing.T) {
 	log := w.log.String()
 	for _, once := range []string{"file=empty.md", "file=large.md", "1 left out, of kinds that can't be read: 1 .mov"} {
 		if n := strings.Count(log, once); n != 1 {
-			t.Errorf("%q is told %d times, want once:\n%s", once, n, log)
+			t.Errorf("log has %q %d times, want once:\n%s", once, n, log)
 		}
 	}
 	want := map[string]string{
@@ -424,10 +424,10 @@ func TestFolderIsSelectedOnPage(t *testing.T) {
 		return html.UnescapeString(s.send("GET", path, nil, asPage).body)
 	}
 	if got := page("/"); !strings.Contains(got, `href="/folders"`) {
-		t.Error("the first page offers no folder to watch")
+		t.Error("home page lacks the link to the folders")
 	}
 	if got := page("/folders"); !strings.Contains(got, papers) && !strings.Contains(got, url.QueryEscape(papers)) {
-		t.Errorf("the page of folders does not begin at home: %s", got)
+		t.Errorf("page of folders does not start at home: %s", got)
 	}
 	for folder, why := range map[string]string{
 		filepath.Join(dir, "none"): "There is no such folder", s.dir: "keeps its own data", "/": "the whole disk",
@@ -459,10 +459,10 @@ func TestFolderIsSelectedOnPage(t *testing.T) {
 		t.Errorf("stop again: %d %s, want 404", got.status, got.body)
 	}
 	if got := page("/documents"); strings.Contains(got, papers) || !strings.Contains(got, "lease.md") {
-		t.Errorf("after it was ended the page names the folder, or its documents are gone: %s", got)
+		t.Errorf("page still has the removed folder or lacks its documents: %s", got)
 	}
 	if got := s.send("GET", "/watched", nil).body; strings.Contains(got, papers) {
-		t.Errorf("after it was ended: %s", got)
+		t.Errorf("removed folder is still listed: %s", got)
 	}
 	s.end(os.Interrupt)
 	// A folder that is missing when the server starts is retried.
@@ -483,7 +483,7 @@ func TestFolderIsSelectedOnPage(t *testing.T) {
 	}
 	if got := s.send("GET", "/", nil, asPage, passedOn).body; strings.Contains(
 		got, `href="/folders"`) {
-		t.Error("through a proxy the first page offers a folder to watch")
+		t.Error("home page offers folders to a proxied request")
 	}
 	s.end(os.Interrupt)
 	put(t, kept, `{"folders":`)
@@ -516,7 +516,7 @@ func TestFoldersAreForLocalUserOnly(t *testing.T) {
 		}
 	}
 	if sent == "" {
-		t.Fatalf("no key in %q", made.stdout)
+		t.Fatalf("output lacks the key: %q", made.stdout)
 	}
 	for _, path := range []string{"/folders", "/folders?at=/"} {
 		if got := s.send("GET", path, nil, header{"X-API-Key", sent}, asPage); got.status != 403 {
@@ -524,9 +524,9 @@ func TestFoldersAreForLocalUserOnly(t *testing.T) {
 		}
 	}
 	if got := s.send("GET", "/documents", nil, header{"X-API-Key", sent}, asPage).body; strings.Contains(got, papers) {
-		t.Error("the documents page of a user names the folder")
+		t.Error("document page of another user has the folder")
 	}
 	if !strings.Contains(s.log.String(), "were chosen on the page are not followed") {
-		t.Errorf("the log does not say that the folder rests: %s", s.log)
+		t.Errorf("log lacks that the folder is not followed: %s", s.log)
 	}
 }

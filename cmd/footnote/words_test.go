@@ -85,7 +85,7 @@ func TestDoctorFindsLocalModelServer(t *testing.T) {
 		}
 	}
 	if at == nil {
-		t.Fatal("all ports of model servers are taken on this machine")
+		t.Fatal("all ports of model servers are in use on this machine")
 	}
 	models := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"object":"list","data":[{"id":"tiny-model","object":"model"}]}`)

@@ -59,7 +59,7 @@ func TestOpenedBlobHasPath(t *testing.T) {
 	defer f.Close()
 	named, ok := f.(interface{ Name() string })
 	if !ok {
-		t.Fatalf("%T has no name", f)
+		t.Fatalf("%T lacks a name", f)
 	}
 	if got, want := named.Name(), filepath.Join(dir, hash[:2], hash[2:]); got != want {
 		t.Errorf("Name = %q, want %q", got, want)
@@ -74,7 +74,7 @@ func TestRejectedBlobLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	bs := openNew(t, dir)
 	if _, _, err := bs.Put(t.Context(), bytes.NewReader(make([]byte, 100)), 99); err == nil {
-		t.Error("100 bytes of 99 were taken")
+		t.Error("Put of 100 bytes with a limit of 99: got no error, want one")
 	}
 	if left := files(t, dir); len(left) > 0 {
 		t.Errorf("files left: %q, want none", left)

@@ -554,7 +554,7 @@ func TestMostlyTextIsRead(t *testing.T) {
 					tt.want, len(tt.want))
 			}
 			if strings.ContainsRune(decoded, 0) {
-				t.Errorf("the text holds zeros")
+				t.Errorf("text has NUL characters")
 			}
 		})
 	}

@@ -18,7 +18,7 @@ func TestFormatsAreCompleteAndDistinct(t *testing.T) {
 			t.Errorf("%s: want either a recogniser and a reader of files, or a reader of text", f.Name)
 		}
 		if last := i == len(Formats)-1; last && (f.text == nil || f.bare != nil) {
-			t.Errorf("%s stands last and takes any text: want one without markup", f.Name)
+			t.Errorf("last format %s accepts any text, want one without markup", f.Name)
 		}
 		for _, key := range append(append([]string{f.Name, f.MIME}, f.Aliases...),
 			append(f.Extensions, f.Words...)...) {

@@ -18,10 +18,10 @@ func TestSchedulerPrefersLeastRecentlyServedUser(t *testing.T) {
 	for len(waiting) > 0 {
 		user, ok := s.Take(waiting)
 		if !ok {
-			t.Fatalf("Take(%q) took nothing", waiting)
+			t.Fatalf("Take(%q) = false, want true", waiting)
 		}
 		if _, ok := s.Take(waiting); ok {
-			t.Fatal("Take took a slot that is not free")
+			t.Fatal("Take = true without a free slot, want false")
 		}
 		order = append(order, user)
 		i := slices.Index(waiting, user)

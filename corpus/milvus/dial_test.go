@@ -91,7 +91,7 @@ func TestDeadConnectionTimesOut(t *testing.T) {
 		time.Sleep(time.Minute)
 		links[0].broken.Store(true)
 		if check() == nil {
-			t.Fatal("an answer came over a connection that leads nowhere")
+			t.Fatal("got an answer over a dead connection")
 		}
 		time.Sleep(time.Second)
 		if err := check(); err != nil {
@@ -177,7 +177,7 @@ func TestCloseStopsGoroutines(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Reach(t.Context()); err == nil {
-		t.Error("nothing there, and no error")
+		t.Error("Reach without a server: got no error, want one")
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

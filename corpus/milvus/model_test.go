@@ -68,7 +68,7 @@ func TestModelsHaveSeparateCollections(t *testing.T) {
 			mustDo(t, "Upsert", fresh.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0, 0)}))
 			if counts, err := fresh.CountVectors(t.Context(), []string{"d", "e"}); err != nil ||
 				!maps.Equal(counts, map[string]int{"d": 1}) {
-				t.Errorf("the new model counts %v, %v", counts, err)
+				t.Errorf("counts of the new model = %v, %v", counts, err)
 			}
 			if n := hits(t, old, 1, 0); n != 2 {
 				t.Errorf("while the new model's vectors are made the old one finds %d passages, want 2", n)
@@ -81,7 +81,7 @@ func TestModelsHaveSeparateCollections(t *testing.T) {
 				t.Errorf("then %q serves, %v; want %q", serving, err, fresh.nameFor(3))
 			}
 			if there, err := fresh.hasCollection(t.Context(), old.nameFor(2)); err != nil || there {
-				t.Errorf("the old model's collection is there: %v, %v", there, err)
+				t.Errorf("collection of the old model exists: %v, %v", there, err)
 			}
 			if n := hits(t, fresh, 1, 0, 0); n != 1 {
 				t.Errorf("the new model finds %d passages, want 1", n)
@@ -147,7 +147,7 @@ func TestRestartedServerIsReconnected(t *testing.T) {
 	select {
 	case <-s.Lost():
 	default:
-		t.Error("nobody was told that the collection is gone")
+		t.Error("got no notification of the dropped collection")
 	}
 	if n := hits(t, s, 1, 0); n != 0 {
 		t.Errorf("%d hits without a collection, want 0", n)
@@ -168,7 +168,7 @@ func await(t testing.TB, what string, ok func() bool) {
 		select {
 		case <-every.C:
 		case <-late:
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timeout while waiting: %s", what)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestCollectionWithoutTextsIsUsed(t *testing.T) {
 	v.TextHash = "of a text"
 	mustDo(t, "Upsert", s.Upsert(t.Context(), []corpus.Vector{v}))
 	if n := hits(t, s, 1, 0, 0); n != 1 {
-		t.Errorf("%d hits of what was stored, want 1", n)
+		t.Errorf("stored vectors: got %d hits, want 1", n)
 	}
 	if got, err := s.VectorsOf(t.Context(), []string{v.TextHash}); err != nil || len(got) > 0 {
 		t.Errorf("VectorsOf = %v, %v; want none, since it does not know", got, err)
@@ -432,7 +432,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 				found[0] = theirs(query)
 			})
 			if min(found[0], found[1]) < benchHits*9/10 { // HNSW misses one occasionally
-				b.Fatalf("%s: %d and %d hits", what, found[0], found[1])
+				b.Fatalf("%s: got %d and %d hits", what, found[0], found[1])
 			}
 			if i >= searches/10 {
 				took[0], took[1] = append(took[0], one[0]), append(took[1], one[1])
@@ -545,7 +545,7 @@ func TestInsertedVectorsAreFoundAndReplaced(t *testing.T) {
 			s := open(t, cfg)
 			mustDo(t, "Insert", s.Insert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0), vector("b", "d", 0, 1)}))
 			if n := hits(t, s, 1, 0); n != 2 {
-				t.Errorf("%d hits of what was inserted, want 2", n)
+				t.Errorf("inserted vectors: got %d hits, want 2", n)
 			}
 			other := open(t, cfg)
 			mustDo(t, "Upsert", other.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 0, 1)}))

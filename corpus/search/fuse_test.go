@@ -42,7 +42,7 @@ func TestFuse(t *testing.T) {
 				t.Errorf("got first score %f, want %f", out[0].Score, tt.first)
 			}
 			if len(out) > 1 && tt.fits[1].Words > 1 && out[1].Score != 0.8 {
-				t.Errorf("got second score %f, want 0.8: no tie of what is not equal", out[1].Score)
+				t.Errorf("second score = %f, want 0.8", out[1].Score)
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func TestDoubtKeepsLexicalOrder(t *testing.T) {
 	}
 	far, near := -0.5, 0.9
 	if WithMeaning(0.5, &far, 1) != 0.5 || WithMeaning(0.5, &near, 1) != 0.5 {
-		t.Error("the cosine counts although it says nothing")
+		t.Error("cosine without information changes the score, want 0.5")
 	}
 }
 

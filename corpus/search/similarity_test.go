@@ -80,7 +80,7 @@ func TestQueriesHaveOwnPassage(t *testing.T) {
 	}
 	for i := range queries {
 		if len(queries[i]) == 0 || len(queries[i]) > 100 || len(passages[i]) < 300 {
-			t.Errorf("pair %d is %q, %q", i, queries[i], passages[i])
+			t.Errorf("pair %d = %q, %q", i, queries[i], passages[i])
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestTemplateWordsAreStopWords(t *testing.T) {
 				}
 			}
 			if !strings.Contains(asked, "Hargreaves") {
-				t.Errorf("%s: %q has not the document's words", language, asked)
+				t.Errorf("%s: %q lacks the document's words", language, asked)
 			}
 		}
 	}

@@ -252,7 +252,7 @@ func TestOppositesContradict(t *testing.T) {
 		"The pool is closed in August.", // whether it is open is only asked
 	} {
 		if support.Supports(claim, hours) {
-			t.Errorf("%q is supported", claim)
+			t.Errorf("Supports(%q) = true, want false", claim)
 		}
 	}
 	for _, claim := range []string{
@@ -279,7 +279,7 @@ func TestOppositesContradict(t *testing.T) {
 		"Bicycles are prohibited in the yard.",
 	} {
 		if !support.Supports(claim, hours) {
-			t.Errorf("%q is not supported", claim)
+			t.Errorf("Supports(%q) = false, want true", claim)
 		}
 	}
 }

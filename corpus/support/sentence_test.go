@@ -49,7 +49,7 @@ func TestBestSentence(t *testing.T) {
 				t.Errorf("BestSentence(%q) = %q (%.2f), want %q", tt.claim, got, score, tt.want)
 			}
 			if fits := tt.claim != "Quantum chromodynamics"; fits != (score > 0) {
-				t.Errorf("BestSentence(%q) scores %.2f", tt.claim, score)
+				t.Errorf("BestSentence(%q) has score %.2f", tt.claim, score)
 			}
 		})
 	}
@@ -118,11 +118,11 @@ func TestPassageSupportsItsRows(t *testing.T) {
 		"be read from"
 	for _, row := range strings.Split(passage, "\n") {
 		if !support.Supports(row, passage) {
-			t.Errorf("%q is not supported by the passage that it is of", row)
+			t.Errorf("row %q is unsupported by its own passage", row)
 		}
 	}
 	if support.Supports("FOOTNOTE_OTHER_THING | 30 | a conversation is kept in the cellar", passage) {
-		t.Error("another setting is supported")
+		t.Error("claim on another setting is supported")
 	}
 }
 
@@ -212,16 +212,16 @@ func TestOppositeStatementIsUnsupported(t *testing.T) {
 func TestClaimMayNeedSeveralPassages(t *testing.T) {
 	j := support.NewJudge()
 	if !j.Backed("MAX_UPLOAD_MIB | 50 | largest file", "", "Setting\tDefault\nMAX_UPLOAD_MIB\t50\tlargest file") {
-		t.Error("a name with underscores is taken apart")
+		t.Error("name with underscores is split")
 	}
 	const rent, deposit = "The monthly rent is £1,150.", "A deposit of £2,300 is held."
 	if claim := "The rent is £1,150 and the deposit £2,300."; j.Backed(claim, "", rent) || j.Backed(claim, "") ||
 		!j.Backed(claim, "", rent, deposit) {
-		t.Error("the passages are not taken together")
+		t.Error("claim needs both passages: got another result")
 	}
 	if claim := "The lease of Mill Lane ends in May."; j.Backed(claim, "", "It ends in May.") ||
 		!j.Backed(claim, "Lease agreement for 12 Mill Lane", "It ends in May.") {
-		t.Error("words of the title count")
+		t.Error("title alone decides, want it beside the passage only")
 	}
 }
 

@@ -55,7 +55,7 @@ func TestTruncatedTableIsNotSummed(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if _, err := tables[0].Ask(ctx, table.Query{}, "en"); !errors.Is(err, context.Canceled) {
-		t.Errorf("after it was stopped: %v", err)
+		t.Errorf("after the cancellation: got %v, want context.Canceled", err)
 	}
 }
 

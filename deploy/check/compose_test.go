@@ -54,7 +54,7 @@ func TestComposeStartsTwoReplicasBehindProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := semantic.ServiceNames(); strings.Join(got, " ") != "etcd footnote milvus minio postgres proxy" {
-		t.Errorf("services for search by meaning: %v", got)
+		t.Errorf("services for semantic search = %v", got)
 	}
 	footnote := semantic.Services["footnote"]
 	if footnote.Deploy == nil || footnote.Deploy.Replicas == nil || *footnote.Deploy.Replicas != 2 ||
@@ -91,7 +91,7 @@ func TestComposeStartsTwoReplicasBehindProxy(t *testing.T) {
 	}
 	for name, service := range semantic.Services {
 		if service.HealthCheck == nil || service.Restart == "" || service.Image == "" {
-			t.Errorf("%s has no health check, no restart or no image", name)
+			t.Errorf("%s lacks a health check, a restart policy or an image", name)
 		}
 		for _, port := range service.Ports {
 			if port.HostIP != "127.0.0.1" {
@@ -176,17 +176,17 @@ func TestKubernetesAcceptsManifests(t *testing.T) {
 		}
 	}
 	if deployment == nil || service == nil || claim == nil || ingress == nil || budget == nil {
-		t.Fatalf("something is missing: %v %v %v %v %v", deployment, service, claim, ingress, budget)
+		t.Fatalf("objects are missing: %v %v %v %v %v", deployment, service, claim, ingress, budget)
 	}
 	pod := deployment.Spec.Template.Spec
 	container := pod.Containers[0]
 	if *deployment.Spec.Replicas < 2 || int32(budget.Spec.MinAvailable.IntValue()) >= *deployment.Spec.Replicas {
-		t.Errorf("%d replicas, of which %v must be there, want at least 2",
+		t.Errorf("%d replicas with a minimum of %v, want at least 2",
 			*deployment.Spec.Replicas, budget.Spec.MinAvailable)
 	}
 	if !*pod.SecurityContext.RunAsNonRoot || *pod.SecurityContext.RunAsUser != 65532 ||
 		!*container.SecurityContext.ReadOnlyRootFilesystem || *container.SecurityContext.AllowPrivilegeEscalation {
-		t.Errorf("the pod may do too much: %+v %+v", pod.SecurityContext, container.SecurityContext)
+		t.Errorf("pod has too many privileges: %+v %+v", pod.SecurityContext, container.SecurityContext)
 	}
 	if pause := container.Lifecycle.PreStop.Sleep; pause == nil ||
 		*pod.TerminationGracePeriodSeconds < pause.Seconds+30 {
@@ -217,7 +217,7 @@ func TestKubernetesAcceptsManifests(t *testing.T) {
 		}
 	}
 	if kept != 2 {
-		t.Errorf("originals and keys do not lie in the volume at %q: %v", shared, container.Env)
+		t.Errorf("originals and keys are not in the volume at %q: %v", shared, container.Env)
 	}
 	if len(claim.Spec.AccessModes) != 1 || claim.Spec.AccessModes[0] != corev1.ReadWriteMany {
 		t.Errorf("replicas can't share a volume that is %v; want 1 access mode and %v",

@@ -11,7 +11,7 @@ func TestPackages(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatal("no python3")
+			t.Fatal("python3 is missing")
 		}
 		t.Skip("no python3")
 	}

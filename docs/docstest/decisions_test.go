@@ -38,11 +38,11 @@ func TestDecisionRecordsAreFewAndShort(t *testing.T) {
 		records++
 		title, _, _ := strings.Cut(strings.TrimPrefix(string(raw), "# "), "\n")
 		if !strings.Contains(string(list), "- ["+title+"]("+name+")\n") {
-			t.Errorf("docs/decisions/README.md does not list %s with its title, %q", name, title)
+			t.Errorf("docs/decisions/README.md lacks %s with its title, %q", name, title)
 		}
 		for _, section := range []string{"Decision", "Why", "Turned down", "Code"} {
 			if !strings.Contains(string(raw), "\n## "+section+"\n") {
-				t.Errorf("%s has no section %q", name, section)
+				t.Errorf("%s lacks the section %q", name, section)
 			}
 		}
 	}

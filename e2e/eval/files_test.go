@@ -49,7 +49,7 @@ func TestEvalHalvesCoverFormats(t *testing.T) {
 			}
 			for _, p := range q.Passages {
 				if name, _, _ := strings.Cut(p.Document, "."); !strings.Contains(string(script), name+".") {
-					t.Errorf("%s asks of %s, which make.sh does not make", half, p.Document)
+					t.Errorf("%s uses %s, which make.sh does not build", half, p.Document)
 				}
 			}
 		}
@@ -69,13 +69,13 @@ func TestLabelsAreRebuilt(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatal("no python3")
+			t.Fatal("python3 is missing")
 		}
 		t.Skip("no python3")
 	}
 	tests := exec.CommandContext(t.Context(), python, "-B", "-m", "unittest", "-b", "reader_test")
 	tests.Dir = "reader"
 	if said, err := tests.CombinedOutput(); err != nil {
-		t.Errorf("the tests of e2e/eval/reader: %v\n%s", err, said)
+		t.Errorf("tests of e2e/eval/reader: %v\n%s", err, said)
 	}
 }

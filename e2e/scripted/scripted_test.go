@@ -77,7 +77,7 @@ func TestLibrarianSearchesReadsAndAnswers(t *testing.T) {
 	none := llm.Message{Role: llm.RoleTool, CallID: "a", Text: `{"documents":[],"total_found":0}`}
 	if _, text := librarian(question, called, none); !strings.HasPrefix(text,
 		"I couldn't find relevant information about that in your documents.") {
-		t.Errorf("with nothing found it says %q, want %q at its beginning",
+		t.Errorf("reply without results = %q, want %q at its beginning",
 			text, "I couldn't find relevant information about that in your documents.")
 	}
 }

@@ -92,27 +92,27 @@ func TestWordFileHasFootnotes(t *testing.T) {
 		"A bold claim.", "<w:b/>", "<w:i/>",
 	} {
 		if all := body + files["word/styles.xml"]; !strings.Contains(all, want) {
-			t.Errorf("the document has no %q", want)
+			t.Errorf("document lacks %q", want)
 		}
 	}
 	for _, want := range []string{
 		"“It lasts 30 years.”", "Survey (Survey.pdf)", ", p. 4", ", Roof", "Quote not found:", "n.md",
 	} {
 		if !strings.Contains(notes, want) {
-			t.Errorf("the footnotes have no %q", want)
+			t.Errorf("footnotes lack %q", want)
 		}
 	}
 	for name, rels := range files {
 		if strings.Contains(rels, "javascript:") {
-			t.Errorf("%s has an address that runs", name)
+			t.Errorf("%s has a javascript address", name)
 		}
 	}
 	if !strings.Contains(files["word/_rels/document.xml.rels"], "https://example.org/?a=1&amp;b=2") {
-		t.Error("the link's address is not there")
+		t.Error("address of the link is missing")
 	}
 	again, err := Word("Two answers", []chat.Evidence{answer(), answer()})
 	if err != nil || !bytes.Equal(raw, again) {
-		t.Errorf("written again it has other bytes (%v)", err)
+		t.Errorf("second file has other bytes (%v)", err)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestLibreOfficeReadsFootnotes(t *testing.T) {
 		"1. one * two & three", "2. two",
 	} {
 		if !strings.Contains(string(words), want) {
-			t.Errorf("LibreOffice reads no %q in\n%s", want, words)
+			t.Errorf("LibreOffice lacks %q in\n%s", want, words)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestSourcesForReferenceManagers(t *testing.T) {
 		"@misc{2021leasedocx,", "@misc{leasedocx,",
 	} {
 		if !strings.Contains(bib, want) {
-			t.Errorf("BibTeX has no %q:\n%s", want, bib)
+			t.Errorf("BibTeX lacks %q:\n%s", want, bib)
 		}
 	}
 	ris := string(RIS(sources))
@@ -197,11 +197,11 @@ func TestSourcesForReferenceManagers(t *testing.T) {
 		"DA  - 1843/08/31\r\n", "ER  - \r\n",
 	} {
 		if !strings.Contains(ris, want) {
-			t.Errorf("RIS has no %q:\n%s", want, ris)
+			t.Errorf("RIS lacks %q:\n%s", want, ris)
 		}
 	}
 	if strings.Contains(bib+ris, "javascript") {
-		t.Error("an address that runs is a source's")
+		t.Error("source has a javascript address")
 	}
 	raw, err := CSL(sources)
 	if err != nil {
@@ -227,7 +227,7 @@ func TestMarkdownHasFootnotes(t *testing.T) {
 		"[^2]: Quote not found\\: never said",
 	} {
 		if want = strings.ReplaceAll(want, "found\\:", "found:"); !strings.Contains(got, want) {
-			t.Errorf("there is no %q in\n%s", want, got)
+			t.Errorf("%q is missing in\n%s", want, got)
 		}
 	}
 	page, err := HTML("t", []chat.Evidence{answer()})
@@ -238,7 +238,7 @@ func TestMarkdownHasFootnotes(t *testing.T) {
 		`id="fn:1"`, `href="#fn:2"`, "It lasts 30 years.", "<table>", "How long &amp; &lt;why&gt;?",
 	} {
 		if !strings.Contains(string(page), want) {
-			t.Errorf("the page has no %q:\n%s", want, page)
+			t.Errorf("page lacks %q:\n%s", want, page)
 		}
 	}
 	for _, never := range []string{"<script", "javascript:", "src="} {
@@ -260,12 +260,12 @@ func TestUnbalancedBracesInTitlesAreEscaped(t *testing.T) {
 			depth--
 		case '@':
 			if depth != 0 {
-				t.Errorf("the entry at %d begins inside another:\n%s", at, got)
+				t.Errorf("entry at %d starts inside another:\n%s", at, got)
 			}
 		}
 	}
 	if depth != 0 {
-		t.Errorf("%d braces stay open:\n%s", depth, got)
+		t.Errorf("%d braces are not closed:\n%s", depth, got)
 	}
 }
 
@@ -301,7 +301,7 @@ func TestAnswerCannotCreateFootnotes(t *testing.T) {
 		}
 		_, notes, _ := strings.Cut(string(page), `class="footnotes"`)
 		if !strings.Contains(notes, "It lasts 30 years.") || strings.Contains(notes, "forever") {
-			t.Errorf("%s: the footnotes are\n%s", name, notes)
+			t.Errorf("%s: footnotes =\n%s", name, notes)
 		}
 	}
 }
@@ -321,7 +321,7 @@ func TestAnswerCannotHideFollowingText(t *testing.T) {
 		}
 		for _, want := range []string{`id="fn:1"`, `id="fn:2"`, "It lasts 30 years.", "<em>30 years</em>"} {
 			if !strings.Contains(string(page), want) {
-				t.Errorf("%s: the page has no %q:\n%s", name, want, page)
+				t.Errorf("%s: page lacks %q:\n%s", name, want, page)
 			}
 		}
 	}

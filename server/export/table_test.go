@@ -48,12 +48,12 @@ func TestTableAsCSV(t *testing.T) {
 	for _, row := range rows {
 		for _, text := range row {
 			if text != "" && strings.ContainsRune("=+-@", rune(text[0])) {
-				t.Errorf("%q would be computed", text)
+				t.Errorf("text %q is a formula", text)
 			}
 		}
 	}
 	if rows[2][4] != "'-5 of what was agreed" {
-		t.Errorf("an edited cell says %q", rows[2][4])
+		t.Errorf("edited cell = %q, want '-5 of what was agreed", rows[2][4])
 	}
 }
 
@@ -87,12 +87,12 @@ func TestTableAsWorkbook(t *testing.T) {
 			t.Errorf("%s = %q, %v; want %q", at, got, err, want)
 		}
 		if formula, err := book.GetCellFormula(tableSheet, at); formula != "" || err != nil {
-			t.Errorf("%s is computed: %q, %v", at, formula, err)
+			t.Errorf("%s has a formula: %q, %v", at, formula, err)
 		}
 	}
 	if is, address, err := book.GetCellHyperLink(tableSheet, "B2"); !is || err != nil ||
 		address != "http://localhost:8080/d/d1?c=r.1" {
-		t.Errorf("B2 leads to %q, %v", address, err)
+		t.Errorf("link of B2 = %q, %v", address, err)
 	}
 	quotes, err := book.GetRows(quotesSheet)
 	if err != nil || len(quotes) != 3 || quotes[1][3] != "The notice period is 3 months." || quotes[1][4] != "p. 2" {

@@ -70,7 +70,7 @@ func TestFoldersAreListed(t *testing.T) {
 		t.Errorf("a path with links leads to %s, %v; want the folder itself", through, err)
 	}
 	if at, err := resolve(" ~/alpha "); err != nil || at != filepath.Join(dir, "alpha") {
-		t.Errorf("~/alpha leads to %s, %v", at, err)
+		t.Errorf("resolve(~/alpha) = %s, %v", at, err)
 	}
 	if at, err := resolve(""); err != nil || at != dir {
 		t.Errorf("nothing leads to %s, %v; want home", at, err)
@@ -127,7 +127,7 @@ func TestInvalidFoldersAreReported(t *testing.T) {
 		}
 	}
 	if err := unreadable("/x", os.ErrPermission); !strings.Contains(chat.MessageOf(err).String(), "not allowed") {
-		t.Errorf("no permission: %v", err)
+		t.Errorf("permission error: got %v", err)
 	}
 	// a folder that contains the program's data can be followed: its own files are excluded, as with "footnote up"
 	followed = nil

@@ -241,13 +241,13 @@ func TestReplayIsIdempotent(t *testing.T) {
 	before := page.html()
 	page.apply(frames[len(frames)-1], false)
 	if diff := cmp.Diff(before, page.html()); diff != "" {
-		t.Errorf("the last event again changed the page (-before +after):\n%s", diff)
+		t.Errorf("replay of the last event changed the page (-before +after):\n%s", diff)
 	}
 	for _, frame := range frames {
 		page.apply(frame, false)
 	}
 	if diff := cmp.Diff(before, page.html()); diff != "" {
-		t.Errorf("all events again changed the page (-before +after):\n%s", diff)
+		t.Errorf("replay of all events changed the page (-before +after):\n%s", diff)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestEveryEventKindHasFragment(t *testing.T) {
 	}
 	for _, kind := range chat.Kinds {
 		if !seen[kind] {
-			t.Errorf("an event of kind %s draws nothing", kind)
+			t.Errorf("event of kind %s renders nothing", kind)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func TestElementIDsAreUnique(t *testing.T) {
 		ids := idsOf(page.root)
 		slices.Sort(ids)
 		if unique := slices.Compact(slices.Clone(ids)); len(unique) != len(ids) {
-			t.Fatalf("after event %d (%s) an id is there twice: %q", entry.Seq, entry.Type, ids)
+			t.Fatalf("after event %d (%s): duplicate ids %q", entry.Seq, entry.Type, ids)
 		}
 	}
 }

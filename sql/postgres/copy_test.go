@@ -172,7 +172,7 @@ func TestEveryTableAndColumnIsCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(slices.Sorted(slices.Values(copied)), slices.Sorted(slices.Values(there))); d != "" {
-		t.Errorf("the tables of the database (-copied +there):\n%s", d)
+		t.Errorf("tables of the database (-copied +existing):\n%s", d)
 	}
 	run, _, err := db.Chats().StartRun(t.Context(), chat.LocalUser, chat.RunRequest{Message: "q"},
 		chat.Lease{Owner: "server"})
@@ -190,7 +190,7 @@ func TestLoadRequiresEmptyDatabaseAndIsAtomic(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := db.Load(t.Context(), from); err == nil {
-		t.Error("Load of a file without a table: no error")
+		t.Error("Load of a file without a table: got no error, want one")
 	}
 	if err := db.CheckEmpty(t.Context()); err != nil {
 		t.Errorf("after a failed Load: %v, want it empty", err)

@@ -179,7 +179,7 @@ func TestAnswersAndRunEndsAreDurable(t *testing.T) {
 		var flushed bool
 		if err := db.queryRow(t.Context(), longTime, `SELECT pg_current_wal_flush_lsn() > $1::pg_lsn`, []any{before},
 			&flushed); err != nil || !flushed {
-			t.Errorf("%s: on disk %v, %v", p.Kind(), flushed, err)
+			t.Errorf("%s: durable %v, %v", p.Kind(), flushed, err)
 		}
 	}
 }
@@ -500,7 +500,7 @@ func TestMigrationsAreBackwardCompatible(t *testing.T) {
 	for _, step := range all {
 		least := leastProgram(step.Script)
 		if found := breaks(step.Script); found != "" && least < step.Number {
-			t.Errorf("%s has %q: older programs break, so it needs a line \"-- min_compatible: %d\", or another way",
+			t.Errorf(`%s has %q, which breaks older programs: add a line "-- min_compatible: %d" or change it`,
 				step.Name, found, step.Number)
 		}
 		if least > step.Number {

@@ -100,7 +100,7 @@ func TestAppendsToManyRunsShareStatement(t *testing.T) {
 			if err != nil || len(events) != 2 || events[0].Seq != int64(2*round+1) ||
 				string(events[0].Body) != fmt.Sprintf(`{"text":"delta %d"}`, i) ||
 				events[1].Seq != int64(2*round+2) || events[1].At.IsZero() || !told[id] {
-				t.Fatalf("run %d has %+v, %v; told %v; want 2 events, %v, %v",
+				t.Fatalf("run %d has %+v, %v; notified up to %v; want 2 events, %v, %v",
 					i, events, err, told[id], int64(2*round+1), int64(2*round+2))
 			}
 		}
@@ -129,7 +129,7 @@ func TestBatchIsNotifiedInOneMessage(t *testing.T) {
 	told := strings.Fields(message.Payload)
 	slices.Sort(ids)
 	if slices.Sort(told[1:]); told[0] != db.instance || !slices.Equal(told[1:], ids) {
-		t.Errorf("the first message is %q", message.Payload)
+		t.Errorf("first message = %q", message.Payload)
 	}
 }
 
@@ -152,7 +152,7 @@ func TestLargeBatchOfEndsIsNotified(t *testing.T) {
 		case id := <-heard:
 			delete(want, id)
 		case <-time.After(patience):
-			t.Fatalf("%d ends were never heard of", len(want))
+			t.Fatalf("got no notification of %d ends", len(want))
 		}
 	}
 }
@@ -277,7 +277,7 @@ func hear(t *testing.T, heard <-chan string, want string) {
 			t.Errorf("heard of %q, want %q", got, want)
 		}
 	case <-time.After(patience):
-		t.Fatalf("%q was never heard", want)
+		t.Fatalf("got no notification of %q", want)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestAppendNotifiesOnlyOtherReplicas(t *testing.T) {
 	mustAppend(t, two, theirs.ID, chat.AnswerDelta{Text: "b"})
 	hear(t, atOne, theirs.ID) // and no notification of its own before it
 	if len(nowhere) > 0 {
-		t.Errorf("another schema heard of %q", <-nowhere)
+		t.Errorf("other schema was notified of %q", <-nowhere)
 	}
 }
 
@@ -336,7 +336,7 @@ func TestShownBranchIsNotifiedToReplicas(t *testing.T) {
 	hear(t, atTwo, store.HeadMoved)
 	hear(t, atOne, store.HeadMoved) // from the other instance only
 	if err := one.Chats().SetHead(t.Context(), user, first.SessionID, "nobody"); err == nil {
-		t.Error("SetHead to a run that is not there: no error")
+		t.Error("SetHead to an unknown run: got no error, want one")
 	}
 	mustAppend(t, one, first.ID, chat.AnswerDelta{Text: "a"})
 	hear(t, atTwo, first.ID) // so the failed change sent no notification
@@ -349,7 +349,7 @@ func TestShownBranchIsNotifiedToReplicas(t *testing.T) {
 	select {
 	case <-news:
 	case <-time.After(patience):
-		t.Error("who watches the session was not woken")
+		t.Error("subscriber of the session was not notified")
 	}
 }
 
@@ -446,7 +446,7 @@ func TestReaderFollowsRunOnOtherReplica(t *testing.T) {
 		select {
 		case <-news:
 		case <-deadline:
-			t.Fatalf("nothing came after event %d", at)
+			t.Fatalf("no event follows event %d", at)
 		}
 	}
 }

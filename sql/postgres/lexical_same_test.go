@@ -51,7 +51,7 @@ func TestSearchesMatchEmbeddedMode(t *testing.T) {
 		}
 		got, want := passagesOf(t, here, q), passagesOf(t, there, q)
 		if !slices.Equal(got, want) {
-			t.Errorf("%+v finds\n%v here and\n%v in the embedded mode", q, got, want)
+			t.Errorf("search for %+v =\n%v, embedded mode\n%v", q, got, want)
 		}
 		found += len(got)
 	}

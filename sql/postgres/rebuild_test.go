@@ -437,7 +437,7 @@ func TestRestoredJobsAreNotFresh(t *testing.T) {
 		}},
 	})
 	if err != nil || fresh {
-		t.Errorf("a job that was brought back is called fresh: %v; %v", fresh, err)
+		t.Errorf("fresh of a restored job = %v; %v, want false", fresh, err)
 	}
 }
 
@@ -495,7 +495,7 @@ func TestJobDelayedByWrongClockRuns(t *testing.T) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(time.Minute):
-		t.Error("the job still waits")
+		t.Error("job is still queued")
 		cancel()
 	}
 	wg.Wait()
@@ -624,7 +624,7 @@ func TestPurgeDeletesOldKeys(t *testing.T) {
 		return fresh
 	}
 	if start(); start() {
-		t.Error("a key of today was forgotten")
+		t.Error("key of today was deleted")
 	}
 	if _, err := db.execStatement(t.Context(), longTime,
 		`UPDATE idempotency_keys SET created_at = created_at - $1::bigint`,
@@ -633,7 +633,7 @@ func TestPurgeDeletesOldKeys(t *testing.T) {
 	}
 	start() // still finds the key, then purges it
 	if !start() {
-		t.Error("a key of yesterday is still known")
+		t.Error("key of yesterday is still stored")
 	}
 }
 

@@ -47,7 +47,7 @@ func TestPurgeDeletesOldKeys(t *testing.T) {
 		return fresh
 	}
 	if start(); start() {
-		t.Error("a key of today was forgotten")
+		t.Error("key of today was deleted")
 	}
 	if err := db.writeTx(t.Context(), false, func(tx *tx) error {
 		_, err := tx.Exec(`UPDATE idempotency_keys SET created_at = ?`,
@@ -58,6 +58,6 @@ func TestPurgeDeletesOldKeys(t *testing.T) {
 	}
 	start() // still finds the key, then purges it
 	if !start() {
-		t.Error("a key of yesterday is still known")
+		t.Error("key of yesterday is still stored")
 	}
 }

@@ -181,7 +181,7 @@ func TestUnfinishedContentIsHiddenAndPurged(t *testing.T) {
 	)
 	s.exec(t, `CREATE TRIGGER crashed BEFORE DELETE ON passages BEGIN SELECT raise(ABORT, 'crashed'); END`)
 	if err := s.put(t, "new", 200); err == nil {
-		t.Fatal("PutContent succeeded")
+		t.Fatal("PutContent: got no error, want one")
 	}
 	s.check(t, "old", 100)
 	if n := s.count(t, "passages"); n <= 100 {
@@ -195,7 +195,7 @@ func TestUnfinishedContentIsHiddenAndPurged(t *testing.T) {
 		}
 	}
 	if purge(); s.count(t, "contents") != 2 {
-		t.Error("Purge took content that may still be being written")
+		t.Error("Purge deleted content during its write")
 	}
 	s.exec(
 		t, fmt.Sprintf(`UPDATE contents SET started_at = started_at - %d WHERE live = 0`,
@@ -310,7 +310,7 @@ func TestLargeDocumentBlocksArePacked(t *testing.T) {
 			t.Errorf("%d blocks are %d bytes of JSON, want %d; %v", n, plain, len(want), err)
 		}
 		if small := kept == plain; small != (n == 20) || !small && kept*4 > plain {
-			t.Errorf("%d blocks take %d of %d bytes", n, kept, plain)
+			t.Errorf("%d blocks use %d of %d bytes", n, kept, plain)
 		}
 	}
 }
@@ -337,10 +337,10 @@ func TestLargeDocumentTextIsPacked(t *testing.T) {
 			FROM texts x JOIN documents d ON d.content = x.at >> 32 WHERE d.id = ?`,
 			[]any{c.Extracted.Text, s.id}, &same, &kept)
 		if err != nil || !same {
-			t.Errorf("the text that is copied is the same: %v, %v", same, err)
+			t.Errorf("copied text equals the original: %v, %v", same, err)
 		}
 		if packed := kept < len(got)/4; packed != (n > 1000) {
-			t.Errorf("%d bytes take %d", len(got), kept)
+			t.Errorf("%d bytes use %d", len(got), kept)
 		}
 	}
 }
@@ -493,7 +493,7 @@ func killAfter(t *testing.T, path string, n int, acknowledged map[string]int64) 
 		acknowledged[run] = max(acknowledged[run], seq)
 	}
 	if err := child.Wait(); err == nil || child.ProcessState.Success() {
-		t.Fatalf("the child ended by itself: %v", err)
+		t.Fatalf("child exited: %v, want it killed", err)
 	}
 }
 
@@ -508,7 +508,7 @@ func checkLogs(t *testing.T, path string, acknowledged map[string]int64) {
 	for run, last := range acknowledged {
 		events, err := chats.Events(t.Context(), chat.Local, run, 0, chat.MaxPage)
 		if err != nil || int64(len(events)) < last {
-			t.Errorf("run %s has %d events, %v; %d were acknowledged", run, len(events), err, last)
+			t.Errorf("run %s has %d events, %v; want at least %d", run, len(events), err, last)
 			continue
 		}
 		for i, e := range events {

@@ -55,7 +55,7 @@ func (w *workload) check(t *testing.T, db *DB) {
 	for _, run := range w.runs {
 		events, err := db.Chats().Events(t.Context(), chat.Local, run, 0, chat.MaxPage)
 		if err != nil || int64(len(events)) < w.acknowledged[run] {
-			t.Errorf("run %s has %d events, %v; %d were acknowledged", run, len(events), err, w.acknowledged[run])
+			t.Errorf("run %s has %d events, %v; want at least %d", run, len(events), err, w.acknowledged[run])
 		}
 		for i, e := range events {
 			if e.Seq != int64(i)+1 {

@@ -45,7 +45,7 @@ func TestPurgeVacuumsAndLogs(t *testing.T) {
 	}
 	purge()
 	if strings.Contains(log.String(), "vacuumed") {
-		t.Errorf("a file without free pages is vacuumed:\n%s", &log)
+		t.Errorf("vacuum of a file without free pages:\n%s", &log)
 	}
 	before := pages()
 	write(`CREATE TABLE ballast (body BLOB)`)

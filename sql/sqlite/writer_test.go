@@ -243,7 +243,7 @@ func TestCloseCompletesAcceptedWrites(t *testing.T) {
 		closed = db.writer.closed
 		db.writer.mu.Unlock()
 	}
-	err := db.writeTx(t.Context(), false, func(*tx) error { t.Error("a write after Close ran"); return nil })
+	err := db.writeTx(t.Context(), false, func(*tx) error { t.Error("write after Close succeeded"); return nil })
 	if err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
 		t.Errorf("a write after Close = %v, want %s", err, chat.CodeUnavailable)
 	}
@@ -473,7 +473,7 @@ func TestReadersCannotWrite(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	if _, err := db.readers.ExecContext(t.Context(), `DELETE FROM sessions`); err == nil {
-		t.Error("a reader's connection took a write")
+		t.Error("reader's connection accepted a write")
 	}
 }
 

@@ -101,14 +101,14 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 			case name == "locale.T" && len(call.Args) == 1:
 				text, ok := literal(call.Args[0])
 				if !ok {
-					t.Errorf("%s: a text that is no constant can't be translated", path)
+					t.Errorf("%s: text is not a constant", path)
 				}
 				found[text] = ""
 			case name == "locale.N" && len(call.Args) == 2:
 				one, ok := literal(call.Args[0])
 				other, too := literal(call.Args[1])
 				if !ok || !too {
-					t.Errorf("%s: a text that is no constant can't be translated", path)
+					t.Errorf("%s: text is not a constant", path)
 				}
 				found[other] = one
 			}
@@ -226,7 +226,7 @@ func TestCataloguesAreComplete(t *testing.T) {
 			switch {
 			case !there:
 				if missing++; missing < 6 {
-					t.Errorf("%s has no words for %q", l.Code, english)
+					t.Errorf("%s lacks a translation of %q", l.Code, english)
 				}
 			case one != "" && said.forms == nil || one == "" && said.forms != nil:
 				t.Errorf("%s: %q has plural forms: %v, want %v", l.Code, english, said.forms != nil, one != "")
@@ -239,7 +239,7 @@ func TestCataloguesAreComplete(t *testing.T) {
 		}
 		for english := range words {
 			if _, used := wanted[english]; !used {
-				t.Errorf("%s has words for %q, which nobody says", l.Code, english)
+				t.Errorf("%s translates %q, which no source uses", l.Code, english)
 			}
 		}
 	}
@@ -254,7 +254,7 @@ func checkHoles(t *testing.T, l *Language, english string, said translation) {
 		for n := range 200 {
 			form := plural.Cardinal.MatchPlural(l.tag, n, 0, 0, 0, 0)
 			if said.forms[form] == "" && said.forms[plural.Other] == "" {
-				t.Errorf("%s: %q has no form for %d", l.Code, english, n)
+				t.Errorf("%s: %q lacks the form for %d", l.Code, english, n)
 				return
 			}
 		}
@@ -265,7 +265,7 @@ func checkHoles(t *testing.T, l *Language, english string, said translation) {
 	for _, words := range all {
 		for _, hole := range regexp.MustCompile(`\{[^}]*\}`).FindAllString(words, -1) {
 			if !strings.Contains(english, hole) {
-				t.Errorf("%s: %q has the hole %s, which %q has not", l.Code, words, hole, english)
+				t.Errorf("%s: %q has the placeholder %s, which %q lacks", l.Code, words, hole, english)
 			}
 		}
 		for _, hole := range holes(english) {

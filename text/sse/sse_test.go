@@ -79,7 +79,7 @@ func TestLongEventsAreSkipped(t *testing.T) {
 			t.Errorf("%s: %v %v %v %v; want a, an error, b", name, got, err, more, end)
 		}
 		if cap(r.buf) > 4*limit {
-			t.Errorf("%s: a buffer of %d bytes for a limit of %d", name, cap(r.buf), limit)
+			t.Errorf("%s: buffer of %d bytes, want at most four times the limit %d", name, cap(r.buf), limit)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func FuzzDataCannotEndEvent(f *testing.F) {
 		got, _ := readAll(r)
 		want := []told{{"41", "before", "x"}, {"42", "kind", lines.Replace(data)}, {Data: "y"}}
 		if diff := cmp.Diff(want, got); diff != "" || r.Skipped > 0 || r.Retry != "" {
-			t.Errorf("%q: %d comments, retry %q, %s", data, r.Skipped, r.Retry, diff)
+			t.Errorf("%q: got %d comments, retry %q, %s", data, r.Skipped, r.Retry, diff)
 		}
 	})
 }

@@ -254,19 +254,19 @@ func FuzzStreamCompleteness(f *testing.F) {
 		m := newModel(t, Config{HTTPClient: &http.Client{Transport: canned(wire)}, RetryFor: 1})
 		got, _ := hear(t, m, hello)
 		if got.Err == "" && !proved(wire) {
-			t.Errorf("complete without proof: %q", wire)
+			t.Errorf("reply is complete without proof: %q", wire)
 		}
 		if got.Err != "" && (got.Finish != "" || len(got.Calls) > 0) {
-			t.Errorf("an end and an error: %+v", got)
+			t.Errorf("got an end and an error, want one of them: %+v", got)
 		}
 		for _, c := range got.Calls {
 			var object map[string]any
 			if c.Malformed == "" && (json.Unmarshal(c.Arguments, &object) != nil || object == nil) {
-				t.Errorf("a call with the arguments %q may run", c.Arguments)
+				t.Errorf("call with the arguments %q is valid, want it malformed", c.Arguments)
 			}
 		}
 		if got.Err == "" && got.Finish == llm.FinishStop && got.Text == "" {
-			t.Errorf("an empty reply is complete: %q", wire)
+			t.Errorf("empty reply is complete: %q", wire)
 		}
 	})
 }

@@ -168,7 +168,7 @@ func TestRetryAfterFormats(t *testing.T) {
 	}
 	got := newServer().Classify(429, nil, http.Header{"Retry-After": {"10800"}})
 	if !strings.Contains(got.Message.String(), "3h0m0s") {
-		t.Errorf("a long wait is not told: %s, want %q in it", got.Message, "3h0m0s")
+		t.Errorf("message of a long wait = %s, want %q in it", got.Message, "3h0m0s")
 	}
 }
 
@@ -308,13 +308,13 @@ func TestReachIsCachedForTenSeconds(t *testing.T) {
 	}
 	ask := func(after time.Duration, found error) error { return r.Ask(t.Context(), start.Add(after), look(found)) }
 	if err := ask(0, away); !errors.Is(err, away) {
-		t.Fatalf("the first look says %v, want %v", err, away)
+		t.Fatalf("first check: got %v, want %v", err, away)
 	}
 	if err := ask(10*time.Second, nil); !errors.Is(err, away) || looks != 1 {
-		t.Fatalf("ten seconds later it says %v after %d looks; want the same without another look", err, looks)
+		t.Fatalf("check ten seconds later: got %v after %d requests; want the same error and 1 request", err, looks)
 	}
 	if err := ask(10*time.Second+1, nil); err != nil || looks != 2 {
-		t.Fatalf("after that it says %v after %d looks; want another look", err, looks)
+		t.Fatalf("check after the cache expired: got %v after %d requests; want no error and 2 requests", err, looks)
 	}
 }
 
@@ -324,7 +324,7 @@ func TestReachIsNotCachedAfterCancellation(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	err := r.Ask(gone, now, func(ctx context.Context) error { leave(); return ctx.Err() })
 	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("whoever left gets %v, want %v", err, context.Canceled)
+		t.Fatalf("cancelled caller: got %v, want %v", err, context.Canceled)
 	}
 	if err := r.Ask(t.Context(), now, func(ctx context.Context) error { return ctx.Err() }); err != nil {
 		t.Fatalf("the next caller gets %v, which was of the one who left, want no error", err)

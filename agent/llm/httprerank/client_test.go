@@ -19,7 +19,7 @@ func serve(t *testing.T, answer func(request) (status int, body string)) *Client
 		if err := json.NewDecoder(r.Body).Decode(&req); err != nil ||
 			r.Header.Get("Authorization") != "Bearer secret" ||
 			req.Model != "small" || req.TopN != len(req.Documents) {
-			t.Errorf("request %+v, %v, Authorization %q", req, err, r.Header.Get("Authorization"))
+			t.Errorf("got request %+v, %v, Authorization %q", req, err, r.Header.Get("Authorization"))
 		}
 		status, body := answer(req)
 		w.WriteHeader(status)
@@ -82,7 +82,7 @@ func TestRerankerRejectsInvalidAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "localhost:8012", "ftp://x/rerank", "http://", "http://me:pass@x/rerank"} {
 		if _, err := New(Config{URL: address}); err == nil {
-			t.Errorf("New takes %q", address)
+			t.Errorf("New(%q): got no error, want one", address)
 		}
 	}
 }

@@ -243,7 +243,7 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 				t.Errorf("the footnote quotes %q behind %q, want %q at its end", part.Words, msg.Text, shown)
 			}
 			if !standsIn(history, part.Words) {
-				t.Errorf("the footnote quotes %q, which no passage holds", part.Words)
+				t.Errorf("footnote quotes %q, want words of a passage", part.Words)
 			}
 			msg.Text += part.Marker()
 		case llm.Reasoning:
@@ -258,7 +258,7 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 		t.Fatalf("the reply has %d ends, want 1", done)
 	}
 	if (msg.Reasoning == "") != (len(msg.Calls) == 0) {
-		t.Fatalf("the thought %q with %d calls", msg.Reasoning, len(msg.Calls))
+		t.Fatalf("got thought %q with %d calls, want a thought with calls only", msg.Reasoning, len(msg.Calls))
 	}
 	return msg
 }
@@ -342,7 +342,7 @@ func TestIrrelevantQuotesAreNotReportedAsFound(t *testing.T) {
 	}
 	if got, want := first(ask(t, "What is the capital of France?")),
 		english.Refusal+" I searched for “What is the capital of France?” and"; !strings.HasPrefix(got, want) {
-		t.Errorf("where nothing was found it says %q, want %q at its beginning", got, want)
+		t.Errorf("reply without results = %q, want %q at its beginning", got, want)
 	}
 }
 
@@ -459,7 +459,7 @@ func TestFailedToolsEndInRefusal(t *testing.T) {
 		}
 		if !strings.HasPrefix(text, english.Refusal) || !strings.Contains(text, "failed, so they may still hold it") ||
 			strings.Contains(text, "nothing that fits") {
-			t.Errorf("after %q it says %q; want %q at its beginning, %q in it, no %q in it",
+			t.Errorf("after %q: reply %q; want %q at its beginning, %q in it, no %q in it",
 				broken, text, english.Refusal, "failed, so they may still hold it", "nothing that fits")
 		}
 	}
@@ -525,13 +525,13 @@ func TestMoreReturnsNewQuotes(t *testing.T) {
 	twice, calls := ask(t, "When was the roof renewed?", "Tell me more", "Go on")
 	if len(calls) < 2 || strings.Contains(twice, "1987") || strings.Contains(twice, "High moisture") ||
 		!strings.Contains(twice, "serviced") {
-		t.Errorf("the third time it says %q after %v; want at least 2 calls, no %q in it, no %q in it, %q in it",
+		t.Errorf("third reply = %q after %v; want at least 2 calls, no %q in it, no %q in it, %q in it",
 			twice, calls, "1987", "High moisture", "serviced")
 	}
 	one := []paper{{"d9", "note.txt", "Note", []passage{{Text: "The gate is locked at noon."}}}}
 	if got, _ := askIn(t, one, "When is the gate locked?", "Tell me more"); !strings.HasPrefix(got, english.Refusal) ||
 		!strings.HasSuffix(got, "What they say about it was said already.") {
-		t.Errorf("with nothing left it says %q; want %q at its beginning and %q at its end",
+		t.Errorf("reply without further quotes = %q; want %q at its beginning and %q at its end",
 			got, english.Refusal, "What they say about it was said already.")
 	}
 }
@@ -558,7 +558,7 @@ func TestFootnoteQuestionReadsItsPassage(t *testing.T) {
 		"What does [1] say about the price?": false, "What is the rent?": false,
 	} {
 		if aboutFootnote(q) != want {
-			t.Errorf("%q is about a footnote alone: %v", q, !want)
+			t.Errorf("aboutFootnote(%q) = %v, want the opposite", q, !want)
 		}
 	}
 }
@@ -612,7 +612,7 @@ func TestGivenTextIsSummarizedInItsWords(t *testing.T) {
 		}
 	}
 	if got := reply("Explain the rent"); strings.HasPrefix(got, unable) {
-		t.Errorf("what asks for something in the text: %q", got)
+		t.Errorf("request for a part of the text: got %q, want an answer", got)
 	}
 }
 
@@ -632,7 +632,7 @@ func TestGivenTextIsNotSearchedFor(t *testing.T) {
 		"Summarise: what the survey says about the roof and the damp",
 	} {
 		if got, calls := ask(t, q); len(calls) == 0 {
-			t.Errorf("%s: %q, and nothing was searched for", q, got)
+			t.Errorf("%s: got %q without a search, want one", q, got)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func TestListItemIsQuotedWithLead(t *testing.T) {
 			want = 0
 		}
 		if got := p.leadOf(i); got != want {
-			t.Errorf("what introduces %q is %d, want %d", u.text, got, want)
+			t.Errorf("lead of %q = %d, want %d", u.text, got, want)
 		}
 	}
 }
@@ -533,7 +533,7 @@ func TestRefusalNamesLanguageOfResults(t *testing.T) {
 	searched := turn{results: []result{{tool: "search_documents", input: map[string]any{"query": "rent"}}}}
 	got := wayOn(searched, answer{pile: p})
 	if !strings.Contains(got, " The documents that were found are in German. ") {
-		t.Errorf("the refusal says %q, want the language", got)
+		t.Errorf("refusal = %q, want the language in it", got)
 	}
 }
 

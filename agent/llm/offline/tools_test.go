@@ -149,6 +149,6 @@ func TestNamedDocumentIsOpened(t *testing.T) {
 	if _, said := replyTo(t, "Show me handbook.md", offered, map[string]string{
 		"read_document:1": read,
 	}); !strings.Contains(said, "28 days of paid holiday a year. [1]") {
-		t.Errorf("without summaries it says %q, want %q in it", said, "28 days of paid holiday a year. [1]")
+		t.Errorf("reply without summaries = %q, want %q in it", said, "28 days of paid holiday a year. [1]")
 	}
 }

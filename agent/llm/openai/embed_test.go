@@ -41,13 +41,13 @@ func TestEmbed(t *testing.T) {
 			sum += float64(x) * float64(x)
 		}
 		if math.Abs(sum-1) > 1e-5 {
-			t.Fatalf("vector %d has the length %v", i, math.Sqrt(sum))
+			t.Fatalf("vector %d has the length %v, want 1", i, math.Sqrt(sum))
 		}
 	}
 	want := scripted.Vector(texts[70])
 	for i := range want {
 		if math.Abs(float64(got[70][i]-want[i])) > 1e-6 {
-			t.Fatal("the vectors are out of order")
+			t.Fatal("got vectors in another order than the texts")
 		}
 	}
 }
@@ -116,7 +116,7 @@ func embedding(t *testing.T, most int, refuse http.HandlerFunc) (address string,
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct{ Input []string }
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-			t.Errorf("the request can't be read: %v", err)
+			t.Errorf("decode request: %v", err)
 		}
 		mu.Lock()
 		*sizes = append(*sizes, len(body.Input))
@@ -223,7 +223,7 @@ func TestBusyEmbeddingServerIsHealthy(t *testing.T) {
 	now := time.Now()
 	m.now = func() time.Time { return now }
 	if err := ask(); err == nil {
-		t.Error("a server that says nothing is well, want an error")
+		t.Error("silent server: got no error, want one")
 	}
 	<-begun
 	now = now.Add(time.Minute)
@@ -307,7 +307,7 @@ func TestEmbeddingErrorsNameTheirSettings(t *testing.T) {
 	})
 	if m.embedder.KeySetting != "OPENAI_EMBEDDING_API_KEY" || m.embedder.Key != "b" || m.server.Key != "" ||
 		m.embedder.AddressSetting != "OPENAI_EMBEDDING_BASE_URL" || m.server.AddressSetting != "OPENAI_BASE_URL" {
-		t.Errorf("the settings are %+v and %+v", m.embedder, m.server)
+		t.Errorf("got settings %+v and %+v, want separate keys", m.embedder, m.server)
 	}
 	if h := m.Probe(t.Context()); !h.Embeds || h.Err == nil || llm.KindOf(h.Err) != llm.KindUnreachable {
 		t.Errorf("beside a server that is down: %+v, want vectors", h)
@@ -398,7 +398,7 @@ func BenchmarkDecode(b *testing.B) {
 				}
 			}
 			if text == 0 {
-				b.Fatal("no text")
+				b.Fatal("got no text, want some")
 			}
 		}
 	})
@@ -537,7 +537,7 @@ func FuzzDecodeEvent(f *testing.F) {
 		_, ok := p.parseEvent(data)
 		var object map[string]json.RawMessage
 		if valid := json.Unmarshal(data, &object) == nil && object != nil; valid && !ok {
-			t.Errorf("a valid object is not read: %q", data)
+			t.Errorf("valid object is not parsed: %q", data)
 		}
 	})
 }

@@ -21,18 +21,18 @@ func FuzzStreamCompleteness(f *testing.F) {
 		}
 		got := play(t, bytes.NewReader(wire), llm.Request{})
 		if got.Err == "" && !proved(wire) {
-			t.Errorf("complete without proof: %q", wire)
+			t.Errorf("reply is complete without proof: %q", wire)
 		}
 		if got.Err != "" && (got.Finish != "" || len(got.Calls) > 0) {
-			t.Errorf("an end and an error: %+v", got)
+			t.Errorf("got an end and an error, want one of them: %+v", got)
 		}
 		if got.Err == "" && got.Finish == "" {
-			t.Errorf("neither an end nor an error: %+v", got)
+			t.Errorf("got neither an end nor an error: %+v", got)
 		}
 		for _, c := range got.Calls {
 			var object map[string]any
 			if c.Malformed == "" && (json.Unmarshal(c.Arguments, &object) != nil || object == nil) {
-				t.Errorf("a call with the arguments %q may run", c.Arguments)
+				t.Errorf("call with the arguments %q is valid, want it malformed", c.Arguments)
 			}
 		}
 	})

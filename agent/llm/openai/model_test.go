@@ -42,7 +42,7 @@ func ask(t *testing.T, m *Model, req llm.Request) (got played, failed *llm.Error
 		if err != nil {
 			e, ok := errors.AsType[*llm.Error](err)
 			if !ok {
-				t.Fatalf("the error is a %T: %v", err, err)
+				t.Fatalf("got error of type %T: %v", err, err)
 			}
 			got.Err, failed = e.Kind, e
 			continue
@@ -299,7 +299,7 @@ func TestRefusedFieldsAreReported(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		if _, ok := last.(llm.Done); !ok {
-			t.Errorf("the last part is %#v", last)
+			t.Errorf("last part = %#v, want llm.Done", last)
 		}
 	}
 }

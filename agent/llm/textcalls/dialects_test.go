@@ -51,7 +51,7 @@ func recordings(t testing.TB) (out []recording) {
 		name, isReply := strings.CutSuffix(filepath.Base(file), ".txt")
 		if !isReply {
 			if name, isCalls := strings.CutSuffix(file, ".json"); !isCalls || !slices.Contains(files, name+".txt") {
-				t.Errorf("%s is neither a reply nor the calls of one", file)
+				t.Errorf("%s is neither a reply nor its calls", file)
 			}
 			continue
 		}
@@ -86,15 +86,15 @@ func TestEveryDialectHasRecordedReply(t *testing.T) {
 	for _, d := range dialects {
 		at := slices.IndexFunc(recorded, func(r recording) bool { return r.name == d.name })
 		if at < 0 {
-			t.Errorf("%s: testdata/dialects has no reply", d.name)
+			t.Errorf("%s: testdata/dialects lacks a reply", d.name)
 			continue
 		}
 		text := recorded[at].text
 		if !d.beginsIn(text, knownOf(library).names) {
-			t.Errorf("%s: %q has none of %q and %q", d.name, text, d.begins, d.lines)
+			t.Errorf("%s: %q has neither %q nor %q", d.name, text, d.begins, d.lines)
 		}
 		if d.marks != "" && !regexp.MustCompile(d.marks).MatchString(text) {
-			t.Errorf("%s: %q has none of the marks %s", d.name, text, d.marks)
+			t.Errorf("%s: %q lacks the marks %s", d.name, text, d.marks)
 		}
 		if d.named != nil && !d.named.MatchString(text) {
 			t.Errorf("%s: %q has no name before its arguments, want one that %s finds", d.name, text, d.named)
@@ -102,7 +102,7 @@ func TestEveryDialectHasRecordedReply(t *testing.T) {
 		recorded = slices.Delete(recorded, at, at+1)
 	}
 	for _, r := range recorded {
-		t.Errorf("%s: a reply without a row in the table", r.name)
+		t.Errorf("%s: reply without a row in the table", r.name)
 	}
 }
 

@@ -354,7 +354,7 @@ func FuzzTruncatedReplies(f *testing.F) {
 			t.Fatalf("%q: %+v", text, whole)
 		}
 		if len(whole.Calls) > 0 && !strings.ContainsAny(text, "}>") {
-			t.Fatalf("%q has no end, but makes the calls %q", text, whole.Calls)
+			t.Fatalf("truncated reply %q has the calls %q, want none", text, whole.Calls)
 		}
 	})
 }
@@ -476,7 +476,7 @@ func TestSingleRefusalKeepsNativeCalls(t *testing.T) {
 			t.Errorf("after one refusal: %+v, the way %s, want a call and native", got, m.Way())
 		}
 		if hear(t, m, ask); !m.verdict.isProven() {
-			t.Error("it called a tool again and is not proven")
+			t.Error("second tool call: verdict is unproven, want proven")
 		}
 		refusals = 2
 		hear(t, m, ask)

@@ -140,7 +140,7 @@ func FuzzThoughts(f *testing.F) {
 				text, said, said2, thought, thought2, said2, thought2)
 		}
 		if !strings.ContainsAny(text, "<[:") && (said != text && strings.TrimSpace(text) != "" || thought != "") {
-			t.Fatalf("%q: said %q, thought %q", text, said, thought)
+			t.Fatalf("%q: got text %q, thought %q", text, said, thought)
 		}
 	})
 }

@@ -14,12 +14,12 @@ func TestNothingIsSentForRevokedUser(t *testing.T) {
 	p.set(box.URL)
 	p.work()
 	if len(box.all()) != 0 {
-		t.Error("a user whose keys were revoked is told something")
+		t.Error("got a message for a user with revoked keys, want none")
 	}
 	gone, p.now = false, p.now.Add(2*claimTime)
 	p.work()
 	if len(box.all()) != 1 {
-		t.Error("a user who has a key again is told nothing")
+		t.Error("got no message for a user with a new key, want 1")
 	}
 }
 

@@ -213,11 +213,11 @@ func TestMessageHasVerifiableSignature(t *testing.T) {
 		t.Errorf("the webhook = %+v, want that it took them", h)
 	}
 	if again := p.set(box.URL); again == secret || box.all()[0].signed(again) {
-		t.Error("a webhook that is set again has the same secret")
+		t.Error("new webhook has the old secret, want a new one")
 	}
 	p.work()
 	if got := box.all(); len(got) != 3 || got[2].signed(secret) {
-		t.Error("the former secret still signs")
+		t.Error("old secret still signs")
 	}
 }
 
@@ -348,7 +348,7 @@ func TestInternalAddressesAreBlocked(t *testing.T) {
 		}
 	}
 	if len(box.all()) != 0 {
-		t.Error("an address of the inside was reached")
+		t.Error("internal address was reached")
 	}
 	for _, address := range []string{"", "ftp://x.example/", "https://a:b@x.example/", "/in", "https://" +
 		strings.Repeat("a", 2000) + ".example/"} {
@@ -367,7 +367,7 @@ func TestLogOmitsAddress(t *testing.T) {
 	p.set(closed.URL + "/services/s3cr3t")
 	p.work()
 	if !strings.Contains(log.String(), "could not be reached") || strings.Contains(log.String(), "s3cr3t") {
-		t.Errorf("the log says %s, want why without the address", log.String())
+		t.Errorf("log = %s, want the reason without the address", log.String())
 	}
 }
 

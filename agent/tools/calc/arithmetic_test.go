@@ -115,7 +115,7 @@ func FuzzEvaluate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in string) {
 		if v, err := Evaluate(in); err == nil {
 			if s, _ := v.Decimal(); s == "" {
-				t.Errorf("%q has no value", in)
+				t.Errorf("%q: got no decimal value, want one", in)
 			}
 		}
 	})

@@ -52,7 +52,7 @@ func TestCachedModelDoesNotWaitForOtherMeasurement(t *testing.T) {
 	select {
 	case <-measured:
 	case <-returned:
-		t.Fatal("the new model was not measured")
+		t.Fatal("new model was not measured")
 	}
 	small(ctx, "big", nil)
 	if ctx.Err() != nil {
@@ -87,7 +87,7 @@ func TestRunsShareModelMeasurement(t *testing.T) {
 				}
 				for range cap(found) {
 					if why := <-found; why != "slow" {
-						t.Errorf("a run was told %q, want what was found", why)
+						t.Errorf("waiting run: got %q, want the result of the measurement", why)
 					}
 				}
 				if took := time.Since(begun); looks != 1 || took != 3*time.Second {
@@ -119,13 +119,13 @@ func TestCancelledRunKeepsSharedMeasurement(t *testing.T) {
 		synctest.Wait()
 		end()
 		if why := <-gone; why != "" {
-			t.Errorf("a run that ended while it waited was told %q, want nothing", why)
+			t.Errorf("run that ended while waiting: got %q, want nothing", why)
 		}
 		go func() { second <- s.whySmall(t.Context(), "m", func() (string, bool) { return "slow", true }) }()
 		synctest.Wait()
 		stop()
 		if a, b := <-first, <-second; a != "" || b != "slow" {
-			t.Errorf("the stopped run and the next one were told %q and %q, want nothing and what was found", a, b)
+			t.Errorf("cancelled run and next run: got %q and %q, want nothing and the result", a, b)
 		}
 	})
 }

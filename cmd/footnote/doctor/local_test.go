@@ -156,6 +156,6 @@ func TestConfiguredServerIsNotSuggested(t *testing.T) {
 		t.Context(), &settings.Settings{Model: "offline"}, []nearby.Port{{Number: port, Program: "vLLM"}},
 	)
 	if len(found) != 1 || !strings.Contains(found[0].Fine, "leave FOOTNOTE_MODEL out") {
-		t.Errorf("with FOOTNOTE_MODEL=offline: %+v, want it told that it goes before", found)
+		t.Errorf("with FOOTNOTE_MODEL=offline: %+v, want a hint that it takes precedence", found)
 	}
 }

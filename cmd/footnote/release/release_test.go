@@ -39,6 +39,6 @@ func TestVersionFirstLineIsMachineReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "v1.2.3\ncommit def456, 2026-11-27T05:12:00Z\ngo1."; !strings.HasPrefix(out.String(), want) {
-		t.Errorf("footnote version says %q, want it to begin with %q", out.String(), want)
+		t.Errorf("footnote version = %q, want %q at its beginning", out.String(), want)
 	}
 }

@@ -63,7 +63,7 @@ strategies:
 		strings.Join(cli.AgentWithout, " ") != "analyse reflect" || cli.AgentTimeoutPerTool != 20*time.Second ||
 		cli.Model != "anthropic" || cli.AnthropicModel != "claude-3-haiku-20240307" ||
 		strings.Join(cli.AgentTools, " ") != "semantic_search read_document metadata_search" {
-		t.Errorf("the settings are %+v", *cli)
+		t.Errorf("settings = %+v", *cli)
 	}
 	for name, tt := range map[string]struct{ text, want string }{
 		"switches beside a list": {
@@ -112,12 +112,12 @@ func TestSettingAliases(t *testing.T) {
 	}
 	for alias, setting := range maps.All(aliases) {
 		if known["agent-"+alias] || !known[setting] {
-			t.Errorf("%s stands for %s, which is no setting, or is one itself", alias, setting)
+			t.Errorf("alias %s of %s: got no setting or a setting itself, want an alias of a setting", alias, setting)
 		}
 	}
 	for alias, part := range maps.All(switches) {
 		if known["agent-"+alias] || (agentSettings{AgentWithout: []string{part}}).Features().Check() != nil {
-			t.Errorf("%s switches %s, which is no part, or is a setting itself", alias, part)
+			t.Errorf("alias %s disables %s, want a feature and no setting", alias, part)
 		}
 	}
 }

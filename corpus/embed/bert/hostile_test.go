@@ -192,7 +192,7 @@ func TestRelativePositionsOfWrongShapeAreRejected(t *testing.T) {
 		size := binary.LittleEndian.Uint64(raw)
 		header := strings.Replace(string(raw[8:8+size]), shape, other, 1)
 		if other != shape && header == string(raw[8:8+size]) {
-			t.Fatalf("the header has no %s", shape)
+			t.Fatalf("header lacks %s", shape)
 		}
 		body := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
 		body = append(append(body, header...), raw[8+size:]...)
@@ -275,7 +275,7 @@ func TestHostileUnigramsAreRejected(t *testing.T) {
 	} {
 		body := strings.Replace(right, tt.part, tt.by, 1)
 		if body == right && tt.part != "" {
-			t.Fatalf("%s: the file has no %s", tt.name, tt.part)
+			t.Fatalf("%s: file lacks %s", tt.name, tt.part)
 		}
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), []byte(body), 0o600); err != nil {

@@ -95,7 +95,7 @@ func TestLongPassageScoresItsBestWindow(t *testing.T) {
 	}
 	long := strings.Repeat("who paid the rent ", 50)
 	if _, err := r.Scores(t.Context(), long, []string{strings.Repeat(first+" ", 500)}); err != nil {
-		t.Errorf("a long query with a long passage: %v", err)
+		t.Errorf("Scores of a long query and a long passage: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

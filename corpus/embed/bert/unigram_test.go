@@ -126,7 +126,7 @@ func TestSpecialTokenNamesAreText(t *testing.T) {
 	}
 	for _, token := range tokenizer.encodeText("before </s> and <s>behind<mask>") {
 		if token.id <= 2 || token.id == int32(tokenizer.tokens-1) {
-			t.Errorf("a text has the token %d, which stands for no text", token.id)
+			t.Errorf("text has the special token %d", token.id)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func open(t testing.TB, cfg Config) *Embedder {
 	}
 	if _, err := os.Stat(cfg.Dir); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("the embedding model is missing: %v", err)
+			t.Fatalf("embedding model is missing: %v", err)
 		}
 		t.Skip("no embedding model: make embedding fetches it")
 	}
@@ -278,7 +278,7 @@ func TestPairScoresOfOtherEncodersMatchReference(t *testing.T) {
 			}
 			long := strings.Repeat("the roof is of slate ", 200) // many windows
 			if _, err := r.Scores(t.Context(), long, []string{long}); err != nil {
-				t.Errorf("%s: a long pair: %v", p.Model, err)
+				t.Errorf("%s: Scores of a long pair: %v", p.Model, err)
 			}
 		}
 	}
@@ -421,8 +421,7 @@ func TestLongPassageIsMeanOfWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if near := cosine(t, whole[0], last[0]); near > 0.99999 {
-		t.Errorf("got a cosine of %.7f with what has one more sentence behind the first window, want less: it counts",
-			near)
+		t.Errorf("cosine with one more sentence after the first window = %.7f, want less than 0.99999", near)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestConfinedProgramSeesOnlyItsPaths(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(in, "new")); err == nil {
-		t.Error("it wrote into its input")
+		t.Error("worker wrote to its input directory")
 	}
 }
 

@@ -231,7 +231,7 @@ func TestCheckDetectsViolations(t *testing.T) {
 			x := sample()
 			tt.spoil(&x)
 			if Check(x) == nil {
-				t.Error("Check found nothing wrong")
+				t.Error("Check = nil, want an error")
 			}
 		})
 	}
@@ -252,7 +252,7 @@ func TestSplitTableKeepsRowNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(x.Blocks) < 2 {
-		t.Fatalf("%d blocks: the table was not cut", len(x.Blocks))
+		t.Fatalf("got %d blocks, want the table split", len(x.Blocks))
 	}
 	runes := []rune(x.Text)
 	for _, b := range x.Blocks {
@@ -276,7 +276,7 @@ func TestSplitFileKeepsLineNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(x.Blocks) < 2 {
-		t.Fatalf("%d blocks: the text was not cut", len(x.Blocks))
+		t.Fatalf("got %d blocks, want the text split", len(x.Blocks))
 	}
 	runes := []rune(x.Text)
 	for _, b := range x.Blocks {

@@ -128,7 +128,7 @@ func (b bad) read(t *testing.T, pool *worker.Pool) {
 		x.Text, err)
 	if err == nil {
 		if err := doctext.Check(x); err != nil {
-			t.Errorf("its text breaks a promise: %v", err)
+			t.Errorf("text violates an invariant: %v", err)
 		}
 		if b.text == "" || !strings.Contains(x.Text, b.text) {
 			t.Errorf("it was read, %.80q; want text with %q, or a failure %q", x.Text, b.text, b.fate)
@@ -157,7 +157,7 @@ func (b bad) extract(t *testing.T, pool *worker.Pool) (corpus.Extracted, error) 
 	}, nil)
 	beside, _ := filepath.Glob(filepath.Join(filepath.Dir(inside), "*slip*"))
 	if len(beside) > 0 {
-		t.Errorf("files were written beside the members': %q", beside)
+		t.Errorf("got files beside the members: %q, want none", beside)
 	}
 	return x, err
 }

@@ -279,7 +279,7 @@ func checkPlaces(t *testing.T, texts []string, boxes [][4]float64, readTexts []s
 		}
 	}
 	if compared < 30 || off*50 > compared {
-		t.Errorf("%d of %d words stand more than a hundredth of the page off, want one in fifty at most", off, compared)
+		t.Errorf("%d of %d words are more than a hundredth of the page off, want at most one in fifty", off, compared)
 	}
 }
 
@@ -397,7 +397,7 @@ func TestRotatedPageIsRenderedUpright(t *testing.T) {
 			}
 		}
 		if ink < 1000 || float64(both) < 0.9*float64(ink) {
-			t.Errorf("page %d, turned by %d: %d of %d dark pixels are where the page has ink", n, quarters, both, ink)
+			t.Errorf("page %d, rotated by %d: %d of %d dark pixels match the ink of the page", n, quarters, both, ink)
 		}
 	}
 }
@@ -415,7 +415,7 @@ func TestPicturesWaitWithoutTesseract(t *testing.T) {
 	_, err = reader.Extract(t.Context(), picture, nil)
 	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != corpus.NeedsOCR ||
 		!strings.Contains(f.Detail.String(), "Install tesseract") {
-		t.Errorf("error of a picture = %v, want %s and what to do", err, corpus.NeedsOCR)
+		t.Errorf("error of a picture = %v, want %s and the next step", err, corpus.NeedsOCR)
 	}
 }
 
@@ -469,7 +469,7 @@ func server(t *testing.T, says ...string) (letters *ocr.Model, widths *[]int) {
 		raw, err := base64.StdEncoding.DecodeString(data)
 		config, broken := png.DecodeConfig(bytes.NewReader(raw))
 		if err := errors.Join(err, broken); err != nil || !ok {
-			t.Errorf("no PNG: %v", err)
+			t.Errorf("got no PNG: %v", err)
 		}
 		*widths = append(*widths, config.Width)
 		w.Header().Set("Content-Type", "application/json")
@@ -620,5 +620,5 @@ func untilOneWaits(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("no page waits for its turn")
+	t.Fatal("no page is queued")
 }

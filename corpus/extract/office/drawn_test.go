@@ -47,7 +47,7 @@ func TestPageHighlightsMatchQuotes(t *testing.T) {
 	manual := filepath.Join("..", "..", "..", ".cache", "documents", "choosing.en.html")
 	if _, err := os.Stat(manual); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatalf("the manuals are missing: %v", err)
+			t.Fatalf("manuals are missing: %v", err)
 		}
 		t.Skip("no manuals: make documents fetches them")
 	}
@@ -88,7 +88,7 @@ func TestPageHighlightsMatchQuotes(t *testing.T) {
 			var marked strings.Builder
 			for _, piece := range drawn.Place(start, end) {
 				if len(drawn.Lines(piece[0], piece[1])) == 0 {
-					t.Errorf("%s: %q has no place on a page", d.Filename, string(pages[piece[0]:piece[1]]))
+					t.Errorf("%s: %q lacks a position on a page", d.Filename, string(pages[piece[0]:piece[1]]))
 				}
 				marked.WriteString(folded(string(pages[piece[0]:piece[1]])))
 			}
@@ -98,7 +98,7 @@ func TestPageHighlightsMatchQuotes(t *testing.T) {
 			if marked.String() == quote {
 				whole++
 			} else if !isWithin(marked.String(), quote) {
-				t.Errorf("%s: of %q the pages have %q marked", d.Filename, quote, marked.String())
+				t.Errorf("%s: %q has the highlights %q", d.Filename, quote, marked.String())
 			}
 		}
 		t.Logf(
@@ -480,7 +480,7 @@ func TestRenderCannotReadOutsideFile(t *testing.T) {
 				l.mu.Unlock()
 				switch {
 				case layers.open && len(shown) == 0:
-					t.Errorf("%s: nothing is shown, so that the test sees nothing", layers.name)
+					t.Errorf("%s: nothing is shown, so the test has no effect", layers.name)
 				case layers.open:
 					t.Logf("%s: %d of %d are shown: %q; asked for %q", layers.name, len(shown),
 						len(tricksOf(kind)), shown, asked)

@@ -35,6 +35,6 @@ func TestRenderKillsChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := io.ReadAll(pipe); err != nil || len(left) > 0 {
-		t.Errorf("what it started lives on: %q, %v", left, err)
+		t.Errorf("child process still runs: %q, %v", left, err)
 	}
 }

@@ -627,7 +627,7 @@ func TestRenderErrorIsReported(t *testing.T) {
 		t.Errorf("PDF: %v, want a sentence that it can't be drawn", err)
 	}
 	if _, err := os.Stat(to); err == nil {
-		t.Error("something was written for a file that can't be drawn")
+		t.Error("file exists after a failed render")
 	}
 }
 

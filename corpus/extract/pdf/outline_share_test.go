@@ -69,7 +69,7 @@ func TestPassagesHaveOutlineHeadings(t *testing.T) {
 		right, all = right+good, all+n
 	}
 	if right*100 < all*95 {
-		t.Errorf("%d of %d passages stand below the outline's entry, want 95 %%", right, all)
+		t.Errorf("%d of %d passages have the heading of their outline entry, want 95 %%", right, all)
 	}
 }
 

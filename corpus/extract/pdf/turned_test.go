@@ -83,7 +83,7 @@ func TestRotatedPagesReadLikeUprightOnes(t *testing.T) {
 		if text := strings.Join(outlineOf(upright), "\n"); !strings.Contains(text, "heading1: The oldest part") ||
 			!strings.Contains(text, "table: Room | Width | Height\nHall | 4.20 | 2.60\nCellar |  | 1.90") ||
 			strings.Contains(text, "Survey of the house") {
-			t.Fatalf("the upright document reads %s", text)
+			t.Fatalf("text of the upright document = %s", text)
 		}
 		for _, tt := range []struct {
 			name string
@@ -105,11 +105,11 @@ func TestRotatedPagesReadLikeUprightOnes(t *testing.T) {
 			t.Run(document.name+", "+tt.name, func(t *testing.T) {
 				x := mustExtract(t, reader, document.of(sheets(tt.turn)))
 				if diff := cmp.Diff(outlineOf(upright), outlineOf(x)); diff != "" {
-					t.Fatalf("blocks (-upright +turned):\n%s", diff)
+					t.Fatalf("blocks (-upright +rotated):\n%s", diff)
 				}
 				for i := range upright.Blocks {
 					if diff := cmp.Diff(upright.Blocks[i].Headings, x.Blocks[i].Headings); diff != "" {
-						t.Errorf("headings above block %d (-upright +turned):\n%s", i, diff)
+						t.Errorf("headings of block %d (-upright +rotated):\n%s", i, diff)
 					}
 				}
 				if x.Title != upright.Title {
@@ -258,7 +258,7 @@ func TestVerticalTextKeepsWords(t *testing.T) {
 			Fonts: fmt.Sprintf("/U %d 0 R ", font), Rotate: turn,
 		}))
 		if text := strings.Join(strings.Fields(x.Text), ""); !strings.Contains(text, "次の版はMay2027月出る") {
-			t.Errorf("turned by %d: text = %q, want the words where they stand", turn, x.Text)
+			t.Errorf("rotated by %d: text = %q, want the words in their order", turn, x.Text)
 		}
 	}
 }
@@ -289,7 +289,7 @@ func TestRotatedWordBoxes(t *testing.T) {
 			inside, outside := dark(drawPage(t, reader, pdftest.Write(t, data), 1, 1200), boxes)
 			for i, share := range inside {
 				if share < 0.05 {
-					t.Errorf("turned by %d, cut to %q: %.1f %% of the box %v of %q is dark", turn, crop, share*100,
+					t.Errorf("rotated by %d, cropped to %q: %.1f %% of the box %v of %q is dark", turn, crop, share*100,
 						boxes[i], words[i])
 				}
 			}
@@ -408,17 +408,17 @@ func TestWordBoxesCoverWords(t *testing.T) {
 				const joined = "Everything that the program keeps lies in one directory, FOOTNOTE_DATA."
 				last := x.Blocks[len(x.Blocks)-1]
 				if text := string(runes[last.Start:last.End]); last.Kind != corpus.BlockParagraph || text != joined {
-					t.Errorf("the line of code is no part of its paragraph: %s %q", last.Kind, text)
+					t.Errorf("line of code is not part of its paragraph: %s %q", last.Kind, text)
 				}
 				img := drawPage(t, reader, pdftest.Write(t, data), 1, 1200)
 				if got, want := img.Bounds().Dy()*1000/img.Bounds().Dx(),
 					int(x.Sizes[0][1]*1000/x.Sizes[0][0]); got < want-5 || got > want+5 {
-					t.Errorf("the picture is %v, the page %v", img.Bounds(), x.Sizes[0])
+					t.Errorf("size of the picture = %v, of the page %v", img.Bounds(), x.Sizes[0])
 				}
 				inside, outside := dark(img, boxes)
 				for i, share := range inside {
 					if share < 0.05 {
-						t.Errorf("%.1f %% of the box %v of %q is dark", share*100, boxes[i], words[i])
+						t.Errorf("%.1f %% of the box %v of %q is dark, want 5 %%", share*100, boxes[i], words[i])
 					}
 				}
 				if outside > 60 {

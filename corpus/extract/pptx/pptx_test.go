@@ -144,7 +144,7 @@ func TestSlideReadingOrder(t *testing.T) {
 		)
 	}
 	if last := x.Blocks[len(x.Blocks)-1]; len(last.Headings) > 0 {
-		t.Errorf("a slide without a title stands below %q, want no heading", last.Headings)
+		t.Errorf("headings of a slide without a title = %q, want none", last.Headings)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestWorkerSeesOnlyItsFile(t *testing.T) {
 	}
 	f.Members = t.TempDir()
 	if _, err := reader.Extract(t.Context(), f, nil); err == nil {
-		t.Error("a link in the place of a file inside was taken")
+		t.Error("symlink to an internal file: got no error, want one")
 	}
 	if left, err := os.ReadDir(f.Members); err != nil || len(left) > 0 {
 		t.Errorf("the library was given %v, %v; want nothing", left, err)
@@ -156,7 +156,7 @@ func TestWorkerExitsOverMemoryLimit(t *testing.T) {
 			_, err := reader.Extract(t.Context(), corpus.File{Filename: where}, nil)
 			wantFailure(t, err, "memory")
 			if err != nil && !strings.Contains(err.Error(), "takes more than 512 MB of memory.") {
-				t.Errorf("error = %v, want one that says the limit", err)
+				t.Errorf("error = %v, want the limit in it", err)
 			}
 		})
 	}
@@ -302,7 +302,7 @@ func TestRenderDoesNotWaitForExtraction(t *testing.T) {
 		}
 	})
 	if err != nil || !drawn {
-		t.Errorf("error %v, drawn %v", err, drawn)
+		t.Errorf("got error %v, rendered %v", err, drawn)
 	}
 }
 
@@ -408,7 +408,7 @@ func TestPrefetchedPageHasReadyWorker(t *testing.T) {
 		t.Errorf("%d workers started, want 1", n)
 	}
 	if !reader.HasOneReady() {
-		t.Error("no worker waits with PDFium loaded")
+		t.Error("no worker is ready with PDFium")
 	}
 	drawPage(t, reader, pdftest.Write(t, pdftest.Many(2)), 1, 400)
 	if n := workers(); n != 1 {
@@ -457,7 +457,7 @@ func TestClosedReaderPrefetchesNothing(t *testing.T) {
 	reader.Expect()
 	come(reader)
 	if workers() != n {
-		t.Error("a closed reader started a worker")
+		t.Error("closed reader started a worker")
 	}
 }
 

@@ -176,7 +176,7 @@ func TestUserAddsAtMostFourPagesAtOnce(t *testing.T) {
 	_, _, err := a.Add(t.Context(), addpage.Page{User: "ada", Address: url + "/quick"})
 	placestest.WantCode(t, "a fifth", err, chat.CodeTooMany)
 	if _, _, err := a.Add(t.Context(), addpage.Page{User: "bert", Address: url + "/quick"}); err != nil {
-		t.Errorf("another user's: %v", err)
+		t.Errorf("other user's page: got %v, want no error", err)
 	}
 	close(open)
 	for range 4 {

@@ -60,7 +60,7 @@ func TestBucketFiles(t *testing.T) {
 		item := items[key]
 		if item.Name != strings.TrimPrefix(key, "in/") || item.Version == "" ||
 			item.Size != int64(len("text of "+key)) {
-			t.Errorf("%q is listed as %+v", key, item)
+			t.Errorf("%q: item = %+v", key, item)
 		}
 		text, content, err := placestest.Read(t, p, item, "")
 		if err != nil || text != "text of "+key || content.Version != item.Version {
@@ -117,7 +117,7 @@ func TestStorageErrorsAreOneSentence(t *testing.T) {
 		_, err := placestest.List(t, placestest.Open(t, bucket.Kind(), settings(address, ""), n))
 		placestest.WantCode(t, name, err, test.code)
 		if strings.Contains(chat.MessageOf(err).String(), "secret") {
-			t.Errorf("%s: %q tells what the server said", name, chat.MessageOf(err).String())
+			t.Errorf("%s: message %q has the server's text", name, chat.MessageOf(err).String())
 		}
 	}
 	inside := placestest.Open(t, bucket.Kind(), settings("http://169.254.169.254", ""), placestest.Net(t))

@@ -67,7 +67,7 @@ func TestFeedEntries(t *testing.T) {
 		}
 	}
 	if !Kind().Keeps {
-		t.Error("entries of a feed would go with the next ones")
+		t.Error("items of a feed are not kept")
 	}
 }
 

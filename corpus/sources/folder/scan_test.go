@@ -135,7 +135,7 @@ func TestReplacedFolderIsWatched(t *testing.T) {
 		select {
 		case <-n.C:
 		case <-time.After(2 * time.Minute):
-			t.Fatal("there was no notice")
+			t.Fatal("got no notification")
 		}
 	}
 	look(true)

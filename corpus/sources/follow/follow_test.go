@@ -32,7 +32,7 @@ func TestLibraryFollowsSource(t *testing.T) {
 		t.Errorf("meta = %v, want it to lead back to %s", d.Meta, want)
 	}
 	if _, told := d.ToldMeta()[corpus.MetaPlace]; told {
-		t.Error("models are told the id of a place")
+		t.Error("metadata for the model has the id of a source")
 	}
 	if p.NextAt.After(p.CreatedAt) || p.SuccessAt.IsZero() || p.Counts != (placestore.Counts{Items: 5}) {
 		t.Errorf("after the look: %+v, want no further one", p)
@@ -234,12 +234,12 @@ func TestRejectedItemsHaveReason(t *testing.T) {
 	}
 	for _, item := range items {
 		if item.Refusal.Message == "" || item.Name == "" {
-			t.Errorf("item %+v has no name or no reason", item)
+			t.Errorf("item %+v lacks a name or a reason", item)
 		}
 	}
 	for path := range b.documents(t) {
 		if !strings.HasPrefix(path, "shelf/") || strings.Contains(path, "..") {
-			t.Errorf("a document lies at %q", path)
+			t.Errorf("path of a document = %q, want one below shelf", path)
 		}
 	}
 	b.shelf.put("empty", page{Version: "2", Name: "empty.md", Body: "# Full"})
@@ -298,7 +298,7 @@ func TestSecretsAreStoredSeparately(t *testing.T) {
 		t.Errorf("mode = %v, %v; want 0600", info.Mode(), err)
 	}
 	if _, there := b.place.Settings["password"]; there {
-		t.Error("the store has the password")
+		t.Error("store has the password")
 	}
 	name := "other"
 	p, err := b.Change(
@@ -337,7 +337,7 @@ func TestSecretsAreStoredSeparately(t *testing.T) {
 	}
 	files, _ = filepath.Glob(filepath.Join(b.Secrets, "*"))
 	if docs := b.documents(t); len(docs) > 0 || len(files) > 0 {
-		t.Errorf("documents %v and files %v are left of a place that was removed with all", docs, files)
+		t.Errorf("documents %v and files %v are left after the source was removed", docs, files)
 	}
 }
 

@@ -283,7 +283,7 @@ func (b *bench) documents(t *testing.T) map[string]corpus.Document {
 func wantReport(t *testing.T, p placestore.Place, added, changed, removed int) {
 	t.Helper()
 	if p.Failure != nil {
-		t.Errorf("the look failed: %+v", p.Failure)
+		t.Errorf("check failed: %+v", p.Failure)
 	}
 	got := fmt.Sprintf("%d added, %d changed, %d removed", p.Report.Added, p.Report.Changed, p.Report.Removed)
 	if want := fmt.Sprintf("%d added, %d changed, %d removed", added, changed, removed); got != want {
@@ -376,7 +376,7 @@ func TestIncompleteListRemovesNothing(t *testing.T) {
 	now := b.documents(t)
 	for _, path := range []string{"shelf/folder/page 0.md", "shelf/folder/page 1.md", "shelf/new.md"} {
 		if _, there := now[path]; !there {
-			t.Errorf("%s is not there, of %d documents", path, len(now))
+			t.Errorf("%s is missing in %d documents", path, len(now))
 		}
 	}
 	b.shelf.take(hole)
@@ -445,7 +445,7 @@ func TestUserWithSlowSourcesYields(t *testing.T) {
 	for p.LookedAt.IsZero() {
 		select {
 		case <-t.Context().Done():
-			t.Fatal("the other user's place was not synchronized")
+			t.Fatal("other user's source was not synchronized")
 		case <-reached: // a look of the first user started again
 		}
 		var err error

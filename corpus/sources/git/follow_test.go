@@ -35,7 +35,7 @@ func TestLibraryFollowsRepository(t *testing.T) {
 	f, lib := newFollower(t, r)
 	first := f.look(t)
 	if first.Failure != nil || first.Report.Added != 3 || first.Counts.Refused != 2 {
-		t.Fatalf("the first look: %+v", first.Progress)
+		t.Fatalf("first check = %+v", first.Progress)
 	}
 	so := r.Traffic()
 	if so.Times != 2 || len(so.Asked) != 5 { // the commit, and four distinct files
@@ -50,7 +50,7 @@ func TestLibraryFollowsRepository(t *testing.T) {
 	so = r.Traffic()
 	for _, name := range so.Asked {
 		if slices.Contains(asked, name) {
-			t.Errorf("%s is asked for again", name)
+			t.Errorf("%s is fetched again", name)
 		}
 	}
 	if p.Failure != nil || p.Report.Changed != 1 || p.Report.Added != 1 || len(so.Asked) != 3 {

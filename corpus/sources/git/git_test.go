@@ -27,7 +27,7 @@ func openAt(t *testing.T, r *gittest.Repository, more sources.Settings) *reposit
 	maps.Copy(settings, more)
 	opened, ok := placestest.Open(t, Kind(), settings, placestest.Net(t, r.At)).(*repository)
 	if !ok {
-		t.Fatal("this is no repository")
+		t.Fatal("repository is missing")
 	}
 	return opened
 }
@@ -174,7 +174,7 @@ func TestBranchesTagsAndFolders(t *testing.T) {
 		items, err := placestest.List(t, p)
 		placestest.WantCode(t, fmt.Sprint(wrong), err, chat.CodeInvalid)
 		if len(items) > 0 {
-			t.Errorf("%v: %v is listed", wrong, items)
+			t.Errorf("%v: got %v, want no items", wrong, items)
 		}
 	}
 	r.Serving("symbolic-ref", "HEAD", "refs/heads/nowhere")
@@ -220,16 +220,16 @@ func TestListingReadsNoFiles(t *testing.T) {
 	p := openAt(t, r, nil)
 	items, err := placestest.List(t, p)
 	if so := r.Traffic(); err != nil || len(items) != 3 || so.Sent > 10_000 {
-		t.Errorf("%d files after %d bytes, %v", len(items), so.Sent, err)
+		t.Errorf("got %d files after %d bytes, %v", len(items), so.Sent, err)
 	}
 	p.Soon([]sources.Item{items["a.md"], items["in/big.bin"], items["in/deep/z.md"]})
 	for key, want := range files { // one of them is too large for a batch
 		if text, _, err := placestest.Read(t, p, items[key], ""); err != nil || text != want {
-			t.Errorf("%s has %d bytes, %v", key, len(text), err)
+			t.Errorf("%s = %d bytes, %v", key, len(text), err)
 		}
 	}
 	if len(p.held) > 0 {
-		t.Errorf("%d files are held that were fetched", len(p.held))
+		t.Errorf("%d fetched files are still held, want none", len(p.held))
 	}
 }
 
@@ -272,7 +272,7 @@ func TestDeletedFileDoesNotAffectOthers(t *testing.T) {
 	p.Soon([]sources.Item{items["a.md"], items["b.md"], items["c.md"]})
 	for key, gone := range map[string]bool{"a.md": false, "b.md": true, "c.md": false} {
 		if _, _, err := placestest.Read(t, p, items[key], ""); errors.Is(err, sources.ErrGone) != gone {
-			t.Errorf("%s: %v; is gone: %v", key, err, gone)
+			t.Errorf("%s: got %v; want ErrGone: %v", key, err, gone)
 		}
 	}
 }

@@ -188,7 +188,7 @@ func TestHostileServersEnd(t *testing.T) {
 		_, err := placestest.List(t, openSpeaking(t, test.says))
 		placestest.WantCode(t, name, err, test.code)
 		if chat.MessageOf(err).String() == "" {
-			t.Errorf("%s: no sentence", name)
+			t.Errorf("%s: message is empty", name)
 		}
 	}
 }
@@ -217,10 +217,10 @@ func TestHostileFolders(t *testing.T) {
 		t.Errorf("%d files, %v", len(items), err)
 	}
 	if _, err = list(folderOf(), 12); chat.CodeOf(err) != chat.CodeTooLarge {
-		t.Errorf("folders without files: %v", err)
+		t.Errorf("folders without files: got %v, want too_large", err)
 	}
 	if _, err = list(folderOf("a.md", file), 60); chat.CodeOf(err) != chat.CodeInvalid {
-		t.Errorf("folders in each other: %v", err)
+		t.Errorf("nested folders: got %v, want an invalid input", err)
 	}
 	in := folderOf("x", file)
 	top := folderOf("..", file, "a/../../b", file, "same", file, "same", in, "ok.md", file)
@@ -228,7 +228,7 @@ func TestHostileFolders(t *testing.T) {
 	items, err = placestest.List(t, openSpeaking(t, speaking(commit, packed(3, commit, top, in))))
 	for key, item := range items {
 		if strings.Contains(key, "/") || strings.Contains(item.Name, "/") {
-			t.Errorf("%q is listed as %+v", key, item)
+			t.Errorf("%q: item = %+v", key, item)
 		}
 	}
 	if err != nil || len(items) != 3 {
@@ -260,7 +260,7 @@ func TestFilesWithWrongHashAreRejected(t *testing.T) {
 	service := line("# service=git-upload-pack\n") + flushMark // some servers send it before version 2
 	p := openSpeaking(t, speaks{service + described, "", sent(packed(1, file))})
 	if text, _, err := placestest.Read(t, p, item, ""); err != nil || text != file.data {
-		t.Errorf("what was asked for = %q, %v", text, err)
+		t.Errorf("requested file = %q, %v", text, err)
 	}
 	p = openSpeaking(t, speaks{described, "", line("ERR upload-pack: not our ref")})
 	if _, _, err := placestest.Read(t, p, item, ""); !errors.Is(err, sources.ErrGone) {

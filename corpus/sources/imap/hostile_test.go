@@ -139,7 +139,7 @@ func TestHostileServersEnd(t *testing.T) {
 		_, err := placestest.List(t, answers(t, test.said))
 		placestest.WantCode(t, name, err, test.code)
 		if strings.Contains(chat.MessageOf(err).String(), "secret") {
-			t.Errorf("%s: %q tells what the server said", name, chat.MessageOf(err).String())
+			t.Errorf("%s: message %q has the server's text", name, chat.MessageOf(err).String())
 		}
 	}
 }
@@ -394,13 +394,13 @@ func TestRealServerMails(t *testing.T) {
 		if first.Name != "2026-03-04 Größe of a-b- the lease.eml" || first.Version == "" || first.Size < 100 ||
 			first.Meta["title"] != "Größe of a/b: the lease" || first.Meta["author"] != "Ada Lövelace" ||
 			first.Meta["date"] != "2026-03-04" {
-			t.Errorf("a mail is listed as %+v", first)
+			t.Errorf("item of a mail = %+v", first)
 		}
 		if odd.Meta["author"] != "bob at home" || !strings.Contains(odd.Name, " 0.eml") {
-			t.Errorf("a mail with an odd head is listed as %+v", odd)
+			t.Errorf("item of a mail with an unusual header = %+v", odd)
 		}
 		if bare := items["1:3"]; !strings.HasSuffix(bare.Name, " mail 3.eml") {
-			t.Errorf("a mail without a head is listed as %+v", bare)
+			t.Errorf("item of a mail without a header = %+v", bare)
 		}
 		for key, want := range map[string]string{"1:1": letter + "Three months.\n", "1:2": large} {
 			text, _, err := placestest.Read(t, p, items[key], "")

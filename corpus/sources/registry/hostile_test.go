@@ -99,7 +99,7 @@ func TestPagesUseBoundedMemory(t *testing.T) {
 			case page.refused && chat.CodeOf(err) != chat.CodeTooLarge:
 				t.Errorf("error = %v, want a page that is too large", err)
 			case !page.refused && (err != nil || size < int64(len(page.body))):
-				t.Errorf("%d of %d bytes were read, %v", size, len(page.body), err)
+				t.Errorf("read %d of %d bytes, %v", size, len(page.body), err)
 			}
 		})
 	}
@@ -224,7 +224,7 @@ func listWithin(t *testing.T, h placestest.Hostile) (items int, err error) {
 			}
 		}
 		if ctx.Err() != nil {
-			t.Error("the list did not end within two minutes")
+			t.Error("listing did not end within two minutes")
 		}
 	})
 	t.Logf("%d MiB, %d items, %v", took>>20, items, err)
@@ -244,7 +244,7 @@ func openKind(t *testing.T, name string, s sources.Settings, n sources.Net) sour
 			return placestest.Open(t, kind, s, n)
 		}
 	}
-	t.Fatalf("there is no kind %q", name)
+	t.Fatalf("kind %q is missing", name)
 	return nil
 }
 

@@ -120,7 +120,7 @@ func TestRobotsResponses(t *testing.T) {
 		}
 		before := times.Load()
 		if err2 := asker.Check(t.Context(), page); times.Load() != before || !errors.Is(err2, err) {
-			t.Errorf("%s: asked again, %v", name, err2)
+			t.Errorf("%s: second request, %v", name, err2)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func FuzzRules(f *testing.F) {
 		Parse([]byte(rules)).Allow(page)
 		if all := "User-agent: *\nDisallow: " + page.EscapedPath(); Parse([]byte(all)).Allow(page) !=
 			(page.Path == "/robots.txt") && !strings.ContainsAny(all, "*$# ") {
-			t.Errorf("%q allows itself", all)
+			t.Errorf("rules allow %q, want it disallowed", all)
 		}
 	})
 }

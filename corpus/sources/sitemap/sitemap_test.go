@@ -105,7 +105,7 @@ func TestPagesBehindManySitemapsAreFound(t *testing.T) {
 		p := placestest.Open(t, Kind(), sources.Settings{"url": address + "/sitemap.xml", "prefix": address + prefix},
 			n)
 		if items, err := placestest.List(t, p); err != nil || items[address+"/docs/last"].Key == "" {
-			t.Errorf("below %q there are %d pages, %v, without the last one", prefix, len(items), err)
+			t.Errorf("below %q: got %d pages, %v, want the last one", prefix, len(items), err)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func FuzzSitemap(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		_ = read(bytes.NewReader(raw), address, "", func(u *url.URL, _ bool) error { // an invalid file may fail
 			if _, err := request.Address(u.String()); err != nil || webpage.SiteOf(u) != "example.org" {
-				t.Errorf("address %q is listed: %v", u, err)
+				t.Errorf("got item with address %q: %v", u, err)
 			}
 			return nil
 		})

@@ -49,7 +49,7 @@ func TestRealServerWithUnusualNames(t *testing.T) {
 		item, ok := items[strings.ReplaceAll(name, "%", "%25")]
 		if !ok || item.Name != name || item.Version == "" || item.Size != int64(len("text of "+name)) ||
 			item.Link == "" {
-			t.Errorf("%q is listed as %+v", name, item)
+			t.Errorf("%q: item = %+v", name, item)
 		}
 		text, _, err := placestest.Read(t, p, item, "")
 		if err != nil || text != "text of "+name {
@@ -236,7 +236,7 @@ func TestPasswordIsSentOnlyToItsServer(t *testing.T) {
 	}))
 	address, _ := placestest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "" {
-			t.Error("the server gets no password")
+			t.Error("request lacks the password")
 		}
 		http.Redirect(w, r, other, http.StatusFound)
 	}))
@@ -273,10 +273,10 @@ func FuzzPropfind(f *testing.F) {
 			}
 			back, err := addressOf(at, name)
 			if err != nil || back.Host != at.Host {
-				t.Fatalf("%q leads to %v, %v", name, back, err)
+				t.Fatalf("%q: link = %v, %v", name, back, err)
 			}
 			if again, ok := nameIn(at, back); !ok || again != name {
-				t.Errorf("%q is %q, %v when it comes back", name, again, ok)
+				t.Errorf("name of %q from its link = %q, %v", name, again, ok)
 			}
 			return nil
 		})

@@ -27,10 +27,10 @@ func TestEmbeddedQuestionsAreAnswerable(t *testing.T) {
 	for _, q := range questions {
 		kinds[q.Kind]++
 		if (q.Kind == "unanswerable") != q.Refuse() {
-			t.Errorf("%q is %s and expects %v, %v", q.Text, q.Kind, q.Passages, q.Words)
+			t.Errorf("%q of kind %s expects %v, %v", q.Text, q.Kind, q.Passages, q.Words)
 		}
 		if (q.Kind == "follow-up") && len(q.Before) == 0 {
-			t.Errorf("%q follows nothing", q.Text)
+			t.Errorf("%q has no earlier question", q.Text)
 		}
 		for _, p := range q.Passages {
 			text, err := os.ReadFile(filepath.Join(documents, "library", p.Document))
@@ -38,10 +38,10 @@ func TestEmbeddedQuestionsAreAnswerable(t *testing.T) {
 				text, err = os.ReadFile(filepath.Join(documents, "handbook", p.Document))
 			}
 			if err != nil {
-				t.Errorf("%q: there is no document %s", q.Text, p.Document)
+				t.Errorf("%q: document %s does not exist", q.Text, p.Document)
 			} else if !strings.Contains(strings.ToLower(strings.Join(strings.Fields(string(text)), " ")),
 				strings.ToLower(p.Words)) {
-				t.Errorf("%q: %s does not say %q", q.Text, p.Document, p.Words)
+				t.Errorf("%q: %s lacks %q", q.Text, p.Document, p.Words)
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func TestReport(t *testing.T) {
 		"✕ two: Third? (no answer: gone)",
 	} {
 		if !strings.Contains(out.String(), line+"\n") {
-			t.Errorf("it does not print %q:\n%s", line, out.String())
+			t.Errorf("output lacks %q:\n%s", line, out.String())
 		}
 	}
 }

@@ -64,15 +64,17 @@ func TestKernelsMultiplyLikeGo(t *testing.T) {
 			k.apply(&l, got, &rows, &s)
 			floats := make([]float32, count*outputs)
 			if k.multiply(floats, x, w, bias, &s); !(far(floats, exact) < 1e-3) {
-				t.Errorf("%d × %d, %d rows, %s: floats are %g off", inputs, outputs, count, k.name, far(floats, exact))
+				t.Errorf("%d × %d, %d rows, %s: floats differ by %g",
+					inputs, outputs, count, k.name, far(floats, exact))
 			}
 			if k == &plain {
 				copy(want, got)
 				if d := far(got, exact); !(d < 0.06*math.Sqrt(float64(inputs))) {
-					t.Errorf("%d × %d, %d rows, %s: %g from the product of floats", inputs, outputs, count, k.name, d)
+					t.Errorf("%d × %d, %d rows, %s: got a distance of %g from the product of floats",
+						inputs, outputs, count, k.name, d)
 				}
 			} else if d := far(got, want); !(d < 1e-4) {
-				t.Errorf("%d × %d, %d rows, %s: %g from plain Go", inputs, outputs, count, k.name, d)
+				t.Errorf("%d × %d, %d rows, %s: got a distance of %g from plain Go", inputs, outputs, count, k.name, d)
 			}
 		}
 	}
@@ -117,7 +119,8 @@ func TestKernelsMixLikeGo(t *testing.T) {
 			got := make([]float32, size*count)
 			k.mix(got, q, key, v, bias, size, width, new(Scratch))
 			if d := far(got, want); !(d < 1e-4) {
-				t.Errorf("%d tokens, heads of %d in %d, %s: %g from the definition", count, width, size, k.name, d)
+				t.Errorf("%d tokens, heads of %d in %d, %s: got a distance of %g from the definition",
+					count, width, size, k.name, d)
 			}
 		}
 	}
@@ -164,7 +167,7 @@ func TestNaNIsPropagated(t *testing.T) {
 		}
 		k.geluAll(x)
 		if x[5] == x[5] {
-			t.Errorf("%s: gelu of what is no number is %g", k.name, x[5])
+			t.Errorf("%s: gelu(NaN) = %g, want NaN", k.name, x[5])
 		}
 		l, err := k.pack(make([]float32, block*block), make([]float32, block))
 		if err != nil {
@@ -175,7 +178,7 @@ func TestNaNIsPropagated(t *testing.T) {
 		k.setRows(&rows, x, block, &s)
 		y := make([]float32, 2*block)
 		if k.apply(&l, y, &rows, &s); y[0] == y[0] || y[2*block-1] == y[2*block-1] {
-			t.Errorf("%s: a layer makes %g of what is no number", k.name, y[0])
+			t.Errorf("%s: layer of NaN = %g, want NaN", k.name, y[0])
 		}
 	}
 }
