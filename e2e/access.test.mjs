@@ -11,7 +11,7 @@ const question = 'What is the moisture at points G2 and G4 of the north gable?'
 
 inBothModes({ delay: 10 }, {}, at => {
   for (const [name, viewport] of Object.entries({ wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } })) {
-    it(`nothing jumps while an answer comes, ${name}`, at.tab(async page => {
+    it(`layout is stable while an answer streams, ${name}`, at.tab(async page => {
       await page.addInitScript(() => {
         window.shifts = []
         new PerformanceObserver(list => {
@@ -42,7 +42,7 @@ inBothModes({ delay: 10 }, {}, at => {
 describe('every page', () => {
   const at = house()
 
-  it('names what can be used, and has 7:1 for those who want more contrast', at.tab(async (page, { expect }) => {
+  it('labels controls and has 7:1 contrast on request', at.tab(async (page, { expect }) => {
     expect(/404 \(Not Found\) .*\/nowhere$/)
     await page.goto('/')
     const turn = await ask(page, question)

@@ -39,7 +39,7 @@ describe('a page of the web', () => {
     await page.getByTestId('viewer').getByText('swept in October 2024').first().waitFor()
   }
 
-  it('is added where there are no documents yet, and what was typed stays when it is not there', at.tab(async (page, { expect }) => {
+  it('is added to an empty library, and keeps the input after an error', at.tab(async (page, { expect }) => {
     expect(/400/)
     await page.goto('/')
     await page.getByLabel('Or paste the address of a web page').fill(`${web.url}/nowhere`)
@@ -97,7 +97,7 @@ describe('a page of the web', () => {
     await opened(page)
   }, { javaScriptEnabled: false }))
 
-  it('is added by a bookmark that is pressed on it', at.tab(async (page, { context }) => {
+  it('is added by the bookmarklet', at.tab(async (page, { context }) => {
     for (const address of ['/places', '/add']) {
       await page.goto(address)
       const mark = page.getByTestId('bookmarklet')
@@ -130,8 +130,8 @@ describe('a page of the web', () => {
   }))
 })
 
-describe('a page that another site asks to be added', () => {
-  it('is not', async () => {
+describe('a cross-site request to add a page', () => {
+  it('is rejected', async () => {
     const server = await footnote()
     try {
       const post = headers => fetch(`${server.url}/add`, { method: 'POST', headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers }, body: 'url=https://example.org/' })

@@ -33,7 +33,7 @@ describe('a call that needs approval', () => {
     await asked.getByRole('textbox').fill(input)
   }
 
-  it('shows what it is given and waits, also over a reload; one is changed and approved, the other denied', tab(async (page, { expect }) => {
+  it('shows its input and waits over a reload; one is edited and approved, the other denied', tab(async (page, { expect }) => {
     await page.goto('/')
     let turn = await ask(page, both)
     await form(turn, 'stock__order').waitFor()
@@ -127,7 +127,7 @@ describe('a call that needs approval', () => {
     assert.deepEqual(store.calls, [['reserve', { item: 'slates', count: 7 }]])
   }, { javaScriptEnabled: false }))
 
-  it('is approved as it is, also after the server was restarted', tab(async (page, { expect }) => {
+  it('is approved unchanged after a restart', tab(async (page, { expect }) => {
     expect(unreachable)
     await page.goto('/')
     const turn = await ask(page, reserve)

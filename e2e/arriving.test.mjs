@@ -28,10 +28,10 @@ async function asks(page, question, word) {
   assert.match(await turn.getByTestId('answer').textContent(), word)
 }
 
-describe('files of which some are taken', () => {
+describe('partly accepted files', () => {
   const at = house({ empty: true })
 
-  it('open the question box, and the others say why they are not there', at.tab(async (page, { context, expect }) => {
+  it('open the question box, with a reason for each rejected file', at.tab(async (page, { context, expect }) => {
     expect(refusal)
     await page.goto('/')
     const [other, list] = [await context.newPage(), await context.newPage()]
@@ -58,10 +58,10 @@ describe('files of which some are taken', () => {
   }))
 })
 
-describe('files of which none is taken', () => {
+describe('rejected files', () => {
   const at = house({ empty: true })
 
-  it('leave the empty page, with the reason of each', at.tab(async (page, { expect }) => {
+  it('keep the empty page, with a reason for each', at.tab(async (page, { expect }) => {
     expect(refusal)
     await page.goto('/')
     await drop(page, { 'archive.pdf': zip, 'empty.md': '' })
@@ -74,10 +74,10 @@ describe('files of which none is taken', () => {
   }))
 })
 
-describe('files that are all taken', () => {
+describe('accepted files', () => {
   const at = house({ empty: true })
 
-  it('open the question box when they are chosen, with the words that wait in another tab', at.tab(async (page, { context }) => {
+  it('open the question box, with the draft of another tab', at.tab(async (page, { context }) => {
     await page.goto('/')
     const other = await context.newPage()
     await other.goto('/')
@@ -100,7 +100,7 @@ describe('files that are all taken', () => {
   }))
 })
 
-describe('files that are pasted', () => {
+describe('pasted files', () => {
   const at = house({ empty: true })
   const paste = (locator, { files = {}, text = '' }) => locator.evaluate((target, { files, text }) => {
     const carried = new DataTransfer()
@@ -109,7 +109,7 @@ describe('files that are pasted', () => {
     target.dispatchEvent(new ClipboardEvent('paste', { clipboardData: carried, bubbles: true, cancelable: true }))
   }, { files, text })
 
-  it('are added, but not the picture that a program puts beside copied words', at.tab(async page => {
+  it('are added, without the picture beside copied text', at.tab(async page => {
     await page.goto('/')
     await paste(page.locator('body'), { files: { 'lease.md': lease } })
     await page.locator('#q').waitFor()
@@ -126,7 +126,7 @@ describe('files that are pasted', () => {
 describe('a folder', () => {
   const at = house({ empty: true })
 
-  it('opens the question box with what can be read of it', at.tab(async page => {
+  it('opens the question box with its readable files', at.tab(async page => {
     const dir = mkdtempSync(join(tmpdir(), 'footnote-folder-'))
     mkdirSync(join(dir, 'House', 'papers'), { recursive: true })
     writeFileSync(join(dir, 'House', 'papers', 'lease.md'), lease)
@@ -144,13 +144,13 @@ describe('a folder', () => {
   }))
 })
 
-describe('the list of files that arrive', () => {
+describe('the upload list', () => {
   const at = house({ empty: true })
   const rows = page => page.locator('.upload-files li')
   const row = (page, name) => rows(page).filter({ hasText: name })
   const head = (page, text) => until(async () => await page.locator('.upload-head').textContent() === text, text)
 
-  it('shows a few, those that failed first, and opens the rest', at.tab(async (page, { expect }) => {
+  it('shows failed files first, and expands', at.tab(async (page, { expect }) => {
     expect(refusal)
     await page.goto('/documents')
     const files = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`note ${i + 1}.md`, `# Note ${i + 1}\n\nThe key of room ${i + 1} hangs at the porter's.`]))
@@ -167,7 +167,7 @@ describe('the list of files that arrive', () => {
     assert.equal(await page.getByText('Uploaded').count(), 0)
   }))
 
-  it('shows the present state of each document, of a second drop as well', at.tab(async page => {
+  it('updates the state of each document, also after a second drop', at.tab(async page => {
     await page.goto('/documents')
     await drop(page, { 'lease.md': lease })
     await row(page, 'lease.md').getByText('Ready', { exact: true }).waitFor()
@@ -179,7 +179,7 @@ describe('the list of files that arrive', () => {
     await row(page, 'roof.md').getByText('Deleted').waitFor()
   }))
 
-  it('stands above the question box of a conversation, whose menu counts on', at.tab(async page => {
+  it('is above the question box of a conversation, and updates its menu', at.tab(async page => {
     await page.goto('/')
     const before = Number(await page.locator('#document-count').textContent())
     await over(await ask(page, 'When may the tenant end the lease?'))
@@ -193,7 +193,7 @@ describe('the list of files that arrive', () => {
   }))
 })
 
-describe('what can not be read', () => {
+describe('an unreadable file', () => {
   const at = house({ empty: true, env: { FOOTNOTE_MAX_UPLOAD_MIB: '1' } })
   const film = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42'), Buffer.alloc(3000, 7)])
   /** The files that the page sends from now on: each is a request. */
@@ -204,7 +204,7 @@ describe('what can not be read', () => {
   }
   const paths = async () => (await at.server.json('/documents')).documents.map(d => d.path).toSorted()
 
-  it('is refused before it is sent, with what can be read; what may be text is tried', at.tab(async page => {
+  it('is rejected before the upload with the supported types; possible text is uploaded', at.tab(async page => {
     await page.goto('/')
     const requests = sent(page)
     await drop(page, { 'film.mov': film, 'gate.porter': 'The gate code of the bin store is kept by the porter.', 'survey': at.survey, 'long.txt': 'word '.repeat(300_000) })
@@ -217,7 +217,7 @@ describe('what can not be read', () => {
     await audit(page, 'arrivals-refused')
   }))
 
-  it('is one line with a count when it comes in a folder', at.tab(async page => {
+  it('is counted in one line for a folder', at.tab(async page => {
     const dir = mkdtempSync(join(tmpdir(), 'footnote-folder-'))
     mkdirSync(join(dir, 'House', 'films'), { recursive: true })
     writeFileSync(join(dir, 'House', 'lease.md'), lease)
@@ -238,11 +238,11 @@ describe('what can not be read', () => {
   }))
 })
 
-describe('the control that chooses files', () => {
+describe('the file input', () => {
   const at = house({ empty: true })
   const control = page => page.locator('.pick-files input')
 
-  it('looks like the page, and opens by the keyboard', at.tab(async page => {
+  it("has the page's style, and opens by keyboard", at.tab(async page => {
     await page.goto('/')
     await page.getByText('Choose files', { exact: true }).waitFor()
     assert.match(await page.locator('.drop p').textContent(), /^PDF, .*web pages.* and text, up to 50 MiB each\./)
@@ -253,11 +253,11 @@ describe('the control that chooses files', () => {
   }))
 })
 
-describe('the control that chooses files, without JavaScript', () => {
+describe('the file input without JavaScript', () => {
   const at = house({ empty: true })
 
   for (const address of ['/', '/documents']) {
-    it(`says what was chosen and sends it from ${address}`, at.tab(async page => {
+    it(`lists and uploads the selected files from ${address}`, at.tab(async page => {
       await page.goto(address)
       const input = page.locator('.pick-files input')
       assert.ok((await input.boundingBox()).width <= 1, 'the browser\'s own control is out of sight')

@@ -13,7 +13,7 @@ const aboutText = 'How long is the guarantee on the slates?'
 inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
   const name = text => (withModel ? `${text}-model` : text)
 
-  it('takes a PDF and a Markdown file that are dropped anywhere', at.tab(async page => {
+  it('accepts a PDF and a Markdown file dropped anywhere', at.tab(async page => {
     await page.goto('/')
     await drop(page, { 'survey.pdf': at.survey, 'warranty.md': warranty })
     await page.locator('#q').waitFor()
@@ -25,7 +25,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     for (const d of documents) await page.locator('#main').getByText(d.filename).first().waitFor()
   }))
 
-  it('takes files that are chosen, and knows the same bytes again', at.tab(async page => {
+  it('accepts selected files, and recognizes duplicates', at.tab(async page => {
     await page.goto('/documents')
     await choose(page, () => page.getByRole('button', { name: 'Add files' }).click(), [
       { name: 'warranty.md', mimeType: 'text/markdown', buffer: Buffer.from(warranty) },
@@ -35,7 +35,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     assert.equal((await at.server.json('/documents')).documents.length, 3)
   }))
 
-  it('shows the steps while it works, then the answer, the same as the API tells', at.tab(async page => {
+  it('shows the steps during the run, then the same answer as the API', at.tab(async page => {
     await page.goto('/')
     at.model?.hold()
     const turn = await ask(page, aboutPDF)
@@ -62,7 +62,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     await sameAsAPI(at.server, turn)
   }))
 
-  it('leaves the beginning of a long answer in the window', at.tab(async page => {
+  it('keeps the beginning of a long answer visible', at.tab(async page => {
     await page.setViewportSize({ width: 390, height: 380 })
     await page.goto('/')
     const turn = await ask(page, aboutPDF)
@@ -72,7 +72,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     assert.ok(top > 0 && top < 300, `the answer begins at ${top} px`)
   }))
 
-  it('opens a step and shows what went in and what came out', at.tab(async page => {
+  it('expands a step with its input and output', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, aboutText)
     await over(turn)
@@ -92,7 +92,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     await shot(page, name('steps'))
   }))
 
-  it('shows the same in the card and in the sources', at.tab(async page => {
+  it('shows the same text in card and sources', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, aboutPDF)
     await over(turn)
@@ -122,7 +122,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
   }))
 
   for (const [kind, question] of [['a text', aboutText], ['a PDF', aboutPDF]]) {
-    it(`opens a footnote of ${kind} at its very words, beside the answer and as a whole`, at.tab(async page => {
+    it(`opens a footnote of ${kind} at its words, in the panel and on its page`, at.tab(async page => {
       await page.goto('/')
       const turn = await ask(page, question)
       await over(turn)

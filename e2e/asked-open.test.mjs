@@ -7,7 +7,7 @@ import { inBothModes } from './house.mjs'
 import { ask, inPDF, marked, over, sameAsAPI } from './page.mjs'
 
 inBothModes({}, {}, (at, withModel) => {
-  it('opens the source of a footnote at its words, and a document that is named', at.tab(async page => {
+  it("opens a footnote's source at its words, and a named document", at.tab(async page => {
     await page.goto('/')
     const first = await ask(page, 'What is the moisture at points G2 and G4 of the north gable?')
     await over(first)

@@ -65,7 +65,7 @@ describe("the AI SDK's chat", () => {
     assert.deepEqual([ends.length, ends[0].finishReason, ends[0].isError, ends[0].isAbort], [1, 'stop', false, false])
   })
 
-  it('goes on with the session, asks again and edits in their places', async () => {
+  it('continues the session, and branches on retry and edit', async () => {
     const chat = new Chat(server)
     await chat.sendMessage({ text: question })
     const first = chat.last.id
@@ -82,7 +82,7 @@ describe("the AI SDK's chat", () => {
     assert.deepEqual([edited.parent_id ?? '', edited.question, edited.session_id], ['', 'What is excluded?', chat.id])
   })
 
-  it('takes what an app adds to the body', async () => {
+  it('accepts additional body fields', async () => {
     const chat = new Chat(server, { body: { toolset: 'react', document_ids: Object.values(documents) } })
     await chat.sendMessage({ text: question })
     assert.equal((await run(chat.last)).toolset, 'react')
@@ -91,7 +91,7 @@ describe("the AI SDK's chat", () => {
     assert.match(lost.error.message, /^There are no documents in the namespace “empty”\./)
   })
 
-  it('resumes an answer that is under way, and leaves alone one that is over', async () => {
+  it('resumes an active answer only', async () => {
     const held = model.holdAfter(12)
     const chat = new Chat(server)
     const asked = chat.sendMessage({ text: question })
@@ -115,7 +115,7 @@ describe("the AI SDK's chat", () => {
     await new Chat(server).resumeStream() // a chat without a question
   })
 
-  it('gets what it missed after the last number it saw', async () => {
+  it('resumes after its last event id', async () => {
     const chat = new Chat(server)
     await chat.sendMessage({ text: question })
     const at = `${server.url}/ui/chat/${chat.id}/stream`
@@ -133,7 +133,7 @@ describe("the AI SDK's chat", () => {
     assert.equal((await fetch(at)).status, 204)
   })
 
-  it('stops a run for good', async () => {
+  it('cancels a run', async () => {
     const held = model.holdAfter(12)
     const chat = new Chat(server)
     const asked = chat.sendMessage({ text: question })
@@ -148,7 +148,7 @@ describe("the AI SDK's chat", () => {
     assert.equal((await fetch(`${server.url}/ui/chat/${chat.id}/stop`, { method: 'POST' })).status, 204)
   })
 
-  it('shows faults as the sentences they are', async () => {
+  it('shows error messages', async () => {
     const told = async (text, options) => {
       const chat = new Chat(server, options)
       await chat.sendMessage(text)
@@ -200,7 +200,7 @@ describe("AG-UI's HttpAgent", () => {
     assert.deepEqual([seen[0], seen.at(-1)], ['RUN_STARTED', 'RUN_FINISHED'])
   })
 
-  it('goes on with the session, and takes a changed question in its place', async () => {
+  it('continues the session, and branches on an edited question', async () => {
     const it_ = agent()
     say(it_, question)
     await it_.runAgent()
@@ -215,7 +215,7 @@ describe("AG-UI's HttpAgent", () => {
     assert.deepEqual([(await run(other)).parent_id, (await run(other)).question], [first.run_id, 'What is excluded?'])
   })
 
-  it('resumes a run by its name', async () => {
+  it('resumes a run by id', async () => {
     const held = model.holdAfter(12)
     const it_ = agent()
     say(it_, question)
@@ -244,7 +244,7 @@ describe("AG-UI's HttpAgent", () => {
     assert.equal((await ask({ 'Last-Event-ID': numbers.at(-1) })).status, 204)
   })
 
-  it('is told of a run that was stopped, or failed', async () => {
+  it('reports cancelled and failed runs', async () => {
     const held = model.holdAfter(12)
     const it_ = agent()
     say(it_, question)
@@ -285,7 +285,7 @@ describe('with keys and a limit of 1', () => {
     if (dir) rmSync(dir, { recursive: true, force: true })
   })
 
-  it("tells the AI SDK's chat who it is not, and when it may ask again", async () => {
+  it("returns 401 and Retry-After to the AI SDK's chat", async () => {
     const stranger = new Chat(server)
     await stranger.sendMessage({ text: question })
     assert.match(stranger.error.message, /key/)
@@ -297,7 +297,7 @@ describe('with keys and a limit of 1', () => {
     assert.match(chat.error.message, /^You asked 1 question in 24 hours, which is the limit here\. You can ask again /)
   })
 
-  it("tells AG-UI's HttpAgent the same", async () => {
+  it("returns the same to AG-UI's HttpAgent", async () => {
     const refused = headers => {
       const agent = new HttpAgent({ url: `${server.url}/ag-ui`, headers, initialMessages: [{ id: 'm', role: 'user', content: question }] })
       return agent.runAgent().then(() => 'taken', e => `${e.status} ${e.payload}`)

@@ -8,7 +8,7 @@ import { ask, over, runOf, sameAsAPI, shown, trace } from './page.mjs'
 
 const question = 'What is the moisture at points G2 and G4 of the north gable?'
 
-describe('a run that takes a while', () => {
+describe('a slow run', () => {
   const at = house({ model: { delay: 40, tokens: 80 } })
   const writing = async page => {
     const held = at.model.holdAfter(12)
@@ -39,7 +39,7 @@ describe('a run that takes a while', () => {
     await over(next)
   }))
 
-  it('answers now with what it has found', at.tab(async page => {
+  it('answers immediately from its results', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, `${question} #silent`)
     await turn.locator('.step[data-status=complete]').filter({ hasText: 'Searched' }).first().waitFor()
@@ -50,7 +50,7 @@ describe('a run that takes a while', () => {
     await turn.getByText('You asked for the answer early').waitFor()
   }))
 
-  it('lets the next question wait its turn', at.tab(async page => {
+  it('queues the next question', at.tab(async page => {
     await page.goto('/')
     at.model.hold()
     const first = await ask(page, question)
@@ -71,7 +71,7 @@ describe('a run that takes a while', () => {
 })
 
 inBothModes({ delay: 10 }, {}, at => {
-  it('keeps every version of an answer, and of an edited question', at.tab(async page => {
+  it('keeps versions of an answer and of an edited question', at.tab(async page => {
     await page.goto('/')
     const first = await ask(page, 'How long is the guarantee on the slates?')
     await over(first)
@@ -102,7 +102,7 @@ inBothModes({ delay: 10 }, {}, at => {
     assert.match(answer.answer.answer, /in writing within 60 days/)
   }))
 
-  it('makes one run of a question that is sent twice', at.tab(async page => {
+  it('makes one run of a duplicate question', at.tab(async page => {
     await page.goto('/')
     await page.locator('#q').fill('Within how many days must a claim be made?')
     await page.locator('#composer').evaluate(form => { form.requestSubmit(); form.requestSubmit() })

@@ -19,7 +19,7 @@ describe('a front end on another origin', () => {
   before(async () => { [front, foreign] = [await site(allowed), await site(await freePort())] })
   after(async () => { await front.stop(); await foreign.stop() })
 
-  it('asks, with credentials, and reads the answer and its headers', at.tab(async page => {
+  it('sends credentials, and reads the answer and its headers', at.tab(async page => {
     await page.goto(front.url)
     const got = await page.evaluate(async server => {
       const response = await fetch(`${server}/agent/chat`, {
@@ -33,7 +33,7 @@ describe('a front end on another origin', () => {
     assert.ok(got.answer.response.length > 0 && got.answer.citations.length > 0, JSON.stringify(got.answer))
   }))
 
-  it('begins a question and follows its stream of events', at.tab(async page => {
+  it('starts a run and reads its event stream', at.tab(async page => {
     await page.goto(front.url)
     const got = await page.evaluate(async server => {
       const asked = await fetch(`${server}/chat`, {
@@ -54,14 +54,14 @@ describe('a front end on another origin', () => {
     assert.deepEqual(got.seen, ['run_started', 'answer', 'run_done'])
   }))
 
-  it('reads why a request was refused', at.tab(async (page, { expect }) => {
+  it('reads the reason for a rejection', at.tab(async (page, { expect }) => {
     expect(/404/)
     await page.goto(front.url)
     const problem = await page.evaluate(server => fetch(`${server}/agent/runs/nothing`).then(r => r.json()), at.server.url)
     assert.equal(problem.code, 'not_found')
   }))
 
-  it('that is not allowed can neither ask nor read', at.tab(async (page, { expect }) => {
+  it('without permission can neither send nor read', at.tab(async (page, { expect }) => {
     expect(/CORS|ERR_FAILED/)
     await page.goto(foreign.url)
     const failed = await page.evaluate(server => Promise.all([
@@ -74,7 +74,7 @@ describe('a front end on another origin', () => {
     assert.equal(status, 404, 'the question was asked all the same')
   }))
 
-  it('can not send the forms of the page', at.tab(async (page, { expect }) => {
+  it("cannot submit the page's forms", at.tab(async (page, { expect }) => {
     expect(/403|CORS|ERR_FAILED/)
     await page.goto(front.url)
     const failed = await page.evaluate(server => fetch(`${server}/language`, { method: 'POST', body: new URLSearchParams({ language: 'de' }) }).then(() => 'read', e => e.name), at.server.url)

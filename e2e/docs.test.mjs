@@ -8,7 +8,7 @@ import { house } from './house.mjs'
 
 const question = JSON.stringify({ question: 'How long is the guarantee on the slates?', config: { enable_query_decomposition: false, enable_self_evaluation: false } })
 
-describe('the page of the API', () => {
+describe('the API reference', () => {
   const at = house({ model: { delay: 20 } })
   const open = async (page, id) => {
     const form = page.locator(`#${id} form`)
@@ -18,7 +18,7 @@ describe('the page of the API', () => {
     return { form, send: form.getByRole('button', { name: /^Send/ }), state: form.getByRole('status'), shown: form.locator('pre') }
   }
 
-  it('sends a request and shows its answer with status and time', at.tab(async page => {
+  it('sends a request and shows response, status and time', at.tab(async page => {
     await page.goto('/docs')
     const search = await open(page, 'post_search')
     assert.deepEqual(JSON.parse(await search.form.getByLabel('Body').inputValue()).query, 'roof repair')
@@ -31,7 +31,7 @@ describe('the page of the API', () => {
     await until(async () => (await health.state.textContent()).startsWith('200 OK'), () => health.state.textContent())
   }))
 
-  it('says what a refused request was refused for', at.tab(async (page, { expect }) => {
+  it('shows the reason for a rejected request', at.tab(async (page, { expect }) => {
     expect(/status of 4\d\d/)
     await page.goto('/docs')
     const search = await open(page, 'post_search')
@@ -44,7 +44,7 @@ describe('the page of the API', () => {
     await until(async () => (await search.state.textContent()).includes('must be one of this server'), () => search.state.textContent())
   }))
 
-  it('shows a stream as it comes', at.tab(async page => {
+  it('shows a stream incrementally', at.tab(async page => {
     await page.goto('/docs')
     const query = await open(page, 'post_agent_query')
     await query.form.getByLabel('Body').fill(question)
@@ -74,7 +74,7 @@ describe('the page of the API', () => {
     }
   }
 
-  it('describes an operation that an address names, from parameters to failures', at.tab(async page => {
+  it('opens the operation of a URL, from parameters to errors', at.tab(async page => {
     await page.goto('/docs#post_search')
     const search = page.locator('#post_search')
     await search.locator('pre').first().waitFor()

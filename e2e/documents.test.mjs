@@ -10,7 +10,7 @@ import { ask, drop, over, sameAsAPI } from './page.mjs'
 describe('an empty library', () => {
   const at = house({ empty: true })
 
-  it('offers one drop zone and the sample documents, and these answer their own starters', at.tab(async page => {
+  it('offers a drop zone and sample documents with answerable starters', at.tab(async page => {
     await page.goto('/')
     await page.getByText('Drop files or a folder here').waitFor()
     await audit(page, 'empty')
@@ -54,7 +54,7 @@ describe('the list of documents', () => {
     await audit(page, 'documents')
   }))
 
-  it('gives the reason for each file that can not be read, and goes on with the others', at.tab(async (page, { expect }) => {
+  it('shows the reason for each unreadable file, and continues', at.tab(async (page, { expect }) => {
     expect(/^error: Failed to load resource: the server responded with a status of (415|400) .*\/documents$/) // the browser's own words of a refused file
     await page.goto('/documents')
     await drop(page, {
@@ -81,7 +81,7 @@ describe('the list of documents', () => {
     assert.equal(await (await fetch(`${at.server.url}/documents/${documents[0].id}/text`)).text(), 'Café crème coûte trois francs à la gare.')
   }))
 
-  it('is searched as one types', at.tab(async page => {
+  it('is filtered while typing', at.tab(async page => {
     await page.goto('/documents')
     await page.getByPlaceholder('Search titles and file names').pressSequentially('damp')
     await until(async () => await page.getByTestId('document').count() === 1, 'one document is left')
@@ -92,7 +92,7 @@ describe('the list of documents', () => {
     assert.match((await page.locator('.sheet').nth(1).locator('.words').textContent()).replace(/\s+/g, ' '), /Points G2 and G4 remain at 22 %/)
   }))
 
-  it('deletes with a way back, and nothing deleted is found', at.tab(async page => {
+  it('deletes with undo, and hides deleted documents from search', at.tab(async page => {
     await page.goto('/documents')
     await page.getByLabel('More: Slate warranty').click()
     await row(page, 'warranty.md').getByRole('button', { name: 'Delete' }).click()

@@ -7,7 +7,7 @@ import { parrot } from './parrot.mjs'
 
 const table = n => `|${'a|'.repeat(n)}\n|${'-|'.repeat(n)}\n${'|\n'.repeat(n)}`
 
-describe('what a model writes', () => {
+describe('the output of a model', () => {
   const says = { text: '' }
   let browser, model, server
   before(async () => {
@@ -34,7 +34,7 @@ describe('what a model writes', () => {
     return page.getByTestId('turn').last()
   }
 
-  it('is shown as it was written when it is too large to draw', tab(async page => {
+  it('is shown as plain text over the render limit', tab(async page => {
     const text = `The roof is sound.\n\n${table(2000)}`
     const turn = await said(page, text)
     await turn.getByTestId('too-large').waitFor()
@@ -46,7 +46,7 @@ describe('what a model writes', () => {
   }))
 
   for (const javaScriptEnabled of [true, false]) {
-    it(`has links that say where they lead, and ask, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, tab(async (page, { context }) => {
+    it(`has links that show their target and ask, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, tab(async (page, { context }) => {
       const turn = await said(page, 'See [your bank](https://evil.example/login?next=a&b=c), [https://bank.example](https://b\u0430nk.example/) and https://example.org/a?b=c for more.')
       const link = turn.getByRole('link', { name: 'your bank' })
       assert.match(await turn.getByTestId('answer').innerText(), /See your bank \(evil\.example\), https:\/\/bank\.example \(xn--bnk-6cd\.example\) and https:\/\/example\.org\/a\?b=c for more\./)

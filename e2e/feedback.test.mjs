@@ -13,7 +13,7 @@ describe('an answer', () => {
   const at = house({})
   const said = async () => (await at.server.json('/feedback')).feedback
 
-  it('is judged, with a reason, and otherwise, and not at all', at.tab(async page => {
+  it('is rated with a reason, rated again, and not rated', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, question)
     await over(turn)
@@ -39,7 +39,7 @@ describe('an answer', () => {
     await turn.locator('.why').waitFor({ state: 'detached' })
   }))
 
-  it('is taken along and checked again', at.tab(async page => {
+  it('is exported and verified', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, question)
     await over(turn)
@@ -58,7 +58,7 @@ describe('an answer', () => {
     assert.equal((await readFile(await word.path())).subarray(0, 2).toString(), 'PK')
   }))
 
-  it('is judged without a script', at.tab(async page => {
+  it('is rated without a script', at.tab(async page => {
     await page.goto('/')
     await page.locator('#q').fill(question)
     await page.getByRole('button', { name: 'Send' }).click()

@@ -32,16 +32,16 @@ const group = (palette, name) => palette.getByRole('list', { name })
 const looked = palette => palette.getByRole('status')
 const focused = page => page.evaluate(() => document.activeElement.tagName + ' ' + (document.activeElement.textContent || document.activeElement.value))
 
-describe('the search over everything', () => {
+describe('the global search', () => {
   const at = house()
 
-  it('says what there is to search', at.tab(async page => {
+  it('describes its scope', at.tab(async page => {
     await page.goto('/')
     const palette = await open(page)
     await until(async () => (await looked(palette).textContent()).trim() === '0 conversations, 2 documents', 'it says what there is')
   }))
 
-  it('lists the passage with the words, and opens it at the very words', at.tab(async page => {
+  it('lists the matching passage, and opens it at its words', at.tab(async page => {
     await add(at.server, { 'lease.md': lease })
     await page.goto('/')
     await over(await ask(page, 'Where is the mortar?'))
@@ -77,7 +77,7 @@ describe('the search over everything', () => {
     await until(() => sheet.locator('rect.quote').first().evaluate(e => { const { top, bottom } = e.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight }), 'they are on the screen')
   }))
 
-  it('finds a word before it is finished', at.tab(async page => {
+  it('finds a word by its prefix', at.tab(async page => {
     await page.goto('/')
     const palette = await open(page)
     await page.keyboard.type('break cla')
@@ -85,7 +85,7 @@ describe('the search over everything', () => {
     assert.doesNotMatch(await palette.textContent(), /No document has/)
   }))
 
-  it('drops an answer that comes too late', at.tab(async page => {
+  it('drops a late response', at.tab(async page => {
     await page.goto('/')
     let release
     const late = new Promise(done => { release = done })
@@ -111,7 +111,7 @@ describe('the search over everything', () => {
     await group(palette, 'Passages').getByRole('link', { name: 'Either party' }).waitFor()
   }))
 
-  it('opens what answers the words, however soon Enter is pressed', at.tab(async page => {
+  it('opens the right result after an early Enter', at.tab(async page => {
     await page.goto('/')
     const palette = await open(page)
     await group(palette, 'Conversations').getByRole('link').first().waitFor()
@@ -121,7 +121,7 @@ describe('the search over everything', () => {
     assert.equal(await marked(page.getByTestId('viewer')), 'Break clause')
   }))
 
-  it('walks through the groups with the keys, and types on', at.tab(async page => {
+  it('navigates the groups by keyboard, and continues typing', at.tab(async page => {
     await page.goto('/')
     const palette = await open(page)
     await page.keyboard.type('mortar')
@@ -147,7 +147,7 @@ describe('the search over everything', () => {
     await palette.waitFor({ state: 'hidden' })
   }))
 
-  it('says what it looked through when there is nothing, and asks instead', at.tab(async page => {
+  it('reports its scope without results, and offers to ask', at.tab(async page => {
     await page.goto('/')
     const palette = await open(page)
     await page.keyboard.type('zyzzyva')
@@ -160,7 +160,7 @@ describe('the search over everything', () => {
     assert.equal(await page.locator('#q').inputValue(), 'zyzzyva')
   }))
 
-  it('says so when the server does not answer', at.tab(async (page, { expect }) => {
+  it('reports an unreachable server', at.tab(async (page, { expect }) => {
     expect(/^error: Failed to load resource: net::ERR_FAILED/)
     await page.goto('/')
     const palette = await open(page)
@@ -171,7 +171,7 @@ describe('the search over everything', () => {
     assert.equal(await palette.getByRole('link').count(), 0, 'what was found before is not the answer')
   }))
 
-  it('is a page of its own, too', at.tab(async page => {
+  it('has its own page', at.tab(async page => {
     await page.goto('/find?q=break+clause')
     const main = page.locator('#main')
     await main.getByRole('link', { name: 'Either party may use the break clause' }).click()

@@ -20,12 +20,12 @@ function home() {
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  describe(`a folder that is chosen ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, () => {
+  describe(`a selected folder ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, () => {
     const dir = home()
     const at = house({ empty: true, env: { HOME: dir } })
     after(() => rmSync(dir, { recursive: true }))
 
-    it('is followed until that is ended, and its documents answer', at.tab(async (page, { expect }) => {
+    it('is followed until removed, and its documents answer', at.tab(async (page, { expect }) => {
       await page.goto('/')
       await page.getByRole('link', { name: 'Watch a folder' }).click()
       const folders = page.getByRole('list', { name: 'Folders in it' }).getByRole('link')
@@ -80,7 +80,7 @@ describe('the folders of this machine', () => {
   const at = house({ env: { HOME: dir, FOOTNOTE_WATCH: join(dir, 'Documents/Old letters') } })
   after(() => rmSync(dir, { recursive: true }))
   for (const [width, height] of [[1440, 900], [390, 844]]) {
-    it(`fit ${width} × ${height}, and everybody can read them`, at.tab(async page => {
+    it(`fit ${width} × ${height}, and are accessible`, at.tab(async page => {
       await page.goto('/folders')
       await page.getByRole('button', { name: 'Watch this folder' }).or(page.getByTestId('folder-refused')).first().waitFor()
       await fits(page)

@@ -60,7 +60,7 @@ describe('formulas', () => {
     return turn
   }
 
-  it('are drawn as MathML', tab(async page => {
+  it('are rendered as MathML', tab(async page => {
     const turn = await answered(page)
     await turn.locator('mtable').last().waitFor()
     const box = selector => turn.locator(selector).first().evaluate(node => {
@@ -108,7 +108,7 @@ describe('formulas', () => {
     assert.ok(part.startsWith(String.raw`\(p^* = \frac{a}{b}\), it costs`) && part.endsWith(String.raw`{2a} \]`), part)
   }))
 
-  it('are drawn while an answer arrives, as part of a sentence', tab(async page => {
+  it('are rendered in a streaming answer, within a sentence', tab(async page => {
     const turn = await answered(page)
     says.text = String.raw`The optimum is \( p^* = \frac{a}{b} \), for all of us. ${'It stays so. '.repeat(60)}`
     await turn.getByRole('button', { name: 'Regenerate' }).click()
@@ -126,7 +126,7 @@ describe('formulas', () => {
     says.text = answer
   }))
 
-  it('that are hostile stay TeX, and the page works', tab(async page => {
+  it('with hostile content stay TeX, and the page works', tab(async page => {
     says.text = [
       String.raw`\(${String.raw`\mathllap{`.repeat(40)}x${'}'.repeat(40)}\)`, // Temml does not end
       String.raw`\(\begin{matrix}${'&'.repeat(1500)}${String.raw`\\`.repeat(1000)}\end{matrix}\)`,
@@ -190,7 +190,7 @@ describe('formulas of documents, offline', () => {
   })
   const tab = (body, options) => () => inTab(browser, { baseURL: server.url, ...options }, body)
 
-  it('are drawn in the document', tab(async page => {
+  it('are rendered in the document', tab(async page => {
     await page.goto(`/d/${documents['prices.md']}`)
     const document = page.locator('.document')
     await document.locator('mfrac').first().waitFor()
@@ -205,7 +205,7 @@ describe('formulas of documents, offline', () => {
     await audit(page, 'formula-document')
   }))
 
-  it('are drawn in quotes, which are found again at their formulas', tab(async page => {
+  it('are rendered in quotes, which link to their formulas', tab(async page => {
     const asked = await (await fetch(`${server.url}/chat`, {
       method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
       body: JSON.stringify({ message: 'What is the optimal price?' }),

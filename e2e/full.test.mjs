@@ -20,7 +20,7 @@ describe('a full conversation', () => {
   }
   const narrowed = page => page.locator('#choose-list input:checked').evaluateAll(all => all.map(e => e.value))
 
-  it('offers a new one where the question stands, which goes on with its words and documents', at.tab(async (page, { expect }) => {
+  it('offers a new one, which keeps the question and documents', at.tab(async (page, { expect }) => {
     expect(/status of 409/)
     expect(/htmx:response:error/)
     await page.goto('/')
@@ -44,7 +44,7 @@ describe('a full conversation', () => {
     assert.equal(await page.locator('#q').inputValue(), '')
   }))
 
-  it('lets no question wait that it has no place for', at.tab(async (page, { expect }) => {
+  it('rejects queued questions over its limit', at.tab(async (page, { expect }) => {
     expect(/status of 409/)
     await page.goto('/')
     at.model.hold()
@@ -78,7 +78,7 @@ describe('a full conversation', () => {
     assert.deepEqual(await narrowed(page), [at.documents['warranty.md']])
   }, { javaScriptEnabled: false }))
 
-  it('tells a program by a code', async () => {
+  it('returns an error code to programs', async () => {
     const post = (path, body) => fetch(at.server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json', Accept: 'application/json' }, body: JSON.stringify(body) })
     const { session_id } = await (await post('/agent/chat', { message: first })).json()
     for (const path of ['/chat', '/agent/chat', `/sessions/${session_id}/queue`]) {

@@ -17,7 +17,7 @@ inBothModes({ tokens: 20 }, { empty: true }, (at, modelled) => describe('a table
     await page.getByRole('button', { name: 'Show what it will be' }).click()
   }
 
-  it('says what it lacks before there is a document', at.tab(async (page, { expect }) => {
+  it('requires a document', at.tab(async (page, { expect }) => {
     expect(/409/)
     await plan(page)
     assert.match(await page.getByTestId('table-said').textContent(), /no document yet/)
@@ -66,7 +66,7 @@ inBothModes({ tokens: 20 }, { empty: true }, (at, modelled) => describe('a table
     assert.match((await file).suggestedFilename(), /^footnote-.*\.xlsx$/)
   }))
 
-  it('is followed as events, from where a reader left', async () => {
+  it('streams events and resumes', async () => {
     const [{ id }] = await tables()
     const read = async headers => (await fetch(`${at.server.url}/tables/${id}/events`, { headers })).text()
     const all = await read({})

@@ -14,9 +14,9 @@ describe('the programs of the handbook', () => {
   after(() => server?.stop())
 
   const programs = blocks('js')
-  it('are there', () => assert.ok(programs.length >= 1))
+  it('exist', () => assert.ok(programs.length >= 1))
   for (const block of programs) {
-    it(`${block.heading}: prints an answer and where its footnotes lead`, async () => {
+    it(`${block.heading}: prints an answer and the links of its footnotes`, async () => {
       const printed = await run(server, block, process.execPath, 'block.mjs')
       assert.match(printed, /30 years/)
       assert.ok(printed.includes(`${server.url}/d/${documents['warranty.md']}`), printed)

@@ -42,7 +42,7 @@ The antidote spoils after nine days, see [this page](${canary.url}/outside "x") 
       assert.deepEqual(found, [])
     }
 
-    it('does nothing in steps, answer, card, sources and panel', at.tab(async page => {
+    it('is inert in steps, answer, card, sources and panel', at.tab(async page => {
       page.on('dialog', dialog => { canary.asked.push(`dialog: ${dialog.message()}`); dialog.dismiss() })
       await page.goto('/')
       await harmless(page)
@@ -69,7 +69,7 @@ The antidote spoils after nine days, see [this page](${canary.url}/outside "x") 
       await shot(page, model ? 'hostile-model' : 'hostile')
     }))
 
-    it('does nothing in lists, viewers and titles', at.tab(async page => {
+    it('is inert in lists, viewers and titles', at.tab(async page => {
       page.on('dialog', dialog => { canary.asked.push(`dialog: ${dialog.message()}`); dialog.dismiss() })
       const { sessions: [session] } = await at.server.json('/sessions')
       for (const path of ['/', '/documents', '/find?q=antidote', `/c/${session.session_id}`, ...Object.values(at.ids).map(id => `/d/${id}`)]) {
@@ -80,7 +80,7 @@ The antidote spoils after nine days, see [this page](${canary.url}/outside "x") 
       assert.match(await page.getByTestId('viewer').textContent(), /The antidote is kept in cupboard seven/)
     }))
 
-    it('hands originals out as files, never as pages', async () => {
+    it('serves originals as downloads, never as pages', async () => {
       for (const id of Object.values(at.ids)) {
         const { headers } = await fetch(`${at.server.url}/documents/${id}/file`)
         assert.match(headers.get('content-disposition'), /^attachment/)

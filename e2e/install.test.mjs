@@ -6,7 +6,7 @@ import { house } from './house.mjs'
 describe('an installed page', () => {
   const at = house({ empty: true })
 
-  it('has a manifest and icons that Chromium takes', at.tab(async (page, { context }) => {
+  it('has a manifest and icons accepted by Chromium', at.tab(async (page, { context }) => {
     await page.goto('/')
     const cdp = await context.newCDPSession(page)
     const { errors, data } = await cdp.send('Page.getAppManifest')
@@ -57,7 +57,7 @@ describe('an installed page', () => {
     assert.equal((await at.server.json('/documents')).documents.length, 1, 'nothing was added yet')
   }))
 
-  it('takes shared words as the draft of a question', at.tab(async page => {
+  it('uses shared text as a draft', at.tab(async page => {
     const link = 'https://example.org/roofs?a=1&b=2'
     for (const [words, draft] of [
       [{ title: 'Roofs & gutters', text: `Look at this: ${link}`, url: '' }, `Roofs & gutters\nLook at this: ${link}`],

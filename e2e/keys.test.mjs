@@ -11,7 +11,7 @@ describe('without a mouse', () => {
   const focused = page => page.evaluate(() => document.activeElement?.closest('.step')?.dataset.call ?? document.activeElement?.id)
   const open = turn => turn.locator('.step > details[open]').count()
 
-  it('walks and opens the steps', at.tab(async page => {
+  it('navigates and expands the steps', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, 'How long is the guarantee on the slates?')
     await over(turn)
@@ -33,7 +33,7 @@ describe('without a mouse', () => {
     await until(async () => await open(turn) === 0, 'E closes all steps')
   }))
 
-  it('walks and opens the footnotes', at.tab(async page => {
+  it('navigates and opens the footnotes', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, 'How long is the guarantee on the slates?')
     await over(turn)
@@ -58,7 +58,7 @@ describe('without a mouse', () => {
     assert.equal(await turn.locator('.card').count(), 0, 'the focus that comes back covers nothing with a card')
   }))
 
-  it('reaches the box, the palette, the sheet of keys and a new question', at.tab(async page => {
+  it('reaches the question box, the palette, the shortcuts and a new question', at.tab(async page => {
     await page.goto('/')
     await over(await ask(page, 'How long is the guarantee on the slates?'))
     await page.evaluate(() => document.activeElement.blur())
@@ -90,7 +90,7 @@ describe('without a mouse', () => {
     await until(async () => await focused(page) === 'q', 'the box of a new page has the keyboard')
   }))
 
-  it('changes and keeps the theme', at.tab(async page => {
+  it('changes and saves the theme', at.tab(async page => {
     await page.emulateMedia({ colorScheme: 'light' })
     await page.goto('/')
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((sum, n) => sum + Number(n), 0))
@@ -107,7 +107,7 @@ describe('without a mouse', () => {
     await page.emulateMedia({ colorScheme: null })
   }))
 
-  it('finds no serious fault on the start page and on an answer with its panel open', at.tab(async page => {
+  it('has no serious accessibility violation on the start page and an answer', at.tab(async page => {
     await page.goto('/')
     await page.locator('.starter').first().waitFor()
     await audit(page, 'start')

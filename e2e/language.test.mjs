@@ -27,10 +27,10 @@ async function bare(page, where) {
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, `${where} is wider than the window`)
 }
 
-describe('the language of tests', () => {
+describe('the pseudo-language', () => {
   const at = house()
   for (const [name, options] of Object.entries({ wide: {}, phone: { viewport: { width: 390, height: 844 } } })) {
-    it(`leaves nothing in English, and fits from right to left: ${name}`, at.tab(async (page, { context }) => {
+    it(`leaves no English text, and fits right to left: ${name}`, at.tab(async (page, { context }) => {
       await context.addCookies([{ name: 'footnote_language', value: 'en-XA', url: at.server.url }])
       for (const path of ['/', '/documents', '/documents?q=nothing', '/find', '/find?q=slates', '/find?q=zebra', '/model', '/leave?to=https%3A%2F%2Fexample.org', '/signin']) {
         await page.goto(path)
@@ -52,11 +52,11 @@ describe('the language of tests', () => {
   }
 })
 
-describe('a browser that is German', () => {
+describe('a German browser', () => {
   const at = house()
   const german = { locale: 'de-DE', timezoneId: 'Europe/Berlin' }
 
-  it('reads the page in German, with its numbers and days', at.tab(async page => {
+  it('shows the page in German, with numbers and dates', at.tab(async page => {
     await page.goto('/')
     assert.equal(await page.locator('html').getAttribute('lang'), 'de')
     assert.equal(await page.locator('#q').getAttribute('placeholder'), await page.locator('label[for=q]').textContent())
@@ -70,7 +70,7 @@ describe('a browser that is German', () => {
     assert.match(await day.getAttribute('title'), /^\d{1,2}\. (Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember) \d{4}/)
   }, german))
 
-  it('sees why a file is not taken in German', at.tab(async (page, { expect }) => {
+  it('shows the reason for a rejected file in German', at.tab(async (page, { expect }) => {
     expect(/status of 400/) // the answer with the reason
     await page.goto('/documents')
     await choose(page, () => page.locator('[data-do=add-files]').click(), [{ name: 'leer.txt', mimeType: 'text/plain', buffer: Buffer.from('') }])
@@ -79,7 +79,7 @@ describe('a browser that is German', () => {
     await page.waitForFunction(() => /ist leer|leere/i.test(document.querySelector('.upload-files')?.textContent ?? ''))
   }, german))
 
-  it('keeps the language that is chosen, also without a script', at.tab(async page => {
+  it('saves the selected language, also without a script', at.tab(async page => {
     await page.goto('/documents')
     await page.locator('details.menu.up summary').click()
     await page.getByRole('button', { name: 'Français' }).click()
@@ -93,7 +93,7 @@ describe('a browser that is German', () => {
     assert.equal(await page.locator('html').getAttribute('lang'), 'en')
   }, { ...german, javaScriptEnabled: false }))
 
-  it('is told in English by the API', at.tab(async page => {
+  it('gets API messages in English', at.tab(async page => {
     const res = await page.request.get('/agent/runs/none', { headers: { Accept: 'application/json', 'Accept-Language': 'de' } })
     assert.match((await res.json()).detail, /^There is no such run/)
   }, german))
@@ -101,7 +101,7 @@ describe('a browser that is German', () => {
 
 describe('two readers of one run', () => {
   const at = house({ model: { delay: 20 } })
-  it('see it each in a language of their own', at.tab(async (page, { context }) => {
+  it('see it in their own language', at.tab(async (page, { context }) => {
     await page.goto('/')
     at.model.hold()
     await ask(page, question)

@@ -34,7 +34,7 @@ describe('a limit of 1', () => {
     assert.equal(await time.textContent(), `${day === 1 ? 'tomorrow ' : ''}at ${new Date(at).toISOString().slice(11, 16)}`)
   }
 
-  it('is told in the zone of the reader, and in UTC without JavaScript', async () => {
+  it("is shown in the reader's time zone, and in UTC without JavaScript", async () => {
     const signIn = async (page, open = '/') => {
       await page.goto(open)
       await page.getByRole('textbox', { name: 'Your key' }).fill(key)

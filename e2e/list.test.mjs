@@ -33,7 +33,7 @@ describe('the list of documents', () => {
   }))
 
   for (const [name, options] of [['wide', {}], ['on a phone', phone]]) {
-    it(`has every badge's letters inside its border, ${name}`, at.tab(async page => {
+    it(`keeps badge text inside its border, ${name}`, at.tab(async page => {
       await fill()
       await page.goto('/documents')
       await audit(page, 'list')
@@ -47,7 +47,7 @@ describe('the list of documents', () => {
     }, options))
   }
 
-  it('has each word in the middle of its tab, and Retry in the line of the failure, on a phone', at.tab(async page => {
+  it('centres tab labels, and keeps Retry beside the failure, on a phone', at.tab(async page => {
     await fill()
     await page.goto('/documents')
     const [tabs, words] = [await boxes(page, '.tabs a'), await letters(page, '.tabs a')]
@@ -70,7 +70,7 @@ describe('the list of documents', () => {
 describe('an empty library on a phone', () => {
   const at = house({ empty: true })
 
-  it('asks to add files, not to drop them', at.tab(async page => {
+  it('offers to add files, not to drop them', at.tab(async page => {
     await page.goto('/')
     await page.locator('.drop strong').getByText('Add files').waitFor()
     assert.equal(await page.getByText('Drop files or a folder here').isVisible(), false)

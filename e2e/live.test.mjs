@@ -46,7 +46,7 @@ async function interrupted(at, turn) {
 }
 const lost = turn => turn.locator('.lost')
 
-describe('an answer that takes a while', () => {
+describe('a slow answer', () => {
   const at = house({ model: { delay: 30, tokens: 80 } })
 
   const throughProxy = body => at.tab(async (page, { expect }) => {
@@ -55,7 +55,7 @@ describe('an answer that takes a while', () => {
     try { await body(page, way) } finally { await way.stop() }
   })
 
-  it('has no gap when the scripts of the page are slow to come', at.tab(async page => {
+  it('has no gap with slow scripts', at.tab(async page => {
     await page.goto('/')
     await midway(at, page)
     let come
@@ -78,7 +78,7 @@ describe('an answer that takes a while', () => {
     await sameAsAPI(at.server, turn)
   }))
 
-  it('is heard when each script of the page comes long after the one before', at.tab(async page => {
+  it('streams although each script loads late', at.tab(async page => {
     await page.goto('/')
     await midway(at, page)
     const asked = []
@@ -97,7 +97,7 @@ describe('an answer that takes a while', () => {
     await sameAsAPI(at.server, turn)
   }))
 
-  it('goes on after a reload, in both tabs, without a gap or a double word', at.tab(async (page, { context }) => {
+  it('continues after a reload in both tabs without gaps or duplicates', at.tab(async (page, { context }) => {
     await page.goto('/')
     const turn = await midway(at, page)
     await shot(page, 'running')
@@ -116,7 +116,7 @@ describe('an answer that takes a while', () => {
     }
   }))
 
-  it('goes on within 5 s when the server is killed', at.tab(async (page, { expect }) => {
+  it('continues within 5 s after a server crash', at.tab(async (page, { expect }) => {
     expect(unreachable)
     await page.goto('/')
     const turn = await midway(at, page)
@@ -141,7 +141,7 @@ describe('an answer that takes a while', () => {
     await interrupted(at, turn)
   }))
 
-  it('is interrupted when the server is killed again and again, and can be continued', at.tab(async (page, { expect }) => {
+  it('is interrupted after repeated crashes, and can be continued', at.tab(async (page, { expect }) => {
     expect(unreachable)
     await page.goto('/')
     const turn = await midway(at, page)
@@ -152,7 +152,7 @@ describe('an answer that takes a while', () => {
     await interrupted(at, turn)
   }))
 
-  it('comes back without a gap when the connection is cut', throughProxy(async (page, way) => {
+  it('resumes without a gap after a lost connection', throughProxy(async (page, way) => {
     await page.goto(way.url)
     const turn = await midway(at, page)
     for (let cuts = 0; cuts < 2; cuts++) {
@@ -167,7 +167,7 @@ describe('an answer that takes a while', () => {
     await sameAsAPI(at.server, turn)
   }))
 
-  it('shows the end when the connection comes back after the run', throughProxy(async (page, way) => {
+  it('shows the end when the connection returns after the run', throughProxy(async (page, way) => {
     await page.goto(way.url)
     const turn = await midway(at, page)
     way.cut()
@@ -182,7 +182,7 @@ describe('an answer that takes a while', () => {
 })
 
 inBothModes({ delay: 30 }, {}, at => {
-  it('ends with a whole answer when the page is reloaded or the server killed right after the question', at.tab(async (page, { expect }) => {
+  it('is complete after a reload or a crash right after the question', at.tab(async (page, { expect }) => {
     expect(unreachable)
     await page.goto('/')
     await over(await ask(page, question))

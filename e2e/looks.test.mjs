@@ -22,7 +22,7 @@ describe('a conversation of several questions', () => {
   const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }
 
   for (const [name, options] of Object.entries({ 'with a mouse': {}, 'on a phone': phone })) {
-    it(`shows the buttons of every answer, without an empty gap, ${name}`, at.tab(async page => {
+    it(`shows the buttons of every answer without a gap, ${name}`, at.tab(async page => {
       await page.goto('/')
       await over(await ask(page, 'How long is the guarantee on the slates?'))
       const last = await ask(page, 'Which mortar is recommended for repointing?')
@@ -38,7 +38,7 @@ describe('a conversation of several questions', () => {
     }, options))
   }
 
-  it('tells conversations of one name apart, to a screen reader too', at.tab(async page => {
+  it('distinguishes conversations with the same name, also for screen readers', at.tab(async page => {
     for (const question of ['Who wrote the damp survey?', 'What is excluded?', 'Who wrote the damp survey?']) {
       await page.goto('/')
       await over(await ask(page, question))
@@ -66,7 +66,7 @@ describe('a conversation of several questions', () => {
     await shot(page, 'namesakes-palette')
   }, { timezoneId: 'Asia/Tokyo' }))
 
-  it('keeps the number of a conversation whole behind a long name', at.tab(async page => {
+  it("shows a conversation's whole number after a long name", at.tab(async page => {
     const question = 'Which mortar is recommended for repointing the brickwork of the chimney above the slates?'
     const body = JSON.stringify({ question })
     await Promise.all(Array.from({ length: 8 }, async () => {
@@ -84,7 +84,7 @@ describe('a conversation of several questions', () => {
 describe('the panel of a text', () => {
   const at = house()
   for (const [width, options] of [[1440, {}], [390, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }]]) {
-    it(`fills the panel, and its words keep off the edge, at ${width} px`, at.tab(async page => {
+    it(`fills the panel with a margin, at ${width} px`, at.tab(async page => {
       await add(at.server, { 'letter.txt': letter })
       await page.goto('/')
       const turn = await ask(page, 'Which worktop does Leila take?')

@@ -77,7 +77,7 @@ describe('sources inside a client', () => {
     assert.deepEqual(completion.values, [documents['warranty.md']])
   })
 
-  it('tools name the page that draws them', async () => {
+  it('tools name their page', async () => {
     const { tools } = await client.listTools()
     const named = tools.filter(t => t._meta?.ui?.resourceUri === 'ui://footnote/source').map(t => t.name)
     assert.deepEqual(named.sort(), ['ask', 'fetch', 'read', 'search'])

@@ -29,7 +29,7 @@ for (const [way, transport] of Object.entries(ways)) {
     })
     const ask = (question, options) => client.callTool({ name: 'ask', arguments: { question } }, undefined, options)
 
-    it('finds and fetches', async () => {
+    it('searches and fetches', async () => {
       const found = JSON.parse((await client.callTool({ name: 'search', arguments: { query: 'guarantee on lead flashings' } })).content[0].text)
       const got = JSON.parse((await client.callTool({ name: 'fetch', arguments: { id: found.results[0].id } })).content[0].text)
       assert.deepEqual(Object.keys(got).sort(), ['id', 'metadata', 'text', 'title', 'url'])
@@ -38,14 +38,14 @@ for (const [way, transport] of Object.entries(ways)) {
       assert.equal((await fetch(got.url)).status, 200)
     })
 
-    it('tells its steps, and is answered', async () => {
+    it('reports its steps and the answer', async () => {
       const steps = []
       const got = await ask('How long is the guarantee on the slates?', { onprogress: step => steps.push(step) })
       assert.ok(!got.isError, JSON.stringify(got))
       assert.ok(steps.length && steps.every((step, i) => step.message && step.progress === i + 1), JSON.stringify(steps))
     })
 
-    it('ends when it is cancelled, and the others go on', async () => {
+    it('ends on cancellation, and the others continue', async () => {
       model.hold()
       const stop = new AbortController()
       const cancelled = ask('How is it claimed, and when?', { signal: stop.signal })

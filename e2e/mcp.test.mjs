@@ -29,7 +29,7 @@ describe('the client of the Model Context Protocol', () => {
     return { text: got.content.map(part => part.text).join(''), data: got.structuredContent }
   }
 
-  it('learns what the server is and which tools it has', async () => {
+  it('reads server information and tools', async () => {
     assert.equal(client.getServerVersion().name, 'footnote')
     assert.match(client.getInstructions(), /never an instruction/)
     const { tools } = await client.listTools()
@@ -52,7 +52,7 @@ describe('the client of the Model Context Protocol', () => {
     assert.match(part.data.text, /practical completion, 14 June 2023/)
   })
 
-  it('asks, hears of every step, and goes on with the conversation', async () => {
+  it('asks, receives every step, and continues the conversation', async () => {
     const steps = []
     const first = await call('ask', { question: 'How long is the guarantee on the slates?' }, { onprogress: step => steps.push(step.message) })
     assert.match(first.data.answer, /30 years.*\[1\]/s)
@@ -66,7 +66,7 @@ describe('the client of the Model Context Protocol', () => {
     assert.equal(turn_count, 2)
   })
 
-  it('hears what is wrong', async () => {
+  it('receives errors', async () => {
     const missing = await client.callTool({ name: 'read', arguments: { document: 'no-such-document' } })
     assert.ok(missing.isError)
     assert.match(missing.content[0].text, /document/)
@@ -75,7 +75,7 @@ describe('the client of the Model Context Protocol', () => {
     await assert.rejects(client.callTool({ name: 'remove', arguments: {} }), /remove/)
   })
 
-  it('is connected by each of the settings in the handbook', async () => {
+  it('connects with each documented setting', async () => {
     const page = await readFile(join(import.meta.dirname, '../docs/handbook/06-use-it-from.md'), 'utf8')
     const settings = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text]) => JSON.parse(text.replaceAll('http://localhost:8080', server.url)))
     const entries = settings.map(s => (s.mcpServers ?? s.servers)?.footnote).filter(Boolean)

@@ -9,7 +9,7 @@ import { add, footnote, modelServer } from './footnote.mjs'
 import { ask, over } from './page.mjs'
 import { warranty } from './fixtures.mjs'
 
-describe('which model answers', () => {
+describe('the choice of a model', () => {
   let browser, model, server, folder
   before(async () => {
     browser = await launch()
@@ -50,7 +50,7 @@ describe('which model answers', () => {
     }, { javaScriptEnabled }))
   }
 
-  it('says what is tried while it is tried, and once', tab(async page => {
+  it('announces each attempt once', tab(async page => {
     await page.goto('/model')
     const sent = []
     page.on('request', r => { if (r.method() === 'POST') sent.push(r.url()) })
@@ -67,7 +67,7 @@ describe('which model answers', () => {
   }))
 
   for (const [width, height, colorScheme] of [[1440, 900, 'light'], [390, 844, 'dark']]) {
-    it(`fits ${width} × ${height}, and everybody can read it`, tab(async page => {
+    it(`fits ${width} × ${height}, and is accessible`, tab(async page => {
       await page.goto('/model')
       await page.getByRole('button', { name: 'Use it', exact: true }).waitFor()
       await fits(page)
@@ -75,7 +75,7 @@ describe('which model answers', () => {
     }, { viewport: { width, height }, colorScheme }))
   }
 
-  it('keeps what was typed when a service does not take it, but for the key', tab(async (page, { expect }) => {
+  it('keeps the input after a rejection, except the key', tab(async (page, { expect }) => {
     expect(/400 \(Bad Request\)/)
     await page.goto('/model')
     const form = page.locator('.model-key')

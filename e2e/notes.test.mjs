@@ -26,7 +26,7 @@ async function ask(page, scripts, trouble = '#notes', said = expected) {
 }
 
 for (const [name, viewport] of [['wide', { width: 1440, height: 900 }], ['narrow', { width: 390, height: 844 }]]) {
-  it(`draws notes under the answer, ${name}`, at.tab(async page => {
+  it(`shows notes under the answer, ${name}`, at.tab(async page => {
     const turn = await ask(page, 'with scripts')
     await audit(page, 'notes')
     await page.reload()
@@ -34,18 +34,18 @@ for (const [name, viewport] of [['wide', { width: 1440, height: 900 }], ['narrow
   }, { viewport }))
 }
 
-it('draws them without scripts', at.tab(async page => {
+it('shows notes without scripts', at.tab(async page => {
   await ask(page, 'without scripts')
   await fits(page)
 }, { javaScriptEnabled: false }))
 
 for (const [name, options] of [['wide, light', {}], ['narrow, dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }]]) {
-  it(`says that an answer was cut at its limit, ${name}`, at.tab(async page => {
+  it(`marks an answer truncated at its limit, ${name}`, at.tab(async page => {
     await ask(page, 'with scripts', '#length', ['The model\'s answer was cut at its length limit. Ask for a shorter one, or for the rest.'])
     await audit(page, `cut-${name.split(', ')[1]}`)
   }, options))
 
-  it(`shows what was dropped of a reply, ${name}`, at.tab(async page => {
+  it(`shows the dropped part of a reply, ${name}`, at.tab(async page => {
     await page.goto('/')
     const turn = await begin(page, `${question} #another`)
     await over(turn)

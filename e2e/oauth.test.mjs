@@ -83,7 +83,7 @@ describe('a client of the Model Context Protocol where keys are needed', () => {
     assert.equal(await connect(new Provider(redirect), { javaScriptEnabled: false, viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, 'Refuse'), 'access_denied')
   })
 
-  it('is allowed, calls a tool, renews its token, and is ended on the page', async () => {
+  it('is authorized, calls a tool, refreshes its token, and is revoked on the page', async () => {
     const provider = new Provider(redirect)
     const client = await connect(provider, {}, 'Allow')
     const got = await client.callTool({ name: 'list_documents', arguments: {} })

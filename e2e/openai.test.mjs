@@ -37,7 +37,7 @@ describe("OpenAI's client", () => {
     assert.equal((await client.models.retrieve('footnote')).owned_by, 'footnote')
   })
 
-  it('gets an answer whose footnotes are annotations that open', async () => {
+  it('gets an answer whose footnotes are annotations with links', async () => {
     const answer = await client.chat.completions.create(ask)
     const [{ message, finish_reason }] = answer.choices
     assert.match(message.content, /30 years/)
@@ -49,7 +49,7 @@ describe("OpenAI's client", () => {
     assert.match(await page.text(), /<mark class="[^"]*quote/)
   })
 
-  it('streams the same, and the work before it', async () => {
+  it('streams the same answer and the steps before it', async () => {
     const whole = (await client.chat.completions.create(ask)).choices[0].message
     let text = '', work = '', annotations = [], end = '', usage
     for await (const { choices: [piece], usage: used } of await client.chat.completions.create({ ...ask, stream: true, stream_options: { include_usage: true } })) {
@@ -75,7 +75,7 @@ describe("OpenAI's client", () => {
     assert.equal(told.join(''), content)
   })
 
-  it('goes on with a conversation', async () => {
+  it('continues a conversation', async () => {
     const first = (await client.chat.completions.create(ask)).choices[0].message
     const next = await client.chat.completions.create({
       ...ask, messages: [...ask.messages, { role: 'assistant', content: first.content }, { role: 'user', content: 'How is it claimed?' }],
@@ -83,7 +83,7 @@ describe("OpenAI's client", () => {
     assert.match(next.choices[0].message.content, /in writing within 60 days/)
   })
 
-  it('gets a response with its searches and footnotes, and goes on behind it', async () => {
+  it('gets a response with searches and footnotes, and continues it', async () => {
     const first = await client.responses.create({ model: 'footnote', input: question })
     assert.equal(first.status, 'completed')
     assert.match(first.output_text, /30 years/)
@@ -115,14 +115,14 @@ describe("OpenAI's client", () => {
     assert.deepEqual(rest, seen.slice(4))
   })
 
-  it('leaves a response in the background, and stops what is over without a fault', async () => {
+  it('runs a response in the background, and cancels an ended one without an error', async () => {
     let response = await client.responses.create({ model: 'footnote', input: question, background: true })
     for await (const event of await client.responses.retrieve(response.id, { stream: true })) response = event.response ?? response
     assert.match(response.output_text ?? response.output.at(-1).content[0].text, /30 years/)
     assert.equal((await client.responses.cancel(response.id)).status, 'completed')
   })
 
-  it("gets faults as the client's own errors", async () => {
+  it("maps errors to the client's own", async () => {
     await assert.rejects(client.chat.completions.create({ ...ask, model: 'gpt-5' }), OpenAI.NotFoundError)
     await assert.rejects(client.chat.completions.create({ ...ask, messages: [] }), OpenAI.BadRequestError)
     await assert.rejects(client.models.retrieve('gpt-5'), e => e instanceof OpenAI.NotFoundError && /no such model/.test(e.message))
@@ -132,7 +132,7 @@ describe("OpenAI's client", () => {
     await assert.rejects(client.responses.retrieve('resp_none'), e => e instanceof OpenAI.NotFoundError && /no such response/.test(e.message))
   })
 
-  it('asks with tools that need not be called', async () => {
+  it('accepts optional tools', async () => {
     const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object', properties: {} } } }]
     const answer = await client.chat.completions.create({ ...ask, tools, tool_choice: 'auto', user: 'ann', store: false })
     assert.match(answer.choices[0].message.content, /30 years/)

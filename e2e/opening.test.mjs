@@ -40,7 +40,7 @@ async function closed(page, come) {
   assert.equal(await page.locator('body').getAttribute('data-source'), 'closed')
 }
 
-it('opens beside the first answer, which was there before its page; not when that is loaded again or found in the list', at.tab(async page => {
+it('opens beside a first answer that precedes its page, but not after a reload or from the list', at.tab(async page => {
   await page.goto('/')
   await late(page)
   const turn = await ask(page, question)
@@ -54,7 +54,7 @@ it('opens beside the first answer, which was there before its page; not when tha
   })
 }))
 
-it('opens beside later answers that were there before their turn, asked and asked again', at.tab(async page => {
+it('opens beside later answers that precede their turn, also on a retry', at.tab(async page => {
   await page.goto('/')
   await over(await ask(page, 'How long is the guarantee on the slates?'))
   assert.equal(await page.locator('body').getAttribute('data-source'), 'closed')
@@ -68,7 +68,7 @@ it('opens beside later answers that were there before their turn, asked and aske
   await closed(page, () => page.reload())
 }))
 
-it('opens while the run goes on', at.tab(async page => {
+it('opens during the run', at.tab(async page => {
   await page.goto('/')
   at.model.hold()
   const turn = await ask(page, question)

@@ -64,7 +64,7 @@ describe('a server with two models', () => {
     assert.notEqual(same.run_id, next.run_id)
   }))
 
-  it('remembers model and tools for a new conversation, and starters go by them', at.tab(async page => {
+  it('keeps model and tools for a new conversation and its starters', at.tab(async page => {
     await page.goto('/')
     await choose(page)
     await page.goto('/documents')
@@ -108,7 +108,7 @@ describe('a server with two models', () => {
     assert.equal(await page.locator('#q').inputValue(), question)
   }))
 
-  it('says in a sentence what is no longer allowed, and keeps the question', at.tab(async (page, { expect }) => {
+  it('reports a removed option, and keeps the question', at.tab(async (page, { expect }) => {
     expect(/status of 400/)
     expect(/htmx:response:error/)
     const gone = () => page.locator('#option-model option').nth(1).evaluate(option => { option.value = 'gone'; option.selected = true })
@@ -129,7 +129,7 @@ describe('a server with two models', () => {
     assert.equal(await page.getByTestId('turn').count(), 1)
   }))
 
-  it('has no serious fault of access while it is open, and fits', at.tab(async page => {
+  it('is accessible while open, and fits', at.tab(async page => {
     await page.goto('/')
     await page.locator('#options > summary').click()
     await audit(page, 'options')
@@ -139,7 +139,7 @@ describe('a server with two models', () => {
     await audit(page, 'options-conversation')
   }))
 
-  it('fits a phone, also while an answer is made', at.tab(async page => {
+  it('fits a phone, also during a run', at.tab(async page => {
     await page.goto('/')
     await page.locator('#options > summary').tap()
     await page.getByLabel('Model').selectOption(small)

@@ -23,7 +23,7 @@ describe('an Office file as it is printed', () => {
       }, { timeout: 120_000 })
       after(async () => { await server?.stop() })
       for (const [name, viewport] of Object.entries(sizes)) {
-        it(`has the quoted words marked on its pages, ${name}`, () => inTab(browser, { baseURL: server.url, viewport }, async page => {
+        it(`highlights the quoted words on its pages, ${name}`, () => inTab(browser, { baseURL: server.url, viewport }, async page => {
           await page.goto('/')
           const turn = await ask(page, question)
           await over(turn)

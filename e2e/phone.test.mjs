@@ -36,7 +36,7 @@ describe('on a phone', () => {
     await source.waitFor({ state: 'hidden' })
   }))
 
-  it('keeps a long search that found nothing within the screen', phone(async page => {
+  it('keeps a long search without results within the screen', phone(async page => {
     await page.goto('/')
     const turn = await ask(page, `Where does it stand? #call search_documents {"query": "${'zyzzyva qwertz '.repeat(20).trim()}"}`)
     await over(turn)
@@ -64,7 +64,7 @@ describe('on a phone', () => {
     await shot(page, 'documents')
   }))
 
-  it('has room for a finger on everything that is pressed', phone(async page => {
+  it('has large touch targets', phone(async page => {
     const pressed = '.btn, .send, .field, .nav a, .sessions a, .tabs a, .run-head, summary.step-head, .starter, .api-contents :is(a, summary)'
     const small = () => page.locator(pressed).evaluateAll(all => all.filter(e => e.checkVisibility({ visibilityProperty: true })).map(e => [e.outerHTML.slice(0, 120), e.getBoundingClientRect()])
       .filter(([, r]) => r.height < 44 || r.width < 44).map(([e, r]) => `${r.width} x ${r.height}: ${e}`))
@@ -96,7 +96,7 @@ describe('on a phone', () => {
     }
   }))
 
-  it('keeps steps with long inputs inside', phone(async page => {
+  it('keeps steps with long inputs within the screen', phone(async page => {
     await page.goto('/')
     const turn = await ask(page, `What does ${'delamination-'.repeat(20)} mean for the slates?`)
     await over(turn)

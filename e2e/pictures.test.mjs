@@ -32,7 +32,7 @@ for (const [kind, make] of Object.entries({
     })
 
     for (const [name, viewport] of Object.entries(sizes)) {
-      it(`is quoted, with marks at the words of the picture, ${name}`, () => inTab(browser, { baseURL: server.url, viewport }, async page => {
+      it(`is quoted, with highlights on the picture, ${name}`, () => inTab(browser, { baseURL: server.url, viewport }, async page => {
         await page.goto('/')
         const turn = await ask(page, question)
         await over(turn)
@@ -61,7 +61,7 @@ for (const [kind, make] of Object.entries({
 const found = program => process.env.PATH.split(delimiter).map(dir => join(dir, program)).find(path => existsSync(path))
 
 for (const javaScriptEnabled of [true, false]) {
-  it(`a picture waits until something can read it, and is read again by a button, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, { timeout: 90_000 }, async () => {
+  it(`a picture waits for a reader, and is retried by a button, ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, { timeout: 90_000 }, async () => {
     const path = mkdtempSync(join(tmpdir(), 'footnote-path-'))
     const browser = await launch()
     const server = await footnote({ PATH: path })
@@ -113,7 +113,7 @@ async function seer(text) {
 }
 
 for (const [name, viewport] of Object.entries(sizes)) {
-  it(`a picture that a model read is quoted in its text, below the picture, ${name}`, { timeout: 90_000 }, async () => {
+  it(`a picture read by a model is quoted in its text below, ${name}`, { timeout: 90_000 }, async () => {
     const browser = await launch()
     const model = await seer('North gable\n\nPoints G2 and G4 remain at 22 % and 24 %; the cause is open pointing in the gable.')
     const server = await footnote({ FOOTNOTE_OCR: 'model', FOOTNOTE_MODEL: 'offline', OPENAI_BASE_URL: model.url, OPENAI_MODEL: 'seer' })

@@ -37,7 +37,7 @@ describe('places', () => {
   after(() => dav.stop())
   const documents = async () => (await at.server.json('/documents?limit=100')).documents.filter(d => d.state === 'ready').map(d => d.filename).sort()
 
-  it('are added, looked at, kept through trouble and removed', at.tab(async (page, { expect }) => {
+  it('are added, checked, kept during failures and removed', at.tab(async (page, { expect }) => {
     expect(/400/) // a wrong password
     await page.goto('/documents')
     await page.getByTestId('places-way').click()
@@ -96,7 +96,7 @@ describe('places', () => {
   }, { javaScriptEnabled: false }))
 
   for (const [javaScriptEnabled, now] of [[true, 'eva:new sesame'], [false, 'eva:third sesame']]) {
-    it(`whose password is refused ask for another one, ${javaScriptEnabled ? 'with' : 'without'} a script`, at.tab(async (page, { expect }) => {
+    it(`with a rejected password ask for another one, ${javaScriptEnabled ? 'with' : 'without'} a script`, at.tab(async (page, { expect }) => {
       expect(/400/)
       const before = dav.login
       dav.login = now
@@ -130,7 +130,7 @@ describe('places', () => {
     }, { javaScriptEnabled }))
   }
 
-  it('leave alone what is typed while another one is looked at', at.tab(async page => {
+  it('keep the input while another one is checked', at.tab(async page => {
     const [first] = (await at.server.json('/places')).places
     dav.login = 'eva:fourth sesame'
     const post = (path, body) => fetch(at.server.url + path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) })

@@ -31,7 +31,7 @@ describe('conversations', () => {
     assert.equal(await page.title(), 'Mortar <b>& lime</b> · Footnote')
   }))
 
-  it('are found by the palette, with the keyboard alone, and by a page', at.tab(async page => {
+  it('are found in the palette by keyboard, and on a page', at.tab(async page => {
     await page.goto('/')
     await page.keyboard.press('Control+k')
     const palette = page.getByRole('dialog', { name: 'Search' })
@@ -46,7 +46,7 @@ describe('conversations', () => {
     await page.getByTestId('viewer').waitFor()
   }))
 
-  it('are deleted, and brought back by undo', at.tab(async page => {
+  it('are deleted and restored', at.tab(async page => {
     await page.goto('/')
     await page.getByLabel('More: Mortar').click()
     await page.locator('#sessions .menu[open]').getByRole('button', { name: 'Delete' }).click()
@@ -58,7 +58,7 @@ describe('conversations', () => {
     assert.equal((await listed(page)).length, 2)
   }))
 
-  it('say so on a page when they are not there', at.tab(async (page, { expect }) => {
+  it('have a page for a missing one', at.tab(async (page, { expect }) => {
     expect(/^error: Failed to load resource: the server responded with a status of 404/)
     const response = await page.goto('/c/nobody-has-this')
     assert.equal(response.status(), 404)

@@ -10,7 +10,7 @@ const question = 'How long is the guarantee on the slates?'
 describe('a shared answer', () => {
   const at = house({})
 
-  it('is read by whoever has the link, until it is ended', at.tab(async page => {
+  it('is readable by link until revoked', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, question)
     await over(turn)

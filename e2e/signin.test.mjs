@@ -41,7 +41,7 @@ describe('with keys', () => {
   }
 
   for (const javaScriptEnabled of [true, false]) {
-    it(`keeps a question that is asked when one is signed out ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, tab(async (page, { context, expect }) => {
+    it(`keeps a question asked while signed out ${javaScriptEnabled ? 'with' : 'without'} JavaScript`, tab(async (page, { context, expect }) => {
       expect(/status of 401|htmx/)
       await page.goto('/')
       await signIn(page, keys.anna)
@@ -118,7 +118,7 @@ describe('with keys', () => {
     }, { javaScriptEnabled }))
   }
 
-  it("keeps users apart in the API, and ends a page whose key is revoked", tab(async (page, { expect }) => {
+  it('separates users in the API, and closes a page with a revoked key', tab(async (page, { expect }) => {
     expect(/status of 401/)
     const ask = async (who, path, options = {}) => fetch(server.url + path, {
       ...options, headers: { Accept: 'application/json', 'Content-Type': 'application/json', 'X-API-Key': keys[who] },

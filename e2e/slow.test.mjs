@@ -30,7 +30,7 @@ describe('on a slow line', () => {
     await page.locator('#q').press('Enter')
   }
 
-  it('a waiting question is followed, also when the server is away at the end of the run before it', at.tab(async (page, { expect }) => {
+  it('a queued question starts, also if the server is down when its run ends', at.tab(async (page, { expect }) => {
     expect(unreachable)
     await page.goto('/')
     at.model.hold()
@@ -47,7 +47,7 @@ describe('on a slow line', () => {
     assert.ok(lost >= 4)
   }))
 
-  it('questions wait in the order in which they were typed', at.tab(async page => {
+  it('questions are queued in the order of input', at.tab(async page => {
     await page.goto('/')
     at.model.hold()
     await ask(page, question)
@@ -67,7 +67,7 @@ describe('on a slow line', () => {
     assert.deepEqual(await page.getByTestId('question').allTextContents(), [question, second, third])
   }))
 
-  it('a question that is sent twice is one turn, and what is typed meanwhile stays', at.tab(async page => {
+  it('a duplicate question is one turn, and new input stays', at.tab(async page => {
     await page.goto('/')
     await over(await ask(page, question))
     const line = await holdUp(page, /^\/chat$/)
@@ -82,7 +82,7 @@ describe('on a slow line', () => {
     assert.deepEqual(await page.getByTestId('question').allTextContents(), [question, second])
   }))
 
-  it('a source that was closed while it came stays closed', at.tab(async page => {
+  it('a source closed while loading stays closed', at.tab(async page => {
     await page.goto('/')
     const turn = await ask(page, third)
     await over(turn)

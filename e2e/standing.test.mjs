@@ -17,12 +17,12 @@ The notice period is ${months} months.
 Pets are allowed in the mill.
 `
 
-describe('a kept question', () => {
+describe('a standing question', () => {
   const at = house({ empty: true })
   const kept = async () => (await at.server.json('/standing')).questions
   const changed = n => until(async () => { const [q] = await kept(); return q?.changes.length === n && q }, 'the answer is compared', 60_000)
 
-  it('says what changed, with both quotes', at.tab(async page => {
+  it('reports a change with both quotes', at.tab(async page => {
     await add(at.server, { 'Lease.md': lease(3) })
     await page.goto('/')
     const turn = await ask(page, 'How long is the notice period?')

@@ -4,10 +4,10 @@ import { describe, it } from 'node:test'
 import { until } from './footnote.mjs'
 import { house } from './house.mjs'
 
-describe('how a page starts', () => {
+describe('the start of a page', () => {
   const at = house({ empty: true })
 
-  it('asks for all scripts before it has read one', at.tab(async page => {
+  it('requests all scripts in parallel', at.tab(async page => {
     const asked = new Set()
     let answer
     const all = new Promise(done => { answer = done })

@@ -28,7 +28,7 @@ The garden may be used by all tenants of the house, from sunrise to ten in the e
 describe('the first files', () => {
   const at = house({ empty: true })
 
-  it('bring three questions or more that their own headings answer, without a reload', at.tab(async page => {
+  it('add at least three answerable questions without a reload', at.tab(async page => {
     await page.goto('/')
     await page.evaluate(() => { window.stayed = true })
     await page.locator('input[type=file]').first().setInputFiles([{ name: 'lease.md', mimeType: 'text/markdown', buffer: Buffer.from(lease) }])

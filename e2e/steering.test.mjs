@@ -10,7 +10,7 @@ const question = 'What is the moisture at points G2 and G4 of the north gable?'
 const second = 'Within how many days must a claim be made?'
 const third = 'How long is the guarantee on the slates?'
 
-describe('while an answer is made', () => {
+describe('during a run', () => {
   const at = house({ model: { delay: 5, tokens: 40 } })
   const wait = async (page, text) => {
     await page.locator('#q').fill(text)
@@ -18,7 +18,7 @@ describe('while an answer is made', () => {
     await page.locator('#queue').getByText(text, { exact: true }).first().waitFor()
   }
 
-  it('questions wait on the server, are changed, removed, and sent in order', at.tab(async page => {
+  it('questions are queued on the server, edited, removed, and sent in order', at.tab(async page => {
     await page.goto('/')
     at.model.hold()
     const first = await ask(page, question)
@@ -62,7 +62,7 @@ describe('while an answer is made', () => {
     await over(next)
   }))
 
-  it('a change of a waiting question can be left, and what was said of one that is gone goes too', at.tab(async (page, { expect }) => {
+  it('an edit of a queued question can be cancelled, and messages on a removed one disappear', at.tab(async (page, { expect }) => {
     expect(/404/) // the browser's own word on a form that is refused
     await page.goto('/')
     at.model.hold()
@@ -105,7 +105,7 @@ describe('while an answer is made', () => {
     assert.equal(await said.textContent(), '')
   }))
 
-  it('a long question that waits leaves the buttons in reach, and the keyboard stays where it was', at.tab(async page => {
+  it('a long queued question keeps the buttons in reach, and the focus', at.tab(async page => {
     await page.goto('/')
     at.model.hold()
     await ask(page, question)
@@ -132,7 +132,7 @@ describe('while an answer is made', () => {
     at.model.release()
   }))
 
-  it('the server sends what waits when nobody looks, also after a restart', at.tab(async page => {
+  it('the server sends queued questions without a page, also after a restart', at.tab(async page => {
     await page.goto('/')
     at.model.hold()
     await ask(page, question)

@@ -11,7 +11,7 @@ const rows = Array.from({ length: 60 }, (_, i) => `INV-${i + 1},${customers[i % 
 const invoices = ['Number,Customer,Due,Amount,Paid', ...rows, ''].join('\n')
 const unpaid = rows.filter(r => r.includes('Harrow') && r.endsWith('no')).map(r => r.split(',')[0])
 
-describe('a table that is asked', () => {
+describe('a table query', () => {
   let browser, model, server
   before(async () => {
     [browser, model] = await Promise.all([launch(), teller({
@@ -27,7 +27,7 @@ describe('a table that is asked', () => {
     await model?.stop()
   })
 
-  it('is drawn in its step, and its links mark the rows in the document', () => inTab(browser, { baseURL: server.url }, async page => {
+  it('is shown in its step, and its links highlight the rows in the document', () => inTab(browser, { baseURL: server.url }, async page => {
     await page.goto('/')
     const turn = await ask(page, 'Which invoices has Harrow not paid, and what is the total?')
     await over(turn)
@@ -51,7 +51,7 @@ describe('a table that is asked', () => {
     await shot(page, 'asked-rows')
   }))
 
-  it('has rows that are opened one by one', () => inTab(browser, { baseURL: server.url }, async page => {
+  it('has rows with separate links', () => inTab(browser, { baseURL: server.url }, async page => {
     await page.goto('/')
     const turn = await ask(page, 'And the second one?')
     await over(turn)

@@ -9,7 +9,7 @@ import { ask, over, runOf, sameAsAPI, shown } from './page.mjs'
 describe('a conversation in two tabs', () => {
   const at = house({ model: { delay: 20, tokens: 60 } })
 
-  it('shows a question of the other tab, and one of a program, with its answer as it grows', at.tab(async (page, { context }) => {
+  it('streams questions of the other tab and of a program', at.tab(async (page, { context }) => {
     await page.goto('/')
     await over(await ask(page, 'How is the roof?'))
     const other = await context.newPage()

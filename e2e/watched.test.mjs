@@ -19,7 +19,7 @@ describe('a followed folder', () => {
   after(() => rmSync(dir, { recursive: true }))
   const left = page => page.getByTestId('folder-left-out')
 
-  it('shows what it leaves out while it has no document, and follows', at.tab(async page => {
+  it('shows skipped files without documents, and follows', at.tab(async page => {
     await page.goto('/documents')
     await left(page).getByText(`Left out of the folder ${basename(dir)}: 122 files`).waitFor()
     await left(page).locator('summary').click()

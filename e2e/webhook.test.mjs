@@ -25,11 +25,11 @@ async function program(body) {
 }
 
 for (const [how, options] of [['with scripts'], ['without JavaScript', { javaScriptEnabled: false }]]) {
-  describe(`the form of a webhook, ${how}`, () => {
+  describe(`the webhook form, ${how}`, () => {
     const at = house({ empty: true })
     const state = async () => (await fetch(`${at.server.url}/standing/webhook`, { headers: { Accept: 'application/json' } })).status
 
-    it('is set, says the secret once, and is ended', at.tab((page, { expect }) => program(async (address, taken) => {
+    it('saves, shows the secret once, and removes', at.tab((page, { expect }) => program(async (address, taken) => {
       expect(/400/) // a wrong address
       const form = page.locator('#webhook')
       const send = async url => {

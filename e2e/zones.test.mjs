@@ -12,7 +12,7 @@ const month = (time, zone) => new Intl.DateTimeFormat('en-GB', { month: 'long', 
 /** What the menu's list shows: its headings, each with how many conversations are under it. */
 const listed = page => page.locator('#sessions').evaluate(list => [...list.querySelectorAll('h2')].map(h => `${h.textContent}: ${h.nextElementSibling.children.length}`))
 
-it('names days as the reader has them', async () => {
+it("names days in the reader's time zone", async () => {
   for (const message of ['Who made the survey?', 'How long is the guarantee?']) {
     const asked = await fetch(`${at.server.url}/agent/chat`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ message }) })
     assert.equal(asked.status, 200)

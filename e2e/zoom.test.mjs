@@ -67,7 +67,7 @@ async function cited(page) {
 describe('on a phone', () => {
   const at = house()
 
-  it('the buttons make the pages of the panel larger, with the marked words in sight', at.tab(async page => {
+  it("buttons zoom the panel's pages with the highlights in view", at.tab(async page => {
     const { source, sheet } = await cited(page)
     const fit = await wide(sheet)
     const [smaller, larger] = [page.getByRole('button', { name: 'Smaller pages' }), page.getByRole('button', { name: 'Larger pages' })]
@@ -90,7 +90,7 @@ describe('on a phone', () => {
     assert.equal(await source.evaluate(e => e.scrollLeft), 0)
   }, phone))
 
-  it('two fingers make it larger around what is between them, and nothing else of the page', at.tab(async page => {
+  it('a pinch zooms around its centre, and only the panel', at.tab(async page => {
     const { source, sheet } = await cited(page)
     const fit = await wide(sheet)
     const mark = await sheet.locator('tspan.quote').first().boundingBox()
@@ -109,7 +109,7 @@ describe('on a phone', () => {
     await source.waitFor()
   }, phone))
 
-  it('two taps make a line readable, and the page whole again', at.tab(async page => {
+  it('a double tap zooms to a line and back', at.tab(async page => {
     const { sheet } = await cited(page)
     const fit = await wide(sheet)
     const mark = await sheet.locator('tspan.quote').first().boundingBox()
@@ -127,7 +127,7 @@ describe('on a phone', () => {
     await until(async () => await wide(sheet) === fit, 'two taps again, and it is whole')
   }, phone))
 
-  it('one finger scrolls the panel, both ways when it is larger, and the page of a document', at.tab(async page => {
+  it('one finger scrolls the panel, both ways when zoomed, and a document page', at.tab(async page => {
     const { source, sheet } = await cited(page)
     const place = () => source.evaluate(e => [e.scrollLeft, e.scrollTop])
     const box = await source.boundingBox()
@@ -158,7 +158,7 @@ describe('on a phone', () => {
     await sheet.waitFor({ state: 'detached' })
   }, phone))
 
-  it('the next footnote is as large, with its words in sight', at.tab(async page => {
+  it('the next footnote keeps the zoom, with its words in view', at.tab(async page => {
     const { turn, source } = await cited(page)
     for (let i = 0; i < 4; i++) await page.getByRole('button', { name: 'Larger pages' }).tap()
     await page.getByRole('button', { name: 'Close source' }).tap()
@@ -175,7 +175,7 @@ describe('on a phone', () => {
 describe('on a screen', () => {
   const at = house()
 
-  it('the keys and the wheel make pages larger', at.tab(async page => {
+  it('keys and wheel zoom pages', at.tab(async page => {
     await page.goto(`/d/${at.documents['survey.pdf']}?page=2`)
     await page.waitForLoadState()
     const sheet = page.locator('.sheet[data-page="2"]')

@@ -54,7 +54,7 @@ describe('an exported answer', () => {
   }, { timeout: 60_000 })
   after(async () => { await server?.stop(); rmSync(folder, { recursive: true, force: true }) })
 
-  it('has the footnotes of Word, with quotes and links, for python-docx', async () => {
+  it('has Word footnotes with quotes and links for python-docx', async () => {
     const { paragraphs, notes } = await read('docx', word)
     assert.ok(paragraphs.some(text => text.includes('How is the warranty claimed?')))
     assert.ok(notes.length >= 1)

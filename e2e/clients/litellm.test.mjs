@@ -32,7 +32,7 @@ describe("LiteLLM's proxy", () => {
     if (dir) rmSync(dir, { recursive: true, force: true })
   })
 
-  it('lists the model and hands on answers with their footnotes', async () => {
+  it('lists the model and relays answers with footnotes', async () => {
     const models = []
     for await (const model of client.models.list()) models.push(model.id)
     assert.deepEqual(models, ['footnote'])

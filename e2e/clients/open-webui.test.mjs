@@ -35,7 +35,7 @@ describe('Open WebUI', () => {
     if (data) rmSync(data, { recursive: true, force: true })
   })
 
-  it('lists the model, shows the answer and leads from its footnotes to the words', async () => {
+  it('lists the model, shows the answer and links footnotes to the words', async () => {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
     page.setDefaultTimeout(60_000)
     await page.goto(url)

@@ -17,9 +17,9 @@ describe("the handbook's programs in Python", () => {
   after(() => server?.stop())
 
   const programs = blocks('python')
-  it('are there', () => assert.ok(programs.length >= 6))
+  it('exist', () => assert.ok(programs.length >= 6))
   for (const block of programs) {
-    it(`${block.heading}: prints an answer and where its footnotes lead`, async () => {
+    it(`${block.heading}: prints an answer and the links of its footnotes`, async () => {
       const printed = await run(server, block, python, 'block.py')
       assert.match(printed, block.text.includes('How is it claimed?') ? /within\s+60\s+days/ : /30 years/)
       if (/\burl\b/.test(block.text)) assert.ok(printed.includes(`${server.url}/d/${documents['warranty.md']}`), printed)
