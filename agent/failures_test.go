@@ -98,7 +98,7 @@ func TestInvalidCallsAreRepairedThenModelMustAnswer(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a third time in a row", func(t *testing.T) {
+	t.Run("third repetition", func(t *testing.T) {
 		t.Parallel()
 		bad := calls(call("search_documents", `{}`))
 		model := scripted.New(calls(search("holiday")), bad, bad, bad, says(goodAnswer))

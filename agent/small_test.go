@@ -334,7 +334,7 @@ func TestUnparsableCallIsRetriedWithError(t *testing.T) {
 			t.Error("third request offers tools, want none")
 		}
 	})
-	t.Run("again and again", func(t *testing.T) {
+	t.Run("repeatedly", func(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return bad }), withFallback)
 		got := h.answer(asks("How many days of paid holiday are there?"))

@@ -444,7 +444,7 @@ func TestSearchWhileTyping(t *testing.T) {
 			}
 		})
 	}
-	t.Run("what completes a word is marked, and is no correction", func(t *testing.T) {
+	t.Run("prefix completion is marked without a correction", func(t *testing.T) {
 		found := sh.search(t, corpus.Query{Text: "the pige", Mode: corpus.ModeLexical, Typing: true})
 		if len(found.Results) != 1 || len(found.Results[0].Snippet.Matches) != 1 || len(found.Notes) != 0 {
 			t.Errorf(
@@ -454,7 +454,7 @@ func TestSearchWhileTyping(t *testing.T) {
 			)
 		}
 	})
-	t.Run("a search that nobody types has passages with some of the words, and a correction", func(t *testing.T) {
+	t.Run("complete query has partial matches and a correction", func(t *testing.T) {
 		found := sh.search(t, corpus.Query{Text: "break clau", Mode: corpus.ModeLexical})
 		if len(found.Results) != 3 || found.Corrected["clau"] != "clause" {
 			t.Errorf("found %d results, corrected %v; want 3, clau: clause", len(found.Results), found.Corrected)

@@ -108,7 +108,7 @@ func TestSearchDetails(t *testing.T) {
 	sh.start(t)
 	fill(t, sh)
 
-	t.Run("a phrase is exact", func(t *testing.T) {
+	t.Run("phrase is exact", func(t *testing.T) {
 		if got := titles(sh.search(t, corpus.Query{Text: `"fire door"`})); !slices.Equal(got, []string{"lease.md"}) {
 			t.Errorf("found %q, want only lease.md", got)
 		}
@@ -126,7 +126,7 @@ func TestSearchDetails(t *testing.T) {
 			t.Errorf("found %q, want only china.md", got)
 		}
 	})
-	t.Run("a typing error is said", func(t *testing.T) {
+	t.Run("typo is reported", func(t *testing.T) {
 		found := sh.search(t, corpus.Query{Text: "elefant memory"})
 		if found.Corrected["elefant"] != "Elephants" || len(found.Notes) == 0 ||
 			!strings.Contains(found.Notes[0], "elefant") {
@@ -138,13 +138,13 @@ func TestSearchDetails(t *testing.T) {
 			t.Errorf("known words: corrected %v, notes %q; want none and no notes", found.Corrected, found.Notes)
 		}
 	})
-	t.Run("words that nothing is like find nothing", func(t *testing.T) {
+	t.Run("unknown words find nothing", func(t *testing.T) {
 		if found := sh.search(t, corpus.Query{Text: "chromodynamics"}); len(found.Results) != 0 ||
 			len(found.Corrected) != 0 {
 			t.Errorf("found %q, corrected %v, want none", titles(found), found.Corrected)
 		}
 	})
-	t.Run("semantic search that is off says so where it was asked for", func(t *testing.T) {
+	t.Run("disabled semantic search is reported", func(t *testing.T) {
 		if found := sh.search(t, corpus.Query{Text: "slates", Mode: corpus.ModeSemantic}); len(found.Notes) != 1 ||
 			len(found.Results) == 0 {
 			t.Errorf("notes %q, %d results; want 1 note and some results", found.Notes, len(found.Results))
@@ -158,7 +158,7 @@ func TestSearchDetails(t *testing.T) {
 				found.Notes, len(found.Results))
 		}
 	})
-	t.Run("the filter and the list of documents both hold", func(t *testing.T) {
+	t.Run("filter and document list both apply", func(t *testing.T) {
 		lease, err := sh.Find(t.Context(), chat.Local, "lease.md")
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +180,7 @@ func TestSearchDetails(t *testing.T) {
 			t.Errorf("search with a filter = %q", got)
 		}
 	})
-	t.Run("the snippet marks the words", func(t *testing.T) {
+	t.Run("snippet marks words", func(t *testing.T) {
 		s := sh.search(t, corpus.Query{Text: "slipped slates"}).Results[0].Snippet
 		r := []rune(s.Text)
 		var got []string
@@ -191,7 +191,7 @@ func TestSearchDetails(t *testing.T) {
 			t.Errorf("%q marks %q, want %q", s.Text, got, want)
 		}
 	})
-	t.Run("bad queries are refused", func(t *testing.T) {
+	t.Run("invalid queries are rejected", func(t *testing.T) {
 		for _, q := range []corpus.Query{
 			{Text: " "}, {Text: "x", Limit: corpus.MostResults + 1},
 			{Text: "x", Mode: "fuzzy"}, {Text: "x", MinScore: 2},
@@ -201,13 +201,13 @@ func TestSearchDetails(t *testing.T) {
 			}
 		}
 	})
-	t.Run("the same search twice is the same", func(t *testing.T) {
+	t.Run("search is deterministic", func(t *testing.T) {
 		q := corpus.Query{Text: "the door and the roof of the house", Limit: 10}
 		if a, b := titles(sh.search(t, q)), titles(sh.search(t, q)); !slices.Equal(a, b) {
 			t.Errorf("%q, then %q, want %q", a, b, b)
 		}
 	})
-	t.Run("nobody finds another user's documents", func(t *testing.T) {
+	t.Run("other user's documents are hidden", func(t *testing.T) {
 		found, err := sh.Search(t.Context(), chat.Scope{User: "eve"}, corpus.Query{Text: "slates"})
 		if err != nil || len(found.Results) != 0 {
 			t.Errorf("found %q, %v", titles(found), err)

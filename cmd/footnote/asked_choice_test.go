@@ -45,7 +45,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	})[0]
 	const good, green = "The roof of Highlands is in good condition", "The drawbridge is painted dark green"
 
-	t.Run("S3.1 the model decides what it does, in which order, and when to stop", func(t *testing.T) {
+	t.Run("S3.1 the model selects tools, their order and the end", func(t *testing.T) {
 		th := th.in(t)
 		got := th.chatted(func(r scripted.Request) scripted.Reply {
 			replies := []scripted.Reply{
@@ -64,7 +64,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S3.2 S3.3 S3.4 the tools of the set", func(t *testing.T) {
+	t.Run("S3.2 S3.3 S3.4 tools of the toolset", func(t *testing.T) {
 		th := th.in(t)
 		type output struct {
 			Documents []struct {
@@ -135,7 +135,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S3.4 S3.5 a quote is cited with its box, and its document opened there", func(t *testing.T) {
+	t.Run("S3.4 S3.5 a citation has its box and link", func(t *testing.T) {
 		th := th.in(t)
 		got := th.chatted(func(r scripted.Request) scripted.Reply {
 			switch {
@@ -171,7 +171,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S3.6 S3.7 each call is told before and after, in words for people", func(t *testing.T) {
+	t.Run("S3.6 S3.7 calls are reported before and after", func(t *testing.T) {
 		th := th.in(t)
 		got := th.chatted(inTurn(calling("search_documents", `{"query":"roof"}`),
 			calling("read_document", `{"doc_id":"survey.md"}`), calling("search_documents", `{"query":"drawbridge"}`),
@@ -212,7 +212,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S3.10 the same search is made once, and refused the third time", func(t *testing.T) {
+	t.Run("S3.10 a repeated search is cached, then refused", func(t *testing.T) {
 		th := th.in(t)
 		same := calling("search_documents", `{"query":"roof in good condition"}`)
 		got := th.chatted(inTurn(same, same, same, saying(good+" [1].")), "Why is the roof good?", nil, nil)
@@ -228,7 +228,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S3.10 a rate limit is waited for where everybody sees it", func(t *testing.T) {
+	t.Run("S3.10 a rate limit wait is visible", func(t *testing.T) {
 		th := th.in(t)
 		busy := func(after string) scripted.Reply {
 			return scripted.Reply{Fault: scripted.Fault{Status: 429, RetryAfter: after}}
@@ -267,7 +267,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S3.10 a tool that takes too long is left, and the run goes on", func(t *testing.T) {
+	t.Run("S3.10 a tool timeout does not end the run", func(t *testing.T) {
 		th := th.in(t)
 		got := th.chatted(func(r scripted.Request) scripted.Reply {
 			if r.Turn() == 0 {
@@ -287,7 +287,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S3.11 models that are allowed, and the least one that chooses", func(t *testing.T) {
+	t.Run("S3.11 allowed models and the minimum model", func(t *testing.T) {
 		th := th.in(t)
 		for model, by := range map[string]string{"weak": "pipeline", "strong": ""} {
 			got := th.chatted(searchingFor("search_documents", "roof", good), "Why is the roof good?", nil,

@@ -23,7 +23,7 @@ func TestControllerRequirements(t *testing.T) {
 		"FOOTNOTE_MEMORY_TOKENS=1000", "FOOTNOTE_MEMORY_PASSAGES=2")...)
 	const good = "The roof of Highlands is in good condition"
 
-	t.Run("S0.1 each step has its thought, action, observation and time", func(t *testing.T) {
+	t.Run("S0.1 steps have thought, action, observation and time", func(t *testing.T) {
 		th := th.in(t)
 		got, _ := th.query(func(r scripted.Request) scripted.Reply {
 			if r.Turn() == 0 {
@@ -51,7 +51,7 @@ func TestControllerRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S0.2 the tools of the set, and finish ends the run", func(t *testing.T) {
+	t.Run("S0.2 tools of the toolset, and finish", func(t *testing.T) {
 		th := th.in(t)
 		got, seed := th.query(func(r scripted.Request) scripted.Reply {
 			switch r.Turn() {
@@ -81,7 +81,7 @@ func TestControllerRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S0.3 S0.4 parts in their order, side by side where they can be, and the model's own judgement",
+	t.Run("S0.3 S0.4 ordered and parallel plan parts, and the judgement",
 		func(t *testing.T) {
 			th := th.in(t)
 			plan := `{"sub_queries":[{"query":"roof of Highlands","reasoning":"its state","depends_on":[]},` +
@@ -118,7 +118,7 @@ func TestControllerRequirements(t *testing.T) {
 			}
 		})
 
-	t.Run("S0.5 what is remembered has its bounds", func(t *testing.T) {
+	t.Run("S0.5 memory is bounded", func(t *testing.T) {
 		th := th.in(t)
 		long := strings.Repeat("and on and ", 180) // some 500 tokens
 		turns := []struct{ question, query, says string }{
@@ -151,7 +151,7 @@ func TestControllerRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S0.8 a budget that is spent forces an answer, and the run says which", func(t *testing.T) {
+	t.Run("S0.8 an exhausted budget forces an answer and is named", func(t *testing.T) {
 		th := th.in(t)
 		for _, row := range []struct {
 			tool, input, why string // %d is the turn's number
@@ -177,7 +177,7 @@ func TestControllerRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S0.9 a history of one's own comes before the question", func(t *testing.T) {
+	t.Run("S0.9 client history precedes the question", func(t *testing.T) {
 		th := th.in(t)
 		got, seed := th.query(searchingFor("retrieve", "roof of Highlands", good), "And how good is it?",
 			jsonFields{"history": [][]string{{"Which house has a roof?", "Highlands has one."}}}, nil)
@@ -196,7 +196,7 @@ func TestControllerRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S0.11 the same question without a model gets the same answer", func(t *testing.T) {
+	t.Run("S0.11 offline answers are deterministic", func(t *testing.T) {
 		th := th.in(t)
 		ask := func() string {
 			got, _ := th.post("/agent/query", http.StatusOK, jsonFields{
@@ -265,7 +265,7 @@ func TestAPIRequirements(t *testing.T) {
 	const good = "The roof of Highlands is in good condition"
 	const point = "The zero-moment point (ZMP) is the point where the forces on a robot balance"
 
-	t.Run("S4.1 S4.2 the whole library, or the given text alone", func(t *testing.T) {
+	t.Run("S4.1 S4.2 whole library or given text", func(t *testing.T) {
 		th := th.in(t)
 		for _, path := range []string{"/agent/chat", "/agent/chat/structured"} {
 			seed := th.gives(searchingFor("search_documents", "zero-moment point", point))
@@ -302,7 +302,7 @@ func TestAPIRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S4.3 ids of sessions", func(t *testing.T) {
+	t.Run("S4.3 session ids", func(t *testing.T) {
 		th := th.in(t)
 		for _, id := range []string{"user_7_conv_9", "a", strings.Repeat("x", 128), "A-b_9"} {
 			got, _ := th.post("/agent/chat", http.StatusOK, jsonFields{
@@ -348,7 +348,7 @@ func TestAPIRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S4.5 passages with their text, score and address", func(t *testing.T) {
+	t.Run("S4.5 passages with text, score and URL", func(t *testing.T) {
 		th := th.in(t)
 		for query, want := range map[string]struct{ text, address string }{
 			"zero-moment point": {point, "https://example.com/book/chapter3"}, "roof of Highlands": {good, ""},
@@ -375,7 +375,7 @@ func TestAPIRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S4.6 a refusal carries no sources", func(t *testing.T) {
+	t.Run("S4.6 a refusal has no sources", func(t *testing.T) {
 		th := th.in(t)
 		const refusal = "I couldn't find relevant information about that in your documents."
 		for _, model := range []string{"scripted", "offline"} {
@@ -391,7 +391,7 @@ func TestAPIRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S4.11 ten questions at once are answered", func(t *testing.T) {
+	t.Run("S4.11 ten concurrent questions", func(t *testing.T) {
 		th := th.in(t)
 		seed := th.gives(searchingFor("search_documents", "roof of Highlands", good))
 		var asking sync.WaitGroup
@@ -410,7 +410,7 @@ func TestAPIRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S4.10 the routes are described, and the description can be read", func(t *testing.T) {
+	t.Run("S4.10 routes are documented on a page", func(t *testing.T) {
 		th := th.in(t)
 		described := loose[struct {
 			OpenAPI string
@@ -433,7 +433,7 @@ func TestAPIRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S4.12 thumbs up and down", func(t *testing.T) {
+	t.Run("S4.12 feedback", func(t *testing.T) {
 		th := th.in(t)
 		got, _ := th.post("/agent/chat", http.StatusOK, jsonFields{
 			"message": "How good is the roof?", "config": jsonFields{"model": "offline"},
@@ -450,7 +450,7 @@ func TestAPIRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S4.13 retrieve_book_content gives text, and claims lead to the book's address", func(t *testing.T) {
+	t.Run("S4.13 retrieve_book_content returns text and links to the book", func(t *testing.T) {
 		th := th.in(t)
 		const book = "https://example.com/book/chapter3"
 		part := func(r scripted.Request) scripted.Reply {

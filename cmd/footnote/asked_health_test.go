@@ -303,7 +303,7 @@ func TestShortPathsSkipSelectionNotTools(t *testing.T) {
 		})
 	}
 
-	t.Run("S3.13 what is asked to be opened opens, also without a model", func(t *testing.T) {
+	t.Run("S3.13 open requests work without a model", func(t *testing.T) {
 		th := th.in(t)
 		before("open")
 		for _, row := range []struct{ question, answer, url string }{

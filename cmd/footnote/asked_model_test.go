@@ -17,7 +17,7 @@ func TestDataModelRequirements(t *testing.T) {
 		"FOOTNOTE_AGENT_SYSTEM_PROMPT=You answer for surveyors.")
 	th.semantic()
 
-	t.Run("S1.1 the model is told the prompt, the temperature and the tokens of the settings", func(t *testing.T) {
+	t.Run("S1.1 prompt, temperature and tokens of the settings", func(t *testing.T) {
 		th := th.in(t)
 		_, seed := th.query(inTurn(calling("search_documents", `{"query":"roof"}`),
 			saying("The roof of Highlands is in good condition [1].")), "Why is the roof good?",
@@ -30,7 +30,7 @@ func TestDataModelRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S1.2 retrieve_documentation keeps its form, its bounds and its error", func(t *testing.T) {
+	t.Run("S1.2 schema, limits and error of retrieve_documentation", func(t *testing.T) {
 		th := th.in(t)
 		const question = "Why is the roof good?"
 		got, _ := th.query(inTurn(
@@ -91,7 +91,7 @@ func TestDataModelRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S1.3 a conversation has its messages, its retrievals and at most 20 turns", func(t *testing.T) {
+	t.Run("S1.3 a conversation has messages, retrievals and at most 20 turns", func(t *testing.T) {
 		th := th.in(t)
 		for i := range 20 {
 			th.post("/agent/chat", http.StatusOK, jsonFields{
@@ -138,7 +138,7 @@ func TestDataModelRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S1.6 a footnote has the title of the page and the heading of the section", func(t *testing.T) {
+	t.Run("S1.6 a footnote has page title and section heading", func(t *testing.T) {
 		th := th.in(t)
 		got, seed := th.query(func(r scripted.Request) scripted.Reply {
 			if r.Turn() == 0 && !r.NoTools {
@@ -171,7 +171,7 @@ func TestConversationResolvesReferences(t *testing.T) {
 	t.Parallel()
 	th := openTheatre(t)
 
-	t.Run("by a model, which is told what was said and shown", func(t *testing.T) {
+	t.Run("by a model, from history and passages", func(t *testing.T) {
 		th := th.in(t)
 		turns := []struct {
 			question string
@@ -235,7 +235,7 @@ func TestConversationResolvesReferences(t *testing.T) {
 		}
 	})
 
-	t.Run("by rules, which search for what was spoken of", func(t *testing.T) {
+	t.Run("by rules, from the subject", func(t *testing.T) {
 		th := th.in(t)
 		answers := inTurn(saying("The roof of Highlands is in good condition [1][2][3][4][5]."))
 		for _, turn := range []struct{ question, query string }{
@@ -275,7 +275,7 @@ func TestConversationResolvesReferences(t *testing.T) {
 		}
 	})
 
-	t.Run("without a model, which quotes what was not said yet", func(t *testing.T) {
+	t.Run("without a model, with new quotes", func(t *testing.T) {
 		th := th.in(t)
 		said := func(config jsonFields, question string) string {
 			got, _ := th.post("/agent/chat", http.StatusOK, jsonFields{

@@ -21,7 +21,7 @@ func TestStrategyRequirements(t *testing.T) {
 	strategy := jsonFields{"toolset": "strategy"}
 	const good = "The roof of Highlands is in good condition"
 
-	t.Run("S2.1 the four tools with their names and defaults", func(t *testing.T) {
+	t.Run("S2.1 four tools with names and defaults", func(t *testing.T) {
 		th := th.in(t)
 		survey := loose[struct {
 			Results []struct {
@@ -55,7 +55,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.2 rules choose for simple questions, the model for others, each with its reason", func(t *testing.T) {
+	t.Run("S2.2 rules select for simple questions, the model for others", func(t *testing.T) {
 		th := th.in(t)
 		for question, by := range map[string]string{
 			"Is the roof of Highlands in good condition?":            "rules",
@@ -75,7 +75,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.3 calls of a turn run side by side, and at most five are made", func(t *testing.T) {
+	t.Run("S2.3 at most five parallel calls in a turn", func(t *testing.T) {
 		th := th.in(t)
 		var calls []scripted.Reply
 		for _, word := range []string{"roof", "damp", "value", "notice", "holiday", "robot"} {
@@ -101,7 +101,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.5 a plan before, a judgement after, another search when it is low", func(t *testing.T) {
+	t.Run("S2.5 plan, judgement, and another search after a low one", func(t *testing.T) {
 		th := th.in(t)
 		seed := th.gives(sidelong(`[{"query":"roof of Highlands","reasoning":"the first part","depends_on":[]},`+
 			`{"query":"value in 2024","reasoning":"the second part","depends_on":[]}]`,
@@ -135,7 +135,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.5 it stops early when one passage says all", func(t *testing.T) {
+	t.Run("S2.5 early stop after one complete passage", func(t *testing.T) {
 		th := th.in(t)
 		got, seed := th.query(searchingFor("hybrid_search", "roof of Highlands", good),
 			"Is the roof of Highlands in good condition?", strategy, nil)
@@ -145,7 +145,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.5 it has three iterations unless it is given others", func(t *testing.T) {
+	t.Run("S2.5 three iterations by default", func(t *testing.T) {
 		th := th.in(t)
 		endless := func(r scripted.Request) scripted.Reply {
 			if r.NoTools {
@@ -168,7 +168,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.6 the first step says what kind of question it is", func(t *testing.T) {
+	t.Run("S2.6 the first step has the kind of question", func(t *testing.T) {
 		th := th.in(t)
 		for _, row := range []struct{ question, kind, complexity, entities, keywords, tools string }{
 			{"When was Highlands valued by John Doe?", "factual", "simple", "Highlands John Doe",
@@ -195,7 +195,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.7 what several calls found is one list, each passage once, the best first", func(t *testing.T) {
+	t.Run("S2.7 results are merged, deduplicated and sorted", func(t *testing.T) {
 		th := th.in(t)
 		const query = "Why is the roof good, and why is it worth so much?"
 		th.answers(query, sidelong("", nil, inTurn(together(calling("hybrid_search", `{"query":"roof of Highlands"}`),
@@ -224,7 +224,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.14 what the agent does not find is searched for by meaning, with a threshold", func(t *testing.T) {
+	t.Run("S2.14 fallback to semantic search with a threshold", func(t *testing.T) {
 		th := th.in(t)
 		const query = "Why and how does quantum entanglement work?"
 		th.answers(query, sidelong("", nil, inTurn(saying("DONE"))))
@@ -244,7 +244,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.8 a tool that fails is skipped, and a model that fails is searched for", func(t *testing.T) {
+	t.Run("S2.8 failing tools are skipped, failing models replaced by a search", func(t *testing.T) {
 		th := th.in(t)
 		got, _ := th.query(inTurn(together(calling("read_document", `{"doc_id":"nowhere.md"}`),
 			calling("hybrid_search", `{"query":"roof of Highlands"}`)), saying(good+" [1].")),

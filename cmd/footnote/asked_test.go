@@ -353,7 +353,7 @@ func TestRunCostIsReported(t *testing.T) {
 	th := openTheatre(t, "FOOTNOTE_MODELS_SELECT=cheap", "FOOTNOTE_PRICES=scripted=100/200;cheap=1/2")
 	const good = "The roof of Highlands is in good condition"
 
-	t.Run("a cheaper model plans, chooses and judges; the run's own answers", func(t *testing.T) {
+	t.Run("cheaper model plans, selects and judges; run model answers", func(t *testing.T) {
 		th := th.in(t)
 		plan := `[{"query":"roof of Highlands","reasoning":"r","depends_on":[]},` +
 			`{"query":"value in 2024","reasoning":"r","depends_on":[]}]`
@@ -439,7 +439,7 @@ func TestRunCostIsReported(t *testing.T) {
 		}
 	})
 
-	t.Run("a choice is used again for a similar question, without a turn of the model", func(t *testing.T) {
+	t.Run("a cached selection needs no turn of the model", func(t *testing.T) {
 		th := th.in(t)
 		choosing := func(question string) (by string, asked int) {
 			got, seed := th.query(searchingFor("hybrid_search", "roof Highlands", good), question,
@@ -472,7 +472,7 @@ func TestRunCostIsReported(t *testing.T) {
 		}
 	})
 
-	t.Run("what a search by the agent takes is counted", func(t *testing.T) {
+	t.Run("agent search is counted", func(t *testing.T) {
 		th := th.in(t)
 		const query = "Why and since when is the roof so good?"
 		part := sidelong("", nil, inTurn(calling("hybrid_search", `{"query":"roof of Highlands"}`), saying("DONE")))

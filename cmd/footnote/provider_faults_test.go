@@ -86,7 +86,7 @@ var providerFaults = []struct {
 			"agent: 30: empty arguments"}},
 	{"31: malformed arguments",
 		[]string{
-			"agent/llm/openai: row 31:", "agent: malformed arguments", "agent: a third time in a row",
+			"agent/llm/openai: row 31:", "agent: malformed arguments", "agent: third repetition",
 			"agent: 31: malformed arguments",
 		}},
 	{"32: arguments that are no object", []string{"agent/llm/openai: row 32:", "agent: 32: arguments in a string"}},

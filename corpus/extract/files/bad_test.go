@@ -70,7 +70,7 @@ func TestBadFilesYieldTextOrMessage(t *testing.T) {
 			}
 		})
 	}
-	t.Run("cut anywhere", func(t *testing.T) { cutAnywhere(t, pool) })
+	t.Run("truncated anywhere", func(t *testing.T) { cutAnywhere(t, pool) })
 }
 
 // cutAnywhere reads a valid file of each kind, truncated at each of many points: the result is a text or a failure

@@ -83,7 +83,7 @@ func TestBadPicturesFailWithMessage(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a file of more bytes than a picture has", func(t *testing.T) {
+	t.Run("a file over the picture limit", func(t *testing.T) {
 		file := store(t, png, asPNG)
 		if err := os.Truncate(file.Path, 101<<20); err != nil {
 			t.Fatal(err)

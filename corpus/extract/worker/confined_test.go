@@ -563,12 +563,12 @@ func TestWorkerStartFailureIsNotFileError(t *testing.T) {
 			wantNotStarted(t, err)
 		})
 	}
-	t.Run("it can't load what it needs", func(t *testing.T) {
+	t.Run("missing libraries", func(t *testing.T) {
 		reader := newReader(t, func(c *worker.Config) { c.CacheDir = "/dev/null/cache" })
 		_, err := reader.Extract(t.Context(), pdftest.Write(t, pdftest.Many(2)), nil)
 		wantNotStarted(t, err)
 	})
-	t.Run("there is no such program", func(t *testing.T) {
+	t.Run("missing program", func(t *testing.T) {
 		reader := newReader(t, func(c *worker.Config) { c.Command = []string{filepath.Join(t.TempDir(), "none")} })
 		_, err := reader.Extract(t.Context(), file(t, "a.md", "# One"), nil)
 		wantNotStarted(t, err)
