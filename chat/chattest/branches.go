@@ -15,7 +15,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 			SessionID: of.SessionID, Message: question, Sibling: of.ID,
 		}, lease())
 		if err != nil {
-			b.t.Fatalf("StartRun beside %s: %v", of.ID, err)
+			b.t.Fatalf("StartRun beside %s: %v, want no error", of.ID, err)
 		}
 		return run
 	}
@@ -47,7 +47,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		first := again(b, one, "one, edited")
 		if first.ParentID != "" {
-			t.Errorf("a first question's sibling has the parent %q", first.ParentID)
+			t.Errorf("parent of a first question's sibling = %q, want none", first.ParentID)
 		}
 		wantHead(b, "after editing the first", first, 1)
 		if err := b.SetHead(t.Context(), anna, "s", three.ID); err != nil {

@@ -97,7 +97,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 		for i, err := range errs {
 			switch {
 			case err == nil && counted >= 0:
-				t.Errorf("%d and %d both count", counted, i)
+				t.Errorf("commands %d and %d both apply, want one", counted, i)
 			case err == nil:
 				counted = i
 			default:

@@ -128,7 +128,7 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 			defer stop()
 			channels[i] = wake()
 			if i > 0 && channels[i] != channels[0] {
-				t.Fatal("readers don't share one channel")
+				t.Fatal("readers have separate channels, want one")
 			}
 			d.read(run.ID, 0) // and never reads again
 		}
@@ -139,12 +139,12 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 		d.end(run.ID)
 		for i, news := range channels {
 			if !closed(news) {
-				t.Fatalf("reader %d was not woken", i)
+				t.Fatalf("reader %d was not notified", i)
 			}
 		}
 		one, two := d.read(run.ID, 0), d.read(run.ID, 0)
 		if len(one.Entries) != events+1 || &one.Entries[0] != &two.Entries[0] {
-			t.Error("readers have copies of the log of their own")
+			t.Error("readers have separate copies of the log, want one")
 		}
 		if n := d.reads.Load(); n != 0 {
 			t.Errorf("%d reads of the store, want none", n)

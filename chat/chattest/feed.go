@@ -125,7 +125,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 			news := wake()
 			d.say(run.ID, chat.AnswerDelta{Text: "a\r\n\r\nid: 7 \u2028"})
 			if !closed(news) {
-				t.Fatalf("append %d woke nobody", n+1)
+				t.Fatalf("append %d: got no notification, want one", n+1)
 			}
 			d.wantFrom("live", run.ID, n+1, false)
 		}
@@ -147,7 +147,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 		defer stop()
 		begun := wake()
 		if p := d.read(run.ID, 0); len(p.Entries) != 0 || p.Over {
-			t.Errorf("a log without an event reads %d entries, over %v", len(p.Entries), p.Over)
+			t.Errorf("log without events has %d entries, over %v", len(p.Entries), p.Over)
 		}
 		if _, err := d.Read(t.Context(), bert, run.ID, 0); chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("another user's read: %v, want not found", err)
@@ -177,7 +177,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		stop()
 		if d.read(run.ID, 3); d.reads.Load() == 0 {
-			t.Error("a finished run that nobody watches is still in memory")
+			t.Error("ended run without readers is cached, want it evicted")
 		}
 	})
 	withFeed(t, open, "a finished run is read from the store once for all who watch it", func(t *testing.T, d desk) {
@@ -207,14 +207,14 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 			d.say(run.ID, payloads...)
 		}
 		if d.read(run.ID, 1100); d.reads.Load() != 0 {
-			t.Error("the newest events are not in memory")
+			t.Error("newest events are not cached")
 		}
 		page := d.read(run.ID, 0)
 		if !bytes.Equal(transcript(nil, page.Entries), d.stored(run.ID, 0)) || page.Last != 1200 {
 			t.Errorf("%d entries, last %d; want 1200", len(page.Entries), page.Last)
 		}
 		if d.reads.Load() == 0 {
-			t.Error("more than 2 MiB of a run are in memory")
+			t.Error("more than 2 MiB of a run are cached")
 		}
 	})
 	withFeed(t, open, "an append that fails shows nothing", func(t *testing.T, d desk) {

@@ -38,14 +38,14 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 		run := b.ask("s", "Is the roof sound?")
 		first := judge(b, chat.Feedback{RunID: run.ID, Rating: chat.RatingUp, Reason: "clear"})
 		if first.Question != "Is the roof sound?" || first.SessionID != "s" || first.CreatedAt.IsZero() {
-			t.Errorf("stored as %+v", first)
+			t.Errorf("stored feedback = %+v", first)
 		}
 		second := judge(b, chat.Feedback{
 			RunID: run.ID, Rating: chat.RatingDown, Reason: "wrong", Comment: "It is \x01 <b>not</b> –",
 		})
 		if second.Rating != chat.RatingDown || second.Reason != "wrong" ||
 			second.Comment != "It is \x01 <b>not</b> –" || !second.CreatedAt.Equal(first.CreatedAt) {
-			t.Errorf("changed to %+v after %+v", second, first)
+			t.Errorf("changed feedback = %+v after %+v", second, first)
 		}
 		page, next, err := b.Feedback(t.Context(), anna, chat.FeedbackQuery{})
 		if err != nil || next != "" || len(page) != 1 || page[0] != second {
@@ -57,7 +57,7 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 		if left := list(b, anna, chat.FeedbackQuery{}); len(left) != 0 {
-			t.Errorf("withdrawn, but there is %v", left)
+			t.Errorf("feedback after the deletion = %v, want none", left)
 		}
 	})
 	parallel(t, open, "what is none is refused", func(t *testing.T, b bench) {
@@ -103,13 +103,13 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 		wantCode(t, "another user's SetFeedback", err, chat.CodeNotFound)
 		wantCode(t, "another user's DropFeedback", b.DropFeedback(t.Context(), bert, run.ID), chat.CodeNotFound)
 		if got := list(b, bert, chat.FeedbackQuery{}); len(got) != 0 {
-			t.Errorf("another user sees %v", got)
+			t.Errorf("other user: got %v, want none", got)
 		}
 		b.mustHide("s")
 		_, err = b.SetFeedback(t.Context(), anna, chat.Feedback{RunID: run.ID, Rating: chat.RatingDown})
 		wantCode(t, "SetFeedback in a hidden session", err, chat.CodeNotFound)
 		if got := list(b, anna, chat.FeedbackQuery{}); len(got) != 0 {
-			t.Errorf("a hidden session's feedback is listed: %v", got)
+			t.Errorf("feedback of a hidden session: got %v, want none", got)
 		}
 	})
 }

@@ -52,7 +52,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("ChangeGrid: %v, want its own error", err)
 		}
 		if got, _ := b.Grid(ctx, anna, second.ID); got.Tokens != 7 {
-			t.Error("a refused change was stored")
+			t.Error("rejected change was stored")
 		}
 		if _, err := b.ChangeGridCell(ctx, anna, second.ID, 0, 0, found("x")); err != nil {
 			t.Fatal(err)
@@ -187,7 +187,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 			i := slices.IndexFunc(before, func(b chat.Grid) bool { return b.ID == g.ID })
 			if was := before[i].DueAt; !was.After(last) {
-				t.Errorf("claimed one due at %v after one due at %v", was, last)
+				t.Errorf("claimed one due at %v after one due at %v, want ascending order", was, last)
 			} else {
 				last = was
 			}

@@ -89,7 +89,7 @@ func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 	parallel(t, open, "no key is never the same key", func(t *testing.T, b bench) {
 		if b.ask("s", "q").ID == b.ask("s", "q").ID {
-			t.Error("two runs without a key are one")
+			t.Error("two runs without a key have the same id")
 		}
 	})
 	parallel(t, open, "a key has at most 255 bytes", func(t *testing.T, b bench) {

@@ -39,7 +39,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("TakeOver returned %+v, want the whole run", runs[0])
 		}
 		if _, err := b.Append(t.Context(), next.Owner, first.ID, deltas(1)...); err != nil {
-			t.Errorf("the new owner's append: %v", err)
+			t.Errorf("Append by the new owner: %v", err)
 		}
 		_, err = b.Append(t.Context(), owner, first.ID, deltas(1)...)
 		wantCode(t, "the old owner's append", err, chat.CodeConflict)
@@ -69,14 +69,14 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 		wg.Wait()
 		for id := range want {
 			if got[id] != 1 {
-				t.Errorf("run %s was taken over %d times", id, got[id])
+				t.Errorf("run %s was taken over %d times, want once", id, got[id])
 			}
 		}
 	})
 	parallel(t, open, "a renewed lease is not taken over", func(t *testing.T, b bench) {
 		kept, gone := expired(b, ""), expired(b, "")
 		if lost, err := b.Renew(t.Context(), lease(), []string{kept.ID}); err != nil || len(lost) != 0 {
-			t.Fatalf("Renew lost %v, %v", lost, err)
+			t.Fatalf("Renew = lost %v, %v", lost, err)
 		}
 		runs, err := b.TakeOver(t.Context(), next, time.Now())
 		if got := runIDs(runs); err != nil || !slices.Equal(got, []string{gone.ID}) {
@@ -112,13 +112,13 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 		if err := b.Release(t.Context(), "another", kept.ID); err != nil {
-			t.Fatalf("Release by another: %v", err)
+			t.Fatalf("Release by another server: %v", err)
 		}
 		_, err := b.Append(t.Context(), owner, released.ID, deltas(1)...)
 		wantCode(t, "an append after Release", err, chat.CodeConflict)
 		if lost, err := b.Renew(t.Context(), lease(), []string{released.ID, kept.ID}); err != nil ||
 			!slices.Equal(lost, []string{released.ID}) {
-			t.Errorf("Renew lost %v, %v", lost, err)
+			t.Errorf("Renew = lost %v, %v", lost, err)
 		}
 		runs, err := b.TakeOver(t.Context(), next, time.Now())
 		if got := runIDs(runs); err != nil || !slices.Equal(got, []string{released.ID}) {
@@ -126,7 +126,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		if events, err := b.Append(t.Context(), next.Owner, released.ID, deltas(1)...); err != nil ||
 			events[0].Seq != 3 {
-			t.Errorf("the new owner's append: %+v, %v", events, err)
+			t.Errorf("Append by the new owner: %+v, %v", events, err)
 		}
 		if err := b.Release(t.Context(), owner, released.ID); err != nil { // the lease has another owner
 			t.Fatal(err)
@@ -135,7 +135,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 		if runs, err := b.TakeOver(
 			t.Context(), chat.Lease{Owner: "server-3", Until: next.Until}, time.Now(),
 		); err != nil || len(runs) != 0 {
-			t.Errorf("taken over again: %v, %v", runIDs(runs), err)
+			t.Errorf("second takeover = %v, %v", runIDs(runs), err)
 		}
 	})
 }

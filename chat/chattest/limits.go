@@ -73,18 +73,18 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = start(b, anna.User, chat.RunRequest{SessionID: "s"})
 		_ = wantOver(t, "a third", err, chat.RunsAtOnce)
 		if _, err := start(b, anna.User, last); err != nil {
-			t.Errorf("the second sent again: %v", err)
+			t.Errorf("second question repeated: %v", err)
 		}
 		if _, err := start(b, bert.User, chat.RunRequest{}); err != nil {
-			t.Errorf("another user's first: %v", err)
+			t.Errorf("first question of another user: %v", err)
 		}
 		b.finish(first.ID)
 		if _, err := start(b, anna.User, chat.RunRequest{}); err != nil {
-			t.Errorf("one after another's end: %v", err)
+			t.Errorf("question after the end of another: %v", err)
 		}
 		for range 3 {
 			if _, err := start(b, chat.LocalUser, chat.RunRequest{}); err != nil {
-				t.Errorf("the local user: %v", err)
+				t.Errorf("local user: %v", err)
 			}
 		}
 	})
@@ -100,7 +100,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			b.finish(run.ID)
 		}
 		if _, err := start(b, anna.User, last); err != nil {
-			t.Errorf("the third question sent again: %v", err)
+			t.Errorf("third question repeated: %v", err)
 		}
 		b.mustHide("s")
 		if _, err := b.Purge(t.Context(), time.Now().Add(time.Hour), time.Time{}); err != nil {
@@ -113,11 +113,11 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("code %s, the next one in %v; want %s, in 24 hours", chat.CodeOf(err), wait, chat.CodeTooMany)
 		}
 		if _, err := start(b, bert.User, chat.RunRequest{}); err != nil {
-			t.Errorf("another user's first: %v", err)
+			t.Errorf("first question of another user: %v", err)
 		}
 		for range 4 {
 			if _, err := start(b, chat.LocalUser, chat.RunRequest{}); err != nil {
-				t.Errorf("the local user: %v", err)
+				t.Errorf("local user: %v", err)
 			}
 		}
 	})
@@ -149,7 +149,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err := start(b, anna.User, chat.RunRequest{})
 		_ = wantOver(t, "at the limit", err, chat.TokensPerDay)
 		if _, err := start(b, bert.User, chat.RunRequest{}); err != nil {
-			t.Errorf("another user: %v", err)
+			t.Errorf("other user: %v", err)
 		}
 	})
 	parallel(t, open, "what is spent is refused when there is no room for all of it", func(t *testing.T, b bench) {
@@ -170,7 +170,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		_ = wantOver(t, "no room", b.Room(t.Context(), anna.User, chat.ResourceSearches), chat.SearchesPerMinute)
 		if err := b.Spend(t.Context(), anna.User, chat.ResourceUploadFiles, 1_000_000); err != nil {
-			t.Errorf("what has no limit: %v", err)
+			t.Errorf("resource without a limit: got %v, want no error", err)
 		}
 	})
 	parallel(t, open, "parallel requests get what there is room for, and no more", func(t *testing.T, b bench) {

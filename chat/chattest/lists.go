@@ -22,7 +22,7 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Fatalf("Sessions = %v, cursor %q; want %v and no cursor", got, next, want)
 		}
 		if diff := cmp.Diff(b.mustSession("old"), sessions[0]); diff != "" {
-			t.Errorf("in the list (-Session's +got):\n%s", diff)
+			t.Errorf("session in the list (-Session +got):\n%s", diff)
 		}
 	})
 	parallel(t, open, "pages hold each session once", func(t *testing.T, b bench) {
@@ -38,7 +38,7 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 			for cursor := ""; ; {
 				sessions, next := b.mustSessions(chat.SessionQuery{Limit: limit, Cursor: cursor})
 				if len(sessions) > limit || len(got) > n {
-					t.Fatalf("limit %d: a page of %d after %d", limit, len(sessions), len(got))
+					t.Fatalf("limit %d: got a page of %d after %d", limit, len(sessions), len(got))
 				}
 				got = append(got, ids(sessions)...)
 				if cursor = next; cursor == "" {

@@ -28,7 +28,7 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 		before := time.Now().Add(-time.Millisecond)
 		run, fresh, err := b.StartRun(t.Context(), anna.User, req, lease())
 		if err != nil || !fresh {
-			t.Fatalf("StartRun: fresh %v, %v", fresh, err)
+			t.Fatalf("StartRun = fresh %v, %v", fresh, err)
 		}
 		req.IdempotencyKey = ""
 		want := chat.Run{
@@ -39,7 +39,7 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("StartRun returned (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff(run, b.mustRun(run.ID)); diff != "" {
-			t.Errorf("Run returned (-StartRun's +got):\n%s", diff)
+			t.Errorf("Run (-StartRun +got):\n%s", diff)
 		}
 		if run.CreatedAt.Before(before) || run.CreatedAt.After(time.Now()) || run.CreatedAt.Location() != time.UTC {
 			t.Errorf("CreatedAt = %v, want now in UTC", run.CreatedAt)
@@ -87,7 +87,7 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 		got := b.mustRun(run.ID)
 		if got.Answer != "Because [1]." || got.Tokens != (chat.Tokens{In: 10, Out: 20}) ||
 			got.Status != chat.RunRunning || !got.EndedAt.IsZero() {
-			t.Errorf("after the answer: %+v", got)
+			t.Errorf("session after the answer = %+v", got)
 		}
 		events := b.mustAppend(
 			run.ID, chat.RunDone{Status: chat.RunGuardrailTriggered, Tokens: &chat.Tokens{In: 30, Out: 40}},

@@ -40,17 +40,18 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 		for what, err := range foreign {
 			wantCode(t, what, err, chat.CodeNotFound)
 			if m := missing[what]; m != nil && err != nil && chat.MessageOf(err) != chat.MessageOf(m) {
-				t.Errorf("%s says %q of a foreign thing and %q of none", what, chat.MessageOf(err), chat.MessageOf(m))
+				t.Errorf("error of %s = %q for a foreign id, want %q as for an unknown one",
+					what, chat.MessageOf(err), chat.MessageOf(m))
 			}
 		}
 		b.mustHide("s")
 		wantCode(t, "RestoreSession", b.RestoreSession(t.Context(), bert, "s"), chat.CodeNotFound)
 		if err := b.RestoreSession(t.Context(), anna, "s"); err != nil {
-			t.Errorf("the owner's RestoreSession: %v", err)
+			t.Errorf("RestoreSession by the owner: %v", err)
 		}
 		for what, err := range reads(t, b, anna, "s", run.ID, "c") {
 			if err != nil {
-				t.Errorf("the owner's %s: %v", what, err)
+				t.Errorf("%s by the owner: %v", what, err)
 			}
 		}
 	})
@@ -109,13 +110,13 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Fatalf("DeleteSession: %v", err)
 		}
 		if got := b.mustSession("s"); got.Title == "his" || got.HeadID != first.ID {
-			t.Errorf("anna's session is %+v after bert renamed and deleted his", got)
+			t.Errorf("session of anna after changes of bert's = %+v", got)
 		}
 		if n, err := b.Purge(t.Context(), time.Now().Add(time.Hour), time.Time{}); err != nil || n != 1 {
 			t.Fatalf("Purge = %d, %v; want 1", n, err)
 		}
 		if runs, err := b.Runs(t.Context(), anna, "s"); err != nil || len(runs) != 1 {
-			t.Errorf("anna's runs after bert's session is gone: %v, %v", runIDs(runs), err)
+			t.Errorf("runs of anna after the deletion of bert's session = %v, %v", runIDs(runs), err)
 		}
 		start(bert, chat.RunRequest{SessionID: "s", Message: "bert is back"})
 		b.mustHide("s")

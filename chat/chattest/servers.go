@@ -32,7 +32,7 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.mustAppend(run.ID, deltas(3)...)
 		d.Wake(run.ID)
 		if !closed(news) {
-			t.Error("Wake woke nobody")
+			t.Error("Wake: got no notification, want one")
 		}
 		d.wantFrom("after Wake", run.ID, 3, false)
 		d.finish(run.ID)
@@ -98,7 +98,7 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 			appendBy(d, owner, theirs.ID, deltas(2)...) // as another process would, past the feed
 			d.WakeAll()
 			if !closed(news) {
-				t.Error("WakeAll woke nobody")
+				t.Error("WakeAll: got no notification, want one")
 			}
 			d.wantFrom("after WakeAll", theirs.ID, 5, false)
 			d.say(ours.ID, deltas(2)...)

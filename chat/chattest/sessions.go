@@ -33,7 +33,7 @@ func testSessions(t *testing.T, open func(*testing.T) chat.Store) {
 		b.ask("s", "one")
 		b.finish(b.ask("s", "two").ID)
 		if !b.mustSession("s").Running {
-			t.Error("the first run is under way, but the session is not running")
+			t.Error("session is not running during its first run")
 		}
 	})
 	parallel(t, open, "a renamed session keeps its name", func(t *testing.T, b bench) {

@@ -74,7 +74,7 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 		_, _, err := b.OpenShare(t.Context(), hash("1"), now)
 		wantCode(t, "OpenShare of a dropped one", err, chat.CodeNotFound)
 		if _, _, err := b.OpenShare(t.Context(), hash("2"), now); err != nil {
-			t.Errorf("OpenShare of the other: %v", err)
+			t.Errorf("OpenShare of the other link: %v", err)
 		}
 	})
 	parallel(t, open, "they are their user's alone and hidden with their session", func(t *testing.T, b bench) {
@@ -83,7 +83,7 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err := b.AddShare(t.Context(), bert, run.ID, hash("2"), week)
 		wantCode(t, "another user's AddShare", err, chat.CodeNotFound)
 		if got := list(b, bert, now); len(got) != 0 {
-			t.Errorf("another user sees %v", got)
+			t.Errorf("other user: got %v, want none", got)
 		}
 		b.mustHide("s")
 		_, _, err = b.OpenShare(t.Context(), hash("1"), now)
@@ -91,13 +91,13 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = b.AddShare(t.Context(), anna, run.ID, hash("3"), week)
 		wantCode(t, "AddShare in a hidden session", err, chat.CodeNotFound)
 		if got := list(b, anna, now); len(got) != 0 {
-			t.Errorf("a hidden session's are listed: %v", got)
+			t.Errorf("links of a hidden session: got %v, want none", got)
 		}
 		if err := b.RestoreSession(t.Context(), anna, "s"); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := b.OpenShare(t.Context(), hash("1"), now); err != nil {
-			t.Errorf("OpenShare of a restored session's: %v", err)
+			t.Errorf("OpenShare of a restored session: %v", err)
 		}
 	})
 	parallel(t, open, "there is a limit, which those that are over don't count for", func(t *testing.T, b bench) {

@@ -51,7 +51,7 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("ChangeStanding: %v, want its own error", err)
 		}
 		if got, _ := b.Standing(ctx, anna, second.ID); got.Paused {
-			t.Error("a refused change was stored")
+			t.Error("rejected change was stored")
 		}
 		if err := b.DropStanding(ctx, anna, second.ID); err != nil {
 			t.Errorf("DropStanding: %v", err)

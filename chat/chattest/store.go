@@ -88,7 +88,7 @@ func (b bench) ask(session, question string) chat.Run {
 		b.t.Context(), anna.User, chat.RunRequest{SessionID: session, Message: question}, lease(),
 	)
 	if err != nil || !fresh {
-		b.t.Fatalf("StartRun(%q in %q): fresh %v, %v", question, session, fresh, err)
+		b.t.Fatalf("StartRun(%q in %q) = fresh %v, %v", question, session, fresh, err)
 	}
 	return run
 }
@@ -205,7 +205,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 			wantCode(t, what, err, chat.CodeNotFound)
 		}
 		if sessions, _ := b.mustSessions(chat.SessionQuery{}); len(sessions) != 0 {
-			t.Errorf("the list still has %v", ids(sessions))
+			t.Errorf("list after the deletion = %v, want none", ids(sessions))
 		}
 		wantCode(t, "DeleteSession again", b.DeleteSession(t.Context(), anna, "s"), chat.CodeNotFound)
 		_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "s"}, lease())
@@ -243,7 +243,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("the other session has %d events left, want 5", got)
 		}
 		if fresh := b.ask("s", "new"); len(b.mustEvents(fresh.ID, 0, 0)) != 0 || b.mustSession("s").TurnCount != 1 {
-			t.Error("a new session under the old id is not empty")
+			t.Error("new session under the old id is not empty")
 		}
 	})
 	parallel(t, open, "Purge removes idle sessions, but not while they run", func(t *testing.T, b bench) {
@@ -367,7 +367,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Context(), owner, run.ID, chat.AnswerDelta{Text: "x"}, chat.Step{Details: map[string]any{"f": func() {}}},
 		)
 		if err == nil {
-			t.Error("a payload that is no JSON was stored")
+			t.Error("invalid JSON was stored")
 		}
 		if got := b.mustEvents(run.ID, 0, 0); len(got) != 0 {
 			t.Errorf("%d events, want none", len(got))
@@ -383,7 +383,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "an append of nothing stores nothing", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		if events := b.mustAppend(run.ID); len(events) != 0 || len(b.mustEvents(run.ID, 0, 0)) != 0 {
-			t.Error("there are events")
+			t.Error("got events, want none")
 		}
 	})
 	parallel(t, open, "the whole output of a cut step is kept beside the log", func(t *testing.T, b bench) {

@@ -47,7 +47,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		enqueue(b, "s", "two")
 		if one.User != anna.User || one.SessionID != "s" || one.Request.Toolset != "react" ||
 			one.Request.IdempotencyKey == "" {
-			t.Errorf("queued as %+v", one)
+			t.Errorf("queued question = %+v", one)
 		}
 		take(b, "")
 		if ids, err := b.Waiting(t.Context()); err != nil || len(ids) != 0 {
@@ -60,7 +60,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		again := take(b, "one")
 		if same := take(b, "one"); same.ID != again.ID || same.Request.IdempotencyKey != one.Request.IdempotencyKey {
-			t.Errorf("taken again as %+v, after %+v", same, again)
+			t.Errorf("repeated take = %+v, want the same as %+v", same, again)
 		}
 		if err := b.SettleQueued(t.Context(), one.ID, ""); err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		if q := take(b, "one, \"mended\""); q.Request.Toolset != "react" ||
 			q.Request.IdempotencyKey == one.Request.IdempotencyKey {
-			t.Errorf("edited to %+v", q)
+			t.Errorf("edited question = %+v", q)
 		}
 	})
 	parallel(t, open, "they can be put first and removed until they are taken", func(t *testing.T, b bench) {
@@ -109,7 +109,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		wantCode(t, "EditQueued", b.EditQueued(t.Context(), anna, "s", three.ID, "x"), chat.CodeNotFound)
 		wantCode(t, "MoveQueuedFirst", b.MoveQueuedFirst(t.Context(), anna, "s", three.ID), chat.CodeNotFound)
 		if err := b.DropQueued(t.Context(), anna, "s", two.ID); err != nil {
-			t.Errorf("the other one: %v", err)
+			t.Errorf("other question: %v", err)
 		}
 	})
 	parallel(t, open, "one that was taken too early waits as before", func(t *testing.T, b bench) {

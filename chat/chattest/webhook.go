@@ -74,7 +74,7 @@ func (b bench) greeted(s chat.Scope, at time.Time) {
 	b.webhook(s, oneHook, at)
 	list := b.claim(at)
 	if len(list) != 1 || list[0].Change != nil || !b.settle(list[0], chat.Delivery{At: at}) {
-		b.t.Fatalf("claimed %+v, want what says that it was set", list)
+		b.t.Fatalf("claimed %+v, want the notification of the change", list)
 	}
 }
 
@@ -147,10 +147,10 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 		b.changed(anna, at, "c")
 		n := b.claim(at)[0]
 		if !b.settle(n, chat.Delivery{At: at, Trouble: locale.Say("It sleeps {1} s.", 2), Again: later}) {
-			t.Fatal("not settled")
+			t.Fatal("settle = false, want true")
 		}
 		if list := b.claim(at.Add(time.Minute)); len(list) != 0 {
-			t.Errorf("claimed %+v before it was due", list)
+			t.Errorf("claimed %+v before its time, want none", list)
 		}
 		h, _ := b.Webhook(t.Context(), anna)
 		if h.Trouble.String() != "It sleeps 2 s." || h.Trouble == "It sleeps 2 s." ||
@@ -199,7 +199,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 		for _, n := range again {
 			n.DueAt = n.DueAt.Add(-time.Minute) // the expired claim of the first holder
 			if b.settle(n, chat.Delivery{At: later}) {
-				t.Errorf("%s was settled by who had lost it", n.ID)
+				t.Errorf("%s was settled by a server without the lease", n.ID)
 			}
 		}
 	})
@@ -209,7 +209,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 		old := b.claim(at)[0]
 		b.webhook(anna, "https://two.example/in", later)
 		if b.settle(old, chat.Delivery{At: later, Trouble: "The old one sleeps.", Again: later}) {
-			t.Error("what the former address did was noted of the new one")
+			t.Error("result of the former address was stored for the new one")
 		}
 		got := map[bool]chat.Notice{}
 		for _, n := range append(b.claim(later), b.claim(later)...) {

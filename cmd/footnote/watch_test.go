@@ -264,7 +264,7 @@ func (s *server) leftOut(dir string) map[string]string {
 				left[f.Path] = f.Reason
 			}
 			if !strings.Contains(page, f.Reason) || !strings.Contains(page, f.Path) {
-				s.t.Errorf("the documents page does not say %q of %s", f.Reason, f.Path)
+				s.t.Errorf("documents page lacks %q of %s", f.Reason, f.Path)
 			}
 		}
 	}

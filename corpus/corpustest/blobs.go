@@ -39,7 +39,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		t.Parallel()
 		bs := open(t)
 		if _, size, err := bs.Put(t.Context(), strings.NewReader("12345"), 5); err != nil || size != 5 {
-			t.Errorf("5 bytes of 5: %d, %v", size, err)
+			t.Errorf("5 bytes with a limit of 5: got %d, %v", size, err)
 		}
 		_, _, err := bs.Put(t.Context(), strings.NewReader("123456"), 5)
 		wantCode(t, "6 bytes of 5", err, chat.CodeTooLarge)
@@ -54,7 +54,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		_, _, err := bs.Put(t.Context(), read, 100_000)
 		wantCode(t, "Put", err, chat.CodeTooLarge)
 		if read.n > 100_001 {
-			t.Errorf("%d bytes were read", read.n)
+			t.Errorf("read %d bytes, want at most one more than the limit", read.n)
 		}
 	})
 	// The error is the uploader's and must be distinguishable from a disk error.
@@ -71,7 +71,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, _, err := bs.Put(ctx, strings.NewReader("x"), 100); !errors.Is(err, context.Canceled) {
-			t.Errorf("Put with a context that ended: %v", err)
+			t.Errorf("Put with a cancelled context: got %v, want context.Canceled", err)
 		}
 	})
 	// Concurrent uploads of one file race for the same name. One Delete removes the blob for all:

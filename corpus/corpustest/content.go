@@ -97,7 +97,8 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		sizes, err := ds.PageSizes(t.Context(), alice, d.ID)
 		mustDo(t, "PageSizes", err)
 		if text := mustText(t, ds, d.ID); text != "" || len(blocks)+len(passages)+len(sizes) > 0 {
-			t.Errorf("text %q, %d blocks, %d passages, %d sizes", text, len(blocks), len(passages), len(sizes))
+			t.Errorf("got text %q, %d blocks, %d passages, %d sizes, want none",
+				text, len(blocks), len(passages), len(sizes))
 		}
 	})
 	// The library fails such a file with NoText before it calls the store, but the store must not depend on that.
@@ -105,7 +106,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		t.Parallel()
 		ds := open(t)
 		if d := ingest(t, ds, file("a.md", "")); d.State != corpus.StateReady || d.Passages != 0 {
-			t.Errorf("state %s with %d passages", d.State, d.Passages)
+			t.Errorf("got state %s with %d passages, want ready with none", d.State, d.Passages)
 		}
 	})
 	// A negative end means the end of the document. Missing IDs are skipped: passages may be replaced during a
@@ -156,7 +157,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 			}
 			close := cmpopts.EquateApprox(0, 1e-4) // of a page: a twelfth of a point
 			if diff := cmp.Diff(overlap, got, close, cmpopts.EquateEmpty()); err != nil || diff != "" {
-				t.Errorf("Words(%v): %v, %d instead of %d words", part, err, len(got), len(overlap))
+				t.Errorf("Words(%v) = %v, %d words, want %d", part, err, len(got), len(overlap))
 			}
 		}
 	})
@@ -205,10 +206,10 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		// The old version's second passage is gone, and is not counted.
 		if got := mustGet(t, ds, alice, old.ID); got.State != corpus.StateReady || got.Passages != 1 {
-			t.Errorf("state %s, %d passages", got.State, got.Passages)
+			t.Errorf("got state %s, %d passages, want ready with 1", got.State, got.Passages)
 		}
 		if left, err := ds.PassagesByID(t.Context(), alice, oldIDs); err != nil || len(left) > 0 {
-			t.Errorf("old passages are still there: %v, %v", left, err)
+			t.Errorf("old passages = %v, %v, want none", left, err)
 		}
 	})
 	// A worker that died after it stored the content stores it again.
@@ -257,7 +258,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 			kind, _, _ := strings.Cut(passages[0].Text, " ")
 			for i, p := range passages {
 				if p.Text != fmt.Sprintf("%s %d", kind, i) {
-					t.Fatalf("passage %d is %q among %s ones", i, p.Text, kind)
+					t.Fatalf("passage %d = %q, want all %s", i, p.Text, kind)
 				}
 			}
 			select {
@@ -284,7 +285,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		c := contentOf(d, "new words")
 		c.Extracted.Meta = map[string]any{"number": math.Inf(1)} // JSON can't encode it
 		if err := ds.PutContent(t.Context(), d.ID, c); err == nil {
-			t.Error("PutContent took an infinite number")
+			t.Error("PutContent with an infinite number: got no error, want one")
 		}
 		if text := mustText(t, ds, d.ID); text != "old words" {
 			t.Errorf("Text = %q", text)

@@ -51,7 +51,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		got.Fresh = false
 		if diff := cmp.Diff(got, mustGet(t, ds, alice, got.ID)); diff != "" {
-			t.Errorf("Get differs from what Put returned:\n%s", diff)
+			t.Errorf("Get after Put (-Put +Get):\n%s", diff)
 		}
 		// Times are UTC in every store, so that all databases sort alike. An hour is the tolerance for a database's
 		// clock.
@@ -96,7 +96,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		// Search results have not changed, so the version must stay and cached results remain valid.
 		if got := put(); got.Meta["author"] != "Ada" || mustVersion(t, ds, alice) != version {
-			t.Errorf("without meta: %v", got.Meta)
+			t.Errorf("metadata after a put without = %v, want it unchanged", got.Meta)
 		}
 		again.Meta = map[string]any{"author": "Zed"}
 		if diff := cmp.Diff(map[string]any{"author": "Zed", "lang": "en"}, put().Meta); diff != "" ||
@@ -220,7 +220,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		first := <-ids
 		for range n - 1 {
 			if id := <-ids; id != first {
-				t.Errorf("ids %s and %s", first, id)
+				t.Errorf("got ids %s and %s, want one", first, id)
 			}
 		}
 	})
@@ -236,13 +236,13 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		progress := corpus.Progress{Stage: "parsing", Done: 3, Total: 7}
 		mustDo(t, "SetState", ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateParsing, progress, nil))
 		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateParsing || got.Progress != progress {
-			t.Errorf("state %s, progress %v", got.State, got.Progress)
+			t.Errorf("got state %s, progress %v, want parsing", got.State, got.Progress)
 		}
 		broken := corpus.Failure{Code: "encrypted", Detail: locale.Say("It has {1} pages.", 2)}
 		mustDo(t, "SetState", ds.SetState(t.Context(), d.ID, d.SHA256, corpus.StateFailed, progress, &broken))
 		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateFailed || got.Error == nil ||
 			*got.Error != broken {
-			t.Errorf("state %s, error %v", got.State, got.Error)
+			t.Errorf("got state %s, error %v, want failed", got.State, got.Error)
 		}
 	})
 	// A document that is retried must not show its old failure.
@@ -320,7 +320,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		// The cancelled version is no duplicate: its bytes were never ingested.
 		if again := mustPut(t, ds, file("a.md", "new")); again.State != corpus.StateQueued {
-			t.Errorf("the new version can't come again: %s", again.State)
+			t.Errorf("state of the repeated version = %s, want queued", again.State)
 		}
 	})
 	// Reread is for a newer extractor; the content's vectors are created again.
@@ -351,7 +351,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), d.ID, d.SHA256, corpus.SemanticPending))
 		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateReady ||
 			got.Semantic != corpus.SemanticPending {
-			t.Errorf("state %s, semantic %s", got.State, got.Semantic)
+			t.Errorf("got state %s, semantic %s, want ready", got.State, got.Semantic)
 		}
 	})
 }

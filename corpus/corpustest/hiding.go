@@ -183,7 +183,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		d := ingest(t, ds, file("a.md", ""), "words")
 		mustDo(t, "Delete", ds.Delete(t.Context(), alice, d.ID))
 		if other := mustPut(t, ds, file("a.md", "other")); other.ID == d.ID {
-			t.Error("other bytes took over the deleted document")
+			t.Error("new content reuses the deleted document, want a new one")
 		}
 		wantCode(t, "Restore onto a taken path", ds.Restore(t.Context(), alice, d.ID), chat.CodeConflict)
 	})
@@ -238,12 +238,12 @@ func testVersion(t *testing.T, open func(*testing.T) corpus.Documents) {
 			mustDo(t, step.what, step.do())
 			v := mustVersion(t, ds, alice)
 			if before, ok := seen[v]; ok {
-				t.Errorf("after %s the version is %d, as after %s", step.what, v, before)
+				t.Errorf("after %s the version is %d, as after %s, want a new one", step.what, v, before)
 			}
 			seen[v] = step.what
 		}
 		if v := mustVersion(t, ds, bob); v != theirs {
-			t.Errorf("another user's version went from %d to %d", theirs, v)
+			t.Errorf("version of another user changed from %d to %d", theirs, v)
 		}
 		before := mustVersion(t, ds, alice)
 		mustGet(t, ds, alice, d.ID)

@@ -50,7 +50,7 @@ func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery,
 		// and drops missing ones.
 		passages, err := st.Documents.PassagesByID(t.Context(), s, []string{hit.PassageID})
 		if err != nil || len(passages) != 1 || passages[0].DocumentID != hit.DocumentID {
-			t.Fatalf("hit %+v: passages %v, %v", hit, passages, err)
+			t.Fatalf("passages of hit %+v = %v, %v", hit, passages, err)
 		}
 		texts = append(texts, passages[0].Text)
 	}

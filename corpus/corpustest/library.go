@@ -80,7 +80,7 @@ func mustPut(t *testing.T, ds corpus.Documents, d corpus.Document) corpus.Docume
 	t.Helper()
 	stored, duplicate, err := ds.Put(t.Context(), d)
 	if err != nil || duplicate {
-		t.Fatalf("Put(%q) = duplicate %v, %v", d.Path, duplicate, err)
+		t.Fatalf("Put(%q) = duplicate %v, %v, want a new document", d.Path, duplicate, err)
 	}
 	return stored
 }

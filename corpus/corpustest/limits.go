@@ -33,7 +33,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		first := mustPut(t, ds, sized("alice", "a.md", 1))
 		for range 3 {
 			if _, duplicate, err := ds.Put(t.Context(), sized("alice", "a.md", 1)); err != nil || !duplicate {
-				t.Fatalf("the same file again: duplicate %v, %v", duplicate, err)
+				t.Fatalf("same file again: duplicate %v, %v", duplicate, err)
 			}
 		}
 		if err := ds.SetState(
@@ -51,7 +51,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		_, _, err = ds.Put(t.Context(), newer)
 		wantOver(t, "another version", err, chat.FilesPerDay)
 		if got := mustGet(t, ds, alice, first.ID); got.SHA256 != first.SHA256 {
-			t.Error("a version that was refused is stored")
+			t.Error("rejected version is stored")
 		}
 		if counts, err := ds.Count(t.Context(), alice); err != nil || counts.Documents != 1 {
 			t.Errorf("%d documents, %v; want 1", counts.Documents, err)

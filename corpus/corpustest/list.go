@@ -167,7 +167,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 		got, err := ds.MetaTexts(t.Context(), bob, "author")
 		if err != nil || len(got) > 0 {
-			t.Errorf("of somebody else: %q, %v", got, err)
+			t.Errorf("passages of another user: got %q, %v", got, err)
 		}
 	})
 	// Dates are strings that begin with a year; less exact ones match every range that overlaps them.

@@ -165,7 +165,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		mustDo(t, "Cancel", other.Cancel(t.Context(), "d1"))
 		mustDo(t, "Cancel", other.Cancel(t.Context(), "nothing"))
 		if cause := <-causes; !errors.Is(cause, corpus.ErrCancelled) {
-			t.Errorf("the job at work ended with %v", cause)
+			t.Errorf("running job ended with %v, want ErrCancelled", cause)
 		}
 		if job := w.next(t); job.DocumentID != "d3" {
 			t.Errorf("job = %+v, want the one that was not cancelled", job)
@@ -217,7 +217,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		defer mu.Unlock()
 		for document, n := range taken {
 			if n != 1 {
-				t.Errorf("the job of %s was taken %d times", document, n)
+				t.Errorf("job of %s was taken %d times, want once", document, n)
 			}
 		}
 	})
@@ -279,7 +279,7 @@ func (w *working) next(t *testing.T) corpus.Job {
 	case job := <-w.jobs:
 		return job
 	case <-t.Context().Done():
-		t.Fatal("no job came")
+		t.Fatal("timeout waiting for a job")
 		return corpus.Job{}
 	}
 }

@@ -20,7 +20,7 @@ func mortal(t *testing.T, q corpus.Queue) Mortal {
 	t.Helper()
 	m, ok := q.(Mortal)
 	if !ok {
-		t.Fatalf("%T can't be made to die", q)
+		t.Fatalf("%T cannot simulate a crash", q)
 	}
 	return m
 }
@@ -79,7 +79,7 @@ func testSuspects(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		select {
 		case other := <-w.jobs:
-			t.Fatalf("%+v is at work beside the suspect %+v", other, job)
+			t.Fatalf("job %+v runs beside the suspect %+v", other, job)
 		default:
 			gate <- struct{}{}
 		}

@@ -81,7 +81,7 @@ func testPerUser(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		case job := <-begun:
 			return job
 		case <-t.Context().Done():
-			t.Fatal("no job came")
+			t.Fatal("timeout waiting for a job")
 			return corpus.Job{}
 		}
 	}

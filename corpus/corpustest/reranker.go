@@ -22,7 +22,7 @@ func TestReranker(t *testing.T, r corpus.Reranker) {
 		}
 	}
 	if got[0] != got[3] {
-		t.Errorf("one passage has the scores %v and %v", got[0], got[3])
+		t.Errorf("scores of one passage = %v and %v, want the same", got[0], got[3])
 	}
 	if got, err := r.Scores(t.Context(), "who paid the rent", nil); err != nil || len(got) != 0 {
 		t.Errorf("no passages: %v, %v; want none", got, err)
@@ -30,6 +30,6 @@ func TestReranker(t *testing.T, r corpus.Reranker) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := r.Scores(ctx, "who paid the rent", passages); err == nil {
-		t.Error("a cancelled context: no error")
+		t.Error("cancelled context: got no error, want one")
 	}
 }

@@ -190,7 +190,7 @@ func runScript(t testing.TB, dir, name, script string) []Call {
 	}
 	raw, err := os.ReadFile(record)
 	if err != nil {
-		t.Errorf("%s calls no program that is known:\n%s", name, script)
+		t.Errorf("%s calls no known program:\n%s", name, script)
 		return nil
 	}
 	var calls []Call

@@ -53,7 +53,7 @@ func TestTableAsCSV(t *testing.T) {
 		}
 	}
 	if rows[2][4] != "'-5 of what was agreed" {
-		t.Errorf("edited cell = %q, want '-5 of what was agreed", rows[2][4])
+		t.Errorf("edited cell = %q, want '-5 and its text", rows[2][4])
 	}
 }
 

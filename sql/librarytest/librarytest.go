@@ -74,7 +74,7 @@ func (l *Library) Start(t testing.TB) (stop func()) {
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the library's work: %v", err)
+			t.Errorf("library's work: %v", err)
 		}
 	})
 	t.Cleanup(stop)

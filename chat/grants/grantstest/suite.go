@@ -73,7 +73,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 			}
 		}
 		if _, _, err := store.Use(ctx, grants.KindCode, "a"); chat.CodeOf(err) != chat.CodeNotFound {
-			t.Errorf("use of what was dropped: %v, want %s", err, chat.CodeNotFound)
+			t.Errorf("Use of a deleted grant: got %v, want %s", err, chat.CodeNotFound)
 		}
 	})
 	// The limit keeps a program that registers in a loop from filling the database. A client with a grant is not
@@ -233,16 +233,16 @@ func testBook(t *testing.T, store grants.Store) {
 	}
 	holds(second.Access, true)
 	if _, err := book.Refresh(ctx, first.Refresh, client.ID, ""); err == nil {
-		t.Error("a refresh token was used twice")
+		t.Error("refresh token was accepted twice")
 	}
 	holds(second.Access, false)
 	if _, err := book.Refresh(ctx, second.Refresh, client.ID, ""); err == nil {
-		t.Error("after that its successor works")
+		t.Error("successor of a reused refresh token was accepted")
 	}
 	// A code used twice was stolen or resent: the tokens of the first exchange are then revoked too.
 	code, first = connect()
 	if _, err := book.Exchange(ctx, code, verifier, client.ID, asked["redirect_uri"], resource); err == nil {
-		t.Error("a code was used twice")
+		t.Error("code was accepted twice")
 	}
 	holds(first.Access, false)
 	testEnds(t, book, connect, holds, &now)
@@ -255,7 +255,7 @@ func testBook(t *testing.T, store grants.Store) {
 		sum := sha256.Sum256([]byte(secret))
 		r, err := store.Get(ctx, kind, hex.EncodeToString(sum[:]))
 		if err != nil || strings.Contains(string(r.Body), secret) || strings.Contains(string(r.Body), key) {
-			t.Errorf("the record is %+v, %v", r, err)
+			t.Errorf("record = %+v, %v, want no secrets", r, err)
 		}
 	}
 	if _, err := keys.Revoke(path, "anna"); err != nil {
@@ -263,7 +263,7 @@ func testBook(t *testing.T, store grants.Store) {
 	}
 	holds(last.Access, false)
 	if _, err := book.Refresh(ctx, last.Refresh, client.ID, ""); err == nil {
-		t.Error("a revoked key's token is renewed")
+		t.Error("token of a revoked key was renewed")
 	}
 }
 
@@ -277,7 +277,7 @@ func testEnds(
 	_, got := connect()
 	list, err := book.List(ctx, "anna")
 	if err != nil || len(list) != 1 || list[0].Name != "A program" {
-		t.Fatalf("the list is %+v, %v", list, err)
+		t.Fatalf("list = %+v, %v, want one program", list, err)
 	}
 	// Another user's record looks like a missing one.
 	if err := book.End(ctx, "bert", list[0].ID); chat.CodeOf(err) != chat.CodeNotFound {
@@ -313,7 +313,7 @@ func testEnds(
 		"https://0x7f.1/", "https://:443/", "https://exa%20mple.org/", "https://example.org/\n",
 	} {
 		if _, err := book.Register(ctx, grants.Client{Redirects: []string{bad}}); err == nil {
-			t.Errorf("%q is taken", bad)
+			t.Errorf("redirect %q: got no error, want one", bad)
 		}
 	}
 }

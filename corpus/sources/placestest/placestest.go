@@ -65,7 +65,7 @@ func List(t testing.TB, p sources.Place) (map[string]sources.Item, error) {
 			return items, err
 		}
 		if _, twice := items[item.Key]; twice || item.Key == "" || len(item.Key) > sources.MaxKey {
-			t.Errorf("key %q is listed twice or can't be one", item.Key)
+			t.Errorf("key %q is duplicated or invalid", item.Key)
 		}
 		items[item.Key] = item
 	}

@@ -47,7 +47,7 @@ func Serve(t testing.TB, options ...string) *Repository {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatal("no git: install it")
+			t.Fatal("git is missing")
 		}
 		t.Skip("no git: install it")
 	}

@@ -72,7 +72,7 @@ func testPutOff(t *testing.T, s placestore.Store) {
 	wantKeys(t, "in this look", wanted(ctx, t, s, id, look), "b")
 	next := must[int64](t)(s.BeginLook(ctx, id, one.Owner))
 	if next <= look {
-		t.Errorf("look %d comes after %d", next, look)
+		t.Errorf("version of the check = %d, want more than %d", next, look)
 	}
 	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("a", "b")))
 	wantKeys(t, "in the next", wanted(ctx, t, s, id, next), "b", "a")

@@ -135,7 +135,7 @@ func testOwner(t *testing.T, s placestore.Store) {
 		t.Errorf("Places = %+v, want two by name", all)
 	}
 	if !must[bool](t)(s.PlaceExists(t.Context(), p.ID)) || must[bool](t)(s.PlaceExists(t.Context(), "none")) {
-		t.Error("PlaceExists must tell a place from none")
+		t.Error("PlaceExists: got the same for a known and an unknown source")
 	}
 }
 
@@ -203,7 +203,7 @@ func testLease(t *testing.T, s placestore.Store) {
 		t.Errorf("DuePlaces = %+v, want none: a server is at work", due)
 	}
 	if got := must[placestore.Place](t)(s.Place(t.Context(), alice, p.ID)); !got.Looking {
-		t.Error("a leased place must say that a server looks at it")
+		t.Error("leased source is not marked as being checked")
 	}
 	if _, err := s.RenewPlace(t.Context(), p.ID, other, nil); !errors.Is(err, placestore.ErrLost) {
 		t.Errorf("another's RenewPlace: %v, want ErrLost", err)
@@ -218,7 +218,7 @@ func testLease(t *testing.T, s placestore.Store) {
 	}
 	ok(t, s.ReleasePlace(t.Context(), p.ID, one.Owner, p.Revision, progress, placestore.Never))
 	if _, got, err := s.LeasePlace(t.Context(), p.ID, other); got || err != nil {
-		t.Errorf("LeasePlace of what is not due = %v, %v; want false", got, err)
+		t.Errorf("LeasePlace before its time = %v, %v; want false", got, err)
 	}
 	_, err := s.BeginLook(t.Context(), p.ID, one.Owner)
 	if !errors.Is(err, placestore.ErrLost) {
@@ -327,7 +327,7 @@ func testRelease(t *testing.T, s placestore.Store) {
 	p := must[placestore.Place](t)(s.Place(t.Context(), alice, id))
 	must[placestore.Place](t)(s.UpdatePlace(t.Context(), alice, id, p.Revision, setup("cloud"), 0))
 	if r := must[int64](t)(s.RenewPlace(t.Context(), id, one, nil)); r == p.Revision {
-		t.Error("RenewPlace must tell of the change")
+		t.Error("RenewPlace does not report the changed revision")
 	}
 	ok(t, s.ReleasePlace(t.Context(), id, one.Owner, p.Revision, p.Progress, placestore.Never))
 	if due := must[[]placestore.Place](t)(s.DuePlaces(t.Context(), 10)); len(due) != 1 {
@@ -354,7 +354,7 @@ func testDrop(t *testing.T, s placestore.Store) {
 	}
 	ok(t, s.DropPlace(t.Context(), id, one.Owner))
 	if c := must[placestore.Counts](t)(s.CountItems(t.Context(), id)); c.Items != 0 {
-		t.Errorf("%d items are left of a place that is gone", c.Items)
+		t.Errorf("got %d items of a deleted source, want none", c.Items)
 	}
 }
 

@@ -28,7 +28,7 @@ func Serve(t *testing.T, folder string) (string, net.Addr) {
 	python := find()
 	switch {
 	case python == "" && os.Getenv("CI") != "":
-		t.Fatal("no wsgidav: run make webdav, which needs python3 with venv")
+		t.Fatal("wsgidav is missing: run make webdav, which needs python3 with venv")
 	case python == "":
 		t.Skip("no wsgidav: run make webdav, which needs python3 with venv")
 	}
