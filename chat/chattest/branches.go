@@ -25,7 +25,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 			b.t.Errorf("%s: head %s with %d turns, want %s with %d", what, s.HeadID, s.TurnCount, head.ID, turns)
 		}
 	}
-	parallel(t, open, "a run follows the head", func(t *testing.T, b bench) {
+	parallel(t, open, "run follows the head", func(t *testing.T, b bench) {
 		one := b.ask("s", "one")
 		two := b.ask("s", "two")
 		if one.ParentID != "" || two.ParentID != one.ID || b.mustRun(two.ID).ParentID != one.ID {
@@ -33,7 +33,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		wantHead(b, "two runs", two, 2)
 	})
-	parallel(t, open, "a sibling shares the parent and becomes the head", func(t *testing.T, b bench) {
+	parallel(t, open, "sibling shares the parent and becomes the head", func(t *testing.T, b bench) {
 		one := b.ask("s", "one")
 		two := b.ask("s", "two")
 		three := b.ask("s", "three")
@@ -55,7 +55,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		wantHead(b, "back on the old branch", three, 3)
 	})
-	parallel(t, open, "a sibling must be of the session", func(t *testing.T, b bench) {
+	parallel(t, open, "sibling must be in the session", func(t *testing.T, b bench) {
 		b.ask("s", "one")
 		other := b.ask("other", "one")
 		for _, id := range []string{other.ID, chat.NewID()} {
@@ -67,7 +67,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = b.Session(t.Context(), anna, "new")
 		wantCode(t, "the session of a run that failed to start", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "the head must be of the session", func(t *testing.T, b bench) {
+	parallel(t, open, "head must be in the session", func(t *testing.T, b bench) {
 		one, other := b.ask("s", "one"), b.ask("other", "one")
 		for _, id := range []string{other.ID, chat.NewID()} {
 			wantCode(t, "SetHead", b.SetHead(t.Context(), anna, "s", id), chat.CodeNotFound)

@@ -27,7 +27,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 			b.t.Fatalf("AddCommand %+v: %v", w, err)
 		}
 	}
-	parallel(t, open, "who holds the run finds what is wanted of it, oldest first, until it is over", func(
+	parallel(t, open, "lease holder reads commands oldest first until the end", func(
 		t *testing.T, b bench,
 	) {
 		one, two := b.ask("s", "q"), b.ask("t", "q")
@@ -51,7 +51,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 		b.finish(one.ID)
 		want(b, owner)
 	})
-	parallel(t, open, "who takes a run over finds what is wanted of it", func(t *testing.T, b bench) {
+	parallel(t, open, "takeover reads pending commands", func(t *testing.T, b bench) {
 		run := b.ask("s", "q")
 		w := chat.Command{RunID: run.ID, Kind: chat.CommandAnswerNow}
 		keep(b, w)
@@ -63,7 +63,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 		want(b, owner)
 		want(b, "server-2", w)
 	})
-	parallel(t, open, "the same command again changes nothing, of two decisions the first counts", func(
+	parallel(t, open, "repeated command is a no-op, and the first decision counts", func(
 		t *testing.T, b bench,
 	) {
 		run := b.ask("s", "q")
@@ -80,7 +80,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		want(b, owner, cancel, approve)
 	})
-	parallel(t, open, "one of many who decide at once counts", func(t *testing.T, b bench) {
+	parallel(t, open, "one of many concurrent decisions counts", func(t *testing.T, b bench) {
 		run := b.ask("s", "q")
 		errs := make([]error, 8)
 		var wg sync.WaitGroup
@@ -108,7 +108,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 			fmt.Sprintf(`{"by":%d}`, counted),
 		)})
 	})
-	parallel(t, open, "only one's own runs under way can be wanted something of", func(t *testing.T, b bench) {
+	parallel(t, open, "commands require an active run of the user", func(t *testing.T, b bench) {
 		run, over, hidden := b.ask("s", "q"), b.ask("t", "q"), b.ask("u", "q")
 		b.finish(over.ID)
 		b.mustHide("u")

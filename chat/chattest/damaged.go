@@ -14,12 +14,12 @@ type Spoil func(runID string)
 // TestDamaged checks that a run with a damaged or missing stored request hides no other run and stays visible. open
 // returns an empty store, and functions that damage a run's stored request or delete its row.
 func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, breakText, removeText Spoil)) {
-	t.Run("a request that can't be read", func(t *testing.T) {
+	t.Run("unreadable request", func(t *testing.T) {
 		t.Parallel()
 		store, spoil, _ := open(t)
 		testDamaged(t, store, spoil)
 	})
-	t.Run("a request whose row is gone", func(t *testing.T) {
+	t.Run("request with a missing row", func(t *testing.T) {
 		t.Parallel()
 		store, _, spoil := open(t)
 		testDamaged(t, store, spoil)

@@ -29,7 +29,7 @@ func reads(t *testing.T, b bench, s chat.Scope, session, run, call string) map[s
 // testScopes checks that another user's objects look like missing ones in every method that takes an id, including
 // the message of the error.
 func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "nothing of another user's is found, in the same words as what is not there", func(
+	parallel(t, open, "other user's data has the error of unknown ids", func(
 		t *testing.T, b bench,
 	) {
 		run := b.ask("s", "secret")
@@ -55,7 +55,7 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "lists hold one's own", func(t *testing.T, b bench) {
+	parallel(t, open, "lists are user-specific", func(t *testing.T, b bench) {
 		b.ask("s", "secret")
 		for _, q := range []chat.SessionQuery{{}, {Text: "secret"}} {
 			if sessions, _, err := b.Sessions(t.Context(), bert, q); err != nil || len(sessions) != 0 {
@@ -63,7 +63,7 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "a sibling of another user's is not found", func(t *testing.T, b bench) {
+	parallel(t, open, "sibling of another user is not found", func(t *testing.T, b bench) {
 		run := b.ask("s", "secret")
 		_, _, err := b.StartRun(t.Context(), bert.User, chat.RunRequest{Sibling: run.ID}, lease())
 		wantCode(t, "StartRun", err, chat.CodeNotFound)
@@ -123,7 +123,7 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 		_, _, err = b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "s"}, lease())
 		wantCode(t, "StartRun in anna's own hidden session", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "questions of two users wait in sessions of one id", func(t *testing.T, b bench) {
+	parallel(t, open, "queues of two users with one session id", func(t *testing.T, b bench) {
 		ends := map[string]string{}
 		for _, s := range []chat.Scope{anna, bert} {
 			run, _, err := b.StartRun(t.Context(), s.User, chat.RunRequest{SessionID: "s", Message: "first"}, lease())
@@ -151,7 +151,7 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("TakeQueued of bert's = %+v, %v, %v", q, ok, err)
 		}
 	})
-	parallel(t, open, "many users start sessions of one id at once", func(t *testing.T, b bench) {
+	parallel(t, open, "concurrent sessions of many users with one id", func(t *testing.T, b bench) {
 		var wg sync.WaitGroup
 		for i := range 24 {
 			wg.Go(func() {

@@ -32,21 +32,21 @@ func TestStore(t *testing.T, open func(*testing.T) chat.Store) {
 	}{
 		{"runs", testRuns},
 		{"idempotency keys", testKeys},
-		{"the log", testAppend},
-		{"reading the log", testEvents},
+		{"log", testAppend},
+		{"log reads", testEvents},
 		{"leases", testLeases},
 		{"commands", testCommands},
 		{"sessions", testSessions},
-		{"lists of sessions", testLists},
+		{"session lists", testLists},
 		{"branches", testBranches},
-		{"deleting", testDeletes},
+		{"deletion", testDeletes},
 		{"scopes", testScopes},
 		{"feedback", testFeedback},
-		{"links to answers", testShares},
-		{"waiting questions", testQueue},
+		{"share links", testShares},
+		{"queued questions", testQueue},
 		{"limits", testLimits},
-		{"kept questions", testStanding},
-		{"tables over documents", testGrids},
+		{"standing questions", testStanding},
+		{"grids", testGrids},
 		{"webhooks", testWebhooks},
 	} {
 		t.Run(concern.name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func oneTo(n int) []int64 {
 // testDeletes checks both steps of a deletion: hiding, which can be undone and does not affect running runs, and
 // Purge, after which keys and numbers can be reused.
 func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "a hidden session and all in it are not found", func(t *testing.T, b bench) {
+	parallel(t, open, "hidden session and its data are not found", func(t *testing.T, b bench) {
 		run := b.ask("s", "q")
 		b.mustAppend(run.ID, chat.Step{CallID: "c", Truncated: true, Full: json.RawMessage(`{}`)})
 		b.mustHide("s")
@@ -211,7 +211,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 		_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "s"}, lease())
 		wantCode(t, "StartRun in it", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "a restored session is as before, and its run went on", func(t *testing.T, b bench) {
+	parallel(t, open, "restored session is unchanged and its run continued", func(t *testing.T, b bench) {
 		run := b.ask("s", "q")
 		b.mustHide("s")
 		b.mustAppend(run.ID, deltas(1)...)
@@ -224,7 +224,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		wantCode(t, "RestoreSession of what is not hidden", b.RestoreSession(t.Context(), anna, "s"), chat.CodeNotFound)
 	})
-	parallel(t, open, "Purge removes what was hidden before, for good", func(t *testing.T, b bench) {
+	parallel(t, open, "Purge deletes hidden sessions", func(t *testing.T, b bench) {
 		kept := b.ask("kept", "q")
 		run := b.ask("s", "q") // the newest: a store may reuse its number
 		b.mustAppend(run.ID, deltas(5)...)
@@ -246,7 +246,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Error("new session under the old id is not empty")
 		}
 	})
-	parallel(t, open, "Purge removes idle sessions, but not while they run", func(t *testing.T, b bench) {
+	parallel(t, open, "Purge deletes idle sessions without active runs", func(t *testing.T, b bench) {
 		b.finish(b.ask("idle", "q").ID)
 		b.ask("running", "q")
 		soon := time.Now().Add(time.Minute)
@@ -261,7 +261,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("left: %v, want the running one", got)
 		}
 	})
-	parallel(t, open, "Purge counts many, and their keys are free again", func(t *testing.T, b bench) {
+	parallel(t, open, "Purge counts sessions and frees their keys", func(t *testing.T, b bench) {
 		req := chat.RunRequest{Message: "q", IdempotencyKey: "key"}
 		first, _, err := b.StartRun(t.Context(), anna.User, req, lease())
 		if err != nil {
@@ -284,7 +284,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 // testAppend checks that a log is numbered without gaps across writers, that an append is atomic, and that nothing
 // follows a run's end. A store without a lock on the run's row fails the concurrent cases.
 func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "events are numbered from 1 and come back as appended", func(t *testing.T, b bench) {
+	parallel(t, open, "events are numbered from 1 and round trip", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		appended := b.mustAppend(
 			run.ID, chat.RunStarted{Question: "<q> \u2028 ü"}, chat.AnswerDelta{Text: "a\r\n\r\nb"},
@@ -308,7 +308,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("numbers = %v, want 1 to 120", got)
 		}
 	})
-	parallel(t, open, "runs don't share numbers", func(t *testing.T, b bench) {
+	parallel(t, open, "runs have separate numbers", func(t *testing.T, b bench) {
 		one, two := b.ask("s", "q"), b.ask("s", "q")
 		var wg sync.WaitGroup
 		for _, run := range []chat.Run{one, two} {
@@ -325,7 +325,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "nothing follows the end of a run", func(t *testing.T, b bench) {
+	parallel(t, open, "no event follows the end of a run", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		_, err := b.Append(
 			t.Context(), owner, run.ID, chat.RunDone{Status: chat.RunCompleted}, chat.AnswerDelta{Text: "late"},
@@ -340,7 +340,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d events, want the end alone", len(got))
 		}
 	})
-	parallel(t, open, "of many ends one wins", func(t *testing.T, b bench) {
+	parallel(t, open, "one of many ends wins", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -359,7 +359,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d ends succeeded and %d are stored, want one", won, len(events))
 		}
 	})
-	parallel(t, open, "a failed append leaves nothing", func(t *testing.T, b bench) {
+	parallel(t, open, "failed append leaves nothing", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		_, err := b.Append(t.Context(), owner, run.ID, chat.AnswerDelta{Text: "x"}, chat.Reset{})
 		wantCode(t, "a reset", err, chat.CodeInvalid)
@@ -373,20 +373,20 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d events, want none", len(got))
 		}
 	})
-	parallel(t, open, "an append needs the lease and a run", func(t *testing.T, b bench) {
+	parallel(t, open, "append requires the lease and a run", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		_, err := b.Append(t.Context(), "server-2", run.ID, deltas(1)...)
 		wantCode(t, "another server", err, chat.CodeConflict)
 		_, err = b.Append(t.Context(), owner, chat.NewID(), deltas(1)...)
 		wantCode(t, "an unknown run", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "an append of nothing stores nothing", func(t *testing.T, b bench) {
+	parallel(t, open, "empty append stores nothing", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		if events := b.mustAppend(run.ID); len(events) != 0 || len(b.mustEvents(run.ID, 0, 0)) != 0 {
 			t.Error("got events, want none")
 		}
 	})
-	parallel(t, open, "the whole output of a cut step is kept beside the log", func(t *testing.T, b bench) {
+	parallel(t, open, "full output of a truncated step is stored separately", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		full := json.RawMessage(`{"results": ["a", "ü"]}`)
 		b.mustAppend(run.ID,
@@ -405,7 +405,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 // testEvents checks reads: from every position, before and after a run's end, exactly the later events are returned.
 // Resuming a stream depends on it.
 func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "after every position comes exactly the rest, before and after the end", func(
+	parallel(t, open, "every position is followed by the exact rest", func(
 		t *testing.T, b bench,
 	) {
 		const n = 30
@@ -422,7 +422,7 @@ func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 		b.finish(run.ID)
 		check(n)
 	})
-	parallel(t, open, "positions that can't be have nothing behind them, or everything", func(t *testing.T, b bench) {
+	parallel(t, open, "invalid positions are followed by nothing or everything", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, deltas(3)...)
 		b.mustAppend(b.ask("", "next").ID, deltas(3)...) // adjacent events of another run
@@ -433,7 +433,7 @@ func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "a page has 200 events unless asked otherwise, and at most 1000", func(t *testing.T, b bench) {
+	parallel(t, open, "page has 200 events by default and at most 1000", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, deltas(1001)...)
 		for limit, want := range map[int]int{0: chat.DefaultPage, 1: 1, 999: 999, 1000: 1000, 5000: chat.MaxPage} {
@@ -442,12 +442,12 @@ func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "a run without events has none", func(t *testing.T, b bench) {
+	parallel(t, open, "run without events", func(t *testing.T, b bench) {
 		if got := b.mustEvents(b.ask("", "q").ID, 0, 0); len(got) != 0 {
 			t.Errorf("events = %v", got)
 		}
 	})
-	parallel(t, open, "the time of an event is UTC in whole microseconds", func(t *testing.T, b bench) {
+	parallel(t, open, "event time is UTC in whole microseconds", func(t *testing.T, b bench) {
 		run := b.ask("", "q")
 		at := b.mustAppend(run.ID, deltas(1)...)[0].At
 		if at.Location().String() != "UTC" || at.Nanosecond()%1000 != 0 || at.IsZero() {

@@ -41,7 +41,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return q
 	}
-	parallel(t, open, "questions wait for the run and are taken in order", func(t *testing.T, b bench) {
+	parallel(t, open, "questions wait for the run in order", func(t *testing.T, b bench) {
 		run := b.ask("s", "zero")
 		one := enqueue(b, "s", "one")
 		enqueue(b, "s", "two")
@@ -71,7 +71,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		take(b, "")
 	})
-	parallel(t, open, "one waits until it is changed when it could not be sent", func(t *testing.T, b bench) {
+	parallel(t, open, "unsendable question waits until edited", func(t *testing.T, b bench) {
 		b.finish(b.ask("s", "zero").ID)
 		one := enqueue(b, "s", "one")
 		enqueue(b, "s", "two")
@@ -91,7 +91,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("edited question = %+v", q)
 		}
 	})
-	parallel(t, open, "they can be put first and removed until they are taken", func(t *testing.T, b bench) {
+	parallel(t, open, "questions can be moved first and removed", func(t *testing.T, b bench) {
 		run := b.ask("s", "zero")
 		one, two, three := enqueue(b, "s", "one"), enqueue(b, "s", "two"), enqueue(b, "s", "three")
 		if err := b.MoveQueuedFirst(t.Context(), anna, "s", three.ID); err != nil {
@@ -112,7 +112,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("other question: %v", err)
 		}
 	})
-	parallel(t, open, "one that was taken too early waits as before", func(t *testing.T, b bench) {
+	parallel(t, open, "question taken too early is requeued", func(t *testing.T, b bench) {
 		b.finish(b.ask("s", "zero").ID)
 		one := enqueue(b, "s", "one")
 		take(b, "one")
@@ -127,7 +127,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("DropQueued: %v", err)
 		}
 	})
-	parallel(t, open, "a few may wait, one key is one question", func(t *testing.T, b bench) {
+	parallel(t, open, "queue limit and idempotency key", func(t *testing.T, b bench) {
 		b.ask("s", "zero")
 		var wg sync.WaitGroup
 		for i := range chat.MaxQueued + 5 {
@@ -155,7 +155,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = b.Enqueue(t.Context(), anna, req)
 		wantCode(t, "another question under the key", err, chat.CodeKeyReused)
 	})
-	parallel(t, open, "they are their user's alone", func(t *testing.T, b bench) {
+	parallel(t, open, "user isolation", func(t *testing.T, b bench) {
 		b.ask("s", "zero")
 		one := enqueue(b, "s", "one")
 		_, err := b.Enqueue(t.Context(), bert, chat.RunRequest{SessionID: "s", Message: "x"})

@@ -83,7 +83,7 @@ func (b bench) greeted(s chat.Scope, at time.Time) {
 func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	later := at.Add(time.Hour)
-	parallel(t, open, "a webhook is its user's, and is set in the place of another", func(t *testing.T, b bench) {
+	parallel(t, open, "webhook is user-specific and replaces the previous one", func(t *testing.T, b bench) {
 		_, err := b.Webhook(t.Context(), anna)
 		wantCode(t, "before it is set", err, chat.CodeNotFound)
 		b.webhook(anna, oneHook, at)
@@ -112,7 +112,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("claimed %+v, want nothing", list)
 		}
 	})
-	parallel(t, open, "a change is owed once, and one without a webhook never", func(t *testing.T, b bench) {
+	parallel(t, open, "change is queued once, and never without a webhook", func(t *testing.T, b bench) {
 		b.changed(bert, at, "his")
 		b.greeted(anna, at)
 		kept := b.changed(anna, at, "hers")
@@ -142,7 +142,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d wait, want what is owed for a question to go with it", h.Waiting)
 		}
 	})
-	parallel(t, open, "what fails is due later, and lost when it is given up", func(t *testing.T, b bench) {
+	parallel(t, open, "failed message is retried, then dropped", func(t *testing.T, b bench) {
 		b.greeted(anna, at)
 		b.changed(anna, at, "c")
 		n := b.claim(at)[0]
@@ -170,7 +170,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Webhook = %+v, want a fresh one", h)
 		}
 	})
-	parallel(t, open, "each user's longest due goes to one, and on when that one died", func(t *testing.T, b bench) {
+	parallel(t, open, "longest due message is claimed once, and again after a crash", func(t *testing.T, b bench) {
 		b.greeted(anna, at)
 		b.greeted(bert, at)
 		b.changed(anna, at, "a")
@@ -203,7 +203,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "what was owed goes to an address that is set anew", func(t *testing.T, b bench) {
+	parallel(t, open, "pending messages go to the new address", func(t *testing.T, b bench) {
 		b.greeted(anna, at)
 		b.changed(anna, at, "c")
 		old := b.claim(at)[0]
@@ -219,7 +219,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("claimed %+v, want the change and that it was set", got)
 		}
 	})
-	parallel(t, open, "no more wait than may", func(t *testing.T, b bench) {
+	parallel(t, open, "queue limit", func(t *testing.T, b bench) {
 		b.greeted(anna, at)
 		ids := make([]string, chat.MaxNotices+2)
 		for i := range ids {

@@ -18,7 +18,7 @@ import (
 func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 	// A one-byte reader detects stores that expect the whole body in one Read. Browsers seek when they resume a
 	// download.
-	t.Run("what was put can be opened under its hash, from any place", func(t *testing.T) {
+	t.Run("blob is opened by hash", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
 		for _, body := range []string{"", "short", strings.Repeat("0123456789", 50_000)} {
@@ -35,7 +35,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		}
 	})
 	// Rejected bytes must not be stored: no removal would delete them.
-	t.Run("the limit is the last size that is taken", func(t *testing.T) {
+	t.Run("limit is inclusive", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
 		if _, size, err := bs.Put(t.Context(), strings.NewReader("12345"), 5); err != nil || size != 5 {
@@ -47,7 +47,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		wantCode(t, "Open of what was refused", err, chat.CodeNotFound)
 	})
 	// One byte more must be read to detect that the limit is exceeded.
-	t.Run("an endless body is read no further than the limit", func(t *testing.T) {
+	t.Run("endless body is read up to the limit", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
 		read := &counter{}
@@ -58,7 +58,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 		}
 	})
 	// The error is the uploader's and must be distinguishable from a disk error.
-	t.Run("a body that breaks off stores nothing and keeps its error", func(t *testing.T) {
+	t.Run("truncated body stores nothing and returns its error", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
 		broken := errors.New("the line went dead")
@@ -76,7 +76,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 	})
 	// Concurrent uploads of one file race for the same name. One Delete removes the blob for all:
 	// Documents.BytesInUse reports whether it is still in use.
-	t.Run("the same bytes at once are one blob", func(t *testing.T) {
+	t.Run("concurrent puts of the same bytes are one blob", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
 		body := bytes.Repeat([]byte("same"), 10_000)
@@ -100,7 +100,7 @@ func TestBlobs(t *testing.T, open func(*testing.T) corpus.Blobs) {
 	})
 	// Names come from databases, but path traversal must fail nevertheless. Deleting a missing blob is not an
 	// error, since a removal may be retried.
-	t.Run("only hashes name blobs", func(t *testing.T) {
+	t.Run("blob names are hashes", func(t *testing.T) {
 		t.Parallel()
 		bs := open(t)
 		for _, name := range []string{

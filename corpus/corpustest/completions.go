@@ -22,7 +22,7 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 	}
 	// Ties are in alphabetical order. Impossible prefixes return nothing, and no error: they are unvalidated user
 	// input.
-	t.Run("terms that begin with a prefix come in the order of how many passages hold them", func(t *testing.T) {
+	t.Run("completions are ordered by passage count", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		ingest(t, st.Documents, file("a.md", ""), "claus claim", "claus clamp", "class")
@@ -40,7 +40,7 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		wantStrings(t, "none wanted", completions(t, st, alice, "cla", 0), nil)
 	})
 	// A completion must not reveal the contents of other users' documents.
-	t.Run("terms of other users stay unknown", func(t *testing.T) {
+	t.Run("terms of other users are unknown", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		theirs := file("theirs.md", "")
@@ -50,7 +50,7 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		ingest(t, st.Documents, file("own.md", ""), "sector")
 		wantStrings(t, "own documents", completions(t, st, alice, "sec", 9), []string{"sector"})
 	})
-	t.Run("they are found behind the many passages of a frequent term", func(t *testing.T) {
+	t.Run("completions are found behind a frequent term", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		// "the" occurs so often that its posting list takes rows of its own
@@ -66,7 +66,7 @@ func testCompletions(t *testing.T, open func(*testing.T) LexicalStores) {
 		wantStrings(t, "theo", completions(t, st, alice, "theo", 9), []string{"theory"})
 	})
 	// Until then a word of a removed document may still be offered, because the index is written in segments.
-	t.Run("what was removed for good goes with its segment, and what is new is there at once", func(t *testing.T) {
+	t.Run("purged passages are merged away, and new ones are visible", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		d := ingest(t, st.Documents, file("a.md", ""), "gutter")

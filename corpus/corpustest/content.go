@@ -17,7 +17,7 @@ import (
 func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// The uploader's metadata overrides the file's. The text has characters of one to four bytes, and offsets count
 	// runes.
-	t.Run("everything comes back as it was put", func(t *testing.T) {
+	t.Run("content round trip", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		in := file("a.pdf", "bytes")
@@ -59,7 +59,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// The content exceeds one database row, so it must be split and joined.
-	t.Run("a large content comes back as it was put", func(t *testing.T) {
+	t.Run("large content round trip", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("large.md", "bytes"))
@@ -86,7 +86,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// The page displays such a document during its ingestion.
-	t.Run("a document without content has none, which is no error", func(t *testing.T) {
+	t.Run("document without content is no error", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("a.md", "x"))
@@ -102,7 +102,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// The library fails such a file with NoText before it calls the store, but the store must not depend on that.
-	t.Run("a document may have no passages", func(t *testing.T) {
+	t.Run("document without passages", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		if d := ingest(t, ds, file("a.md", "")); d.State != corpus.StateReady || d.Passages != 0 {
@@ -111,7 +111,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 	// A negative end means the end of the document. Missing IDs are skipped: passages may be replaced during a
 	// search.
-	t.Run("passages come by range and by id in the order asked", func(t *testing.T) {
+	t.Run("passages by range and id keep the requested order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "p0", "p1", "p2", "p3")
@@ -130,7 +130,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 	// Words are packed in blocks and unpacked only for a range, so the test includes ranges across blocks.
 	// Coordinates are accurate to 1/65535, see corpus.PackWords.
-	t.Run("words come by the range they overlap, in order", func(t *testing.T) {
+	t.Run("words by overlapping range are in order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		const n = 10000
@@ -162,7 +162,7 @@ func testContent(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Characters of one to four bytes, so that a split at a fixed number of bytes would split a character.
-	t.Run("a long text comes back whole", func(t *testing.T) {
+	t.Run("long text round trip", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("a.md", "long"))
@@ -191,7 +191,7 @@ func passageIDs(t *testing.T, ds corpus.Documents, id string, from, to int) (ids
 // testReplace tests that a new version replaces the old one atomically.
 func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// Ingestion of a new version may take minutes, and the old one is queried meanwhile.
-	t.Run("the old content serves until the new one replaces it", func(t *testing.T) {
+	t.Run("old content serves until replaced", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		old := ingest(t, ds, file("a.md", ""), "old words", "more old words")
@@ -213,7 +213,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// A worker that died after it stored the content stores it again.
-	t.Run("the same content again changes nothing", func(t *testing.T) {
+	t.Run("same content is a no-op", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "p0", "p1")
@@ -225,7 +225,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// 300 passages take several rows, which detects reads outside of a transaction.
-	t.Run("readers see one version or the other, never parts of both", func(t *testing.T) {
+	t.Run("readers see one consistent version", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		versions := [2][]string{}
@@ -270,7 +270,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// The document may have been purged during its ingestion, which the worker learns from this error.
-	t.Run("a document that is not there takes no content", func(t *testing.T) {
+	t.Run("unknown document rejects content", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		wantCode(t, "PutContent", ds.PutContent(
@@ -278,7 +278,7 @@ func testReplace(t *testing.T, open func(*testing.T) corpus.Documents) {
 		), chat.CodeNotFound)
 	})
 	// The failure occurs after parts of the content were written.
-	t.Run("content that can't be stored leaves the old one serving", func(t *testing.T) {
+	t.Run("failed content keeps the old one serving", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "old words")

@@ -33,7 +33,7 @@ func TestDocuments(t *testing.T, open func(*testing.T) corpus.Documents) {
 // document.
 func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// Put and Get return the same document, except for Fresh, which only Put sets.
-	t.Run("a new document is queued under a fresh id, with everything that was given", func(t *testing.T) {
+	t.Run("new document is queued under a new id with all fields", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		in := file("notes/roof.md", "tiles")
@@ -60,7 +60,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// A second copy of a file must not duplicate search results. The first path is kept.
-	t.Run("the same bytes under another path are the existing document", func(t *testing.T) {
+	t.Run("same bytes under another path are the existing document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		first := mustPut(t, ds, file("a.md", "same"))
@@ -74,7 +74,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 	// Nil metadata keeps the existing values, other metadata replaces earlier values, and metadata extracted from
 	// the file is kept in both cases. MetaIfFresh is for default values.
-	t.Run("the same bytes with other meta give the document that meta", func(t *testing.T) {
+	t.Run("same bytes with other metadata update it", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		in := file("a.md", "")
@@ -129,7 +129,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Whether bytes exist elsewhere must not be visible.
-	t.Run("the same bytes in another namespace or of another user are another document", func(t *testing.T) {
+	t.Run("same bytes in another scope are another document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		first := mustPut(t, ds, file("a.md", "same"))
@@ -141,7 +141,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Users retry by adding the file again.
-	t.Run("the same bytes queue a failed or cancelled document again", func(t *testing.T) {
+	t.Run("same bytes requeue a failed or cancelled document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("a.md", "same"))
@@ -161,7 +161,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// The ID is kept, so that links and citations stay valid.
-	t.Run("other bytes under the same path are a new version of the document", func(t *testing.T) {
+	t.Run("other bytes under the same path are a new version", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "old words")
@@ -172,7 +172,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// The file is not ingested again: its content exists until the purge.
-	t.Run("the same bytes restore a deleted document", func(t *testing.T) {
+	t.Run("same bytes restore a deleted document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "old words")
@@ -188,7 +188,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Another name may mean another format, so the file is ingested again.
-	t.Run("the same bytes restore a deleted document under another name as that", func(t *testing.T) {
+	t.Run("same bytes restore a deleted document under a new name", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "old words")
@@ -203,7 +203,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Only the database can decide a race.
-	t.Run("many puts of the same bytes at once make one document", func(t *testing.T) {
+	t.Run("concurrent puts of the same bytes make one document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		const n = 16
@@ -229,7 +229,7 @@ func testPut(t *testing.T, open func(*testing.T) corpus.Documents) {
 // testStates tests the state transitions. Each update names its version by hash.
 func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// The page displays all three, also after a restart.
-	t.Run("a state is kept with its progress and its failure", func(t *testing.T) {
+	t.Run("state is stored with progress and failure", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("a.md", "x"))
@@ -246,7 +246,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// A document that is retried must not show its old failure.
-	t.Run("a failure belongs to the failed state only", func(t *testing.T) {
+	t.Run("only failed state has a failure", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := mustPut(t, ds, file("a.md", "x"))
@@ -256,7 +256,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		wantCode(t, "SetState(parsing, failure)", err, chat.CodeInvalid)
 	})
 	// Conflicts tell a worker that its work is outdated.
-	t.Run("a version that was replaced or cancelled can't move any more", func(t *testing.T) {
+	t.Run("replaced or cancelled version is final", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		old := mustPut(t, ds, file("a.md", "old"))
@@ -283,7 +283,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Two workers may run the same job for a while, if one was presumed dead.
-	t.Run("a late worker can't take a version back that is ready", func(t *testing.T) {
+	t.Run("late worker cannot reset a ready version", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "words")
@@ -301,14 +301,14 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// A ready document has no work to cancel; Delete removes its content.
-	t.Run("only what is under way can be cancelled", func(t *testing.T) {
+	t.Run("only active versions can be cancelled", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "words")
 		wantCode(t, "Cancel of a ready document", ds.Cancel(t.Context(), alice, d.ID), chat.CodeConflict)
 	})
 	// The old version is complete and ready, since it was served all the time.
-	t.Run("cancelling a new version goes back to the old one", func(t *testing.T) {
+	t.Run("cancellation restores the old version", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		old := ingest(t, ds, file("a.md", ""), "old words")
@@ -324,7 +324,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Reread is for a newer extractor; the content's vectors are created again.
-	t.Run("a ready document can be read again, and serves meanwhile", func(t *testing.T) {
+	t.Run("ready document can be reingested while serving", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "old words")
@@ -344,7 +344,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// A document can be found by words long before all its vectors exist.
-	t.Run("the semantic state is apart from the state", func(t *testing.T) {
+	t.Run("semantic state is independent", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "words")

@@ -57,7 +57,7 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 		})
 	}
 	// A conversation may be restricted to some of a user's namespaces.
-	t.Run("a scope of several namespaces sees all of them and no more", func(t *testing.T) {
+	t.Run("scope of several namespaces", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		for _, namespace := range []string{"one", "two", "three"} {
@@ -76,7 +76,7 @@ func testScope(t *testing.T, open func(*testing.T) corpus.Documents) {
 // can be cited, but are not listed among a user's documents.
 func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// A scope of all namespaces does not include hidden ones.
-	t.Run("a hidden namespace is found by id and by its name only", func(t *testing.T) {
+	t.Run("hidden namespace is found by id and name only", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		ingest(t, ds, file("shown.md", ""), "words")
@@ -113,7 +113,7 @@ func testHidden(t *testing.T, open func(*testing.T) corpus.Documents) {
 // testDelete checks the two steps of a deletion: hide immediately, purge later.
 func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// Until the purge the page offers to undo the deletion, so all data is kept.
-	t.Run("a deleted document is hidden from everything until it is restored", func(t *testing.T) {
+	t.Run("deleted document is hidden until restored", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "words")
@@ -143,7 +143,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 	})
 	// A blob may be deleted only if BytesInUse is false. A wrong true wastes disk space, a wrong false loses a
 	// user's file.
-	t.Run("bytes are in use as long as a document has them, hidden or not", func(t *testing.T) {
+	t.Run("bytes are in use while any document has them", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		used := func(what, sha256 string, want bool) {
@@ -177,7 +177,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		used("a purged document", v.SHA256, false)
 	})
 	// Restore must not replace the document that now has the path.
-	t.Run("a path is free again when its document is deleted", func(t *testing.T) {
+	t.Run("path of a deleted document is free", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "words")
@@ -188,7 +188,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 		wantCode(t, "Restore onto a taken path", ds.Restore(t.Context(), alice, d.ID), chat.CodeConflict)
 	})
 	// Data outside the database, such as vectors and originals, is listed as removals for the library.
-	t.Run("purge removes for good what was hidden before", func(t *testing.T) {
+	t.Run("purge deletes hidden documents", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		gone := ingest(t, ds, file("gone.md", ""), "words")
@@ -218,7 +218,7 @@ func testDelete(t *testing.T, open func(*testing.T) corpus.Documents) {
 // testVersion checks Version, the cache key of search results: a cached result is valid while the number is the
 // same.
 func testVersion(t *testing.T, open func(*testing.T) corpus.Documents) {
-	t.Run("the version changes with whatever a search could see, and only for that user", func(t *testing.T) {
+	t.Run("version changes with searchable data of its user", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		var d corpus.Document

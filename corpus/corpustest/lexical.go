@@ -60,7 +60,7 @@ func (st LexicalStores) found(t *testing.T, s chat.Scope, q corpus.LexicalQuery,
 // testRanking tests only the order: scores differ between stores and their versions.
 func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 	// These are the two factors of BM25: term frequency and inverse document frequency.
-	t.Run("more and rarer terms are better", func(t *testing.T) {
+	t.Run("more and rarer terms score higher", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		ingest(t, st.Documents, file(
@@ -83,7 +83,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 	})
 	// The best hit may still be a poor match, which only Share shows. The bounds are wide, since they must hold for
 	// every implementation.
-	t.Run("a share says how much of the words a passage has", func(t *testing.T) {
+	t.Run("share is the matched part of the words", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		ingest(t, st.Documents, file("a.md", ""), "roof gutter tiles slate", "roof house garden fence",
@@ -106,7 +106,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 	})
 	// The better passage has the word only in its title, which detects a store that does not index titles.
-	t.Run("the title counts more than the body", func(t *testing.T) {
+	t.Run("title outweighs body", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		d := mustPut(t, st.Documents, file("a.md", "x"))
@@ -117,7 +117,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		wantStrings(t, "slate", got, []string{"one two three four five", "one two three four slate"})
 	})
 	// Without a tie-break, pages of results would change between requests.
-	t.Run("equals are ordered by passage id, and k cuts", func(t *testing.T) {
+	t.Run("ties are ordered by passage id within k", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		for i := range 5 {
@@ -140,7 +140,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 	})
 	// A store must not tokenise or fold terms: package text has done that, for documents and queries alike.
-	t.Run("terms of any script and with marks are found as they are, and only so", func(t *testing.T) {
+	t.Run("terms of any script match exactly", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		words := []string{
@@ -180,7 +180,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 		wantStrings(t, "roof", st.found(t, alice, terms("roof", `"`, ""), 10), []string{"roof tiles"})
 	})
 	// Such words may be skipped for speed, but not if the query has no others.
-	t.Run("a word in nearly every passage still finds them when it is all there is", func(t *testing.T) {
+	t.Run("frequent word alone finds its passages", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		var texts []string
@@ -203,7 +203,7 @@ func testRanking(t *testing.T, open func(*testing.T) LexicalStores) {
 // testPhrases tests quoted words: passages must have all phrases, in any order.
 func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
 	// Sort the results before comparing, since a store may score a phrase's words or not.
-	t.Run("a phrase must occur exactly, in order", func(t *testing.T) {
+	t.Run("phrase matches exactly", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		ingest(t, st.Documents, file(
@@ -237,7 +237,7 @@ func testPhrases(t *testing.T, open func(*testing.T) LexicalStores) {
 
 // testLexicalScope tests that a search returns exactly the matches within its scope.
 func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
-	t.Run("only the scope's passages are found", func(t *testing.T) {
+	t.Run("search is limited to passages in scope", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		mine, other, theirs, captured := file("mine.md", ""), file("other.md", ""), file(
@@ -269,7 +269,7 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 		}
 	})
 	// This detects a store that filters only after it has selected the k best.
-	t.Run("much better passages out of scope don't push others out", func(t *testing.T) {
+	t.Run("passages out of scope do not displace others", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		theirs := file("theirs.md", "")
@@ -288,7 +288,7 @@ func testLexicalScope(t *testing.T, open func(*testing.T) LexicalStores) {
 // testLexicalFresh tests that indexes reflect each change immediately: users ask about a file right after adding
 // it.
 func testLexicalFresh(t *testing.T, open func(*testing.T) LexicalStores) {
-	t.Run("a search sees each change at once", func(t *testing.T) {
+	t.Run("search sees each change immediately", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		roof := func(want ...string) {
@@ -327,7 +327,7 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 	}
 	// Each is one edit or spelling variant away from the correct term. "assurance" and "conditional" are less
 	// similar.
-	t.Run("a mistyped term finds what was meant, most alike first", func(t *testing.T) {
+	t.Run("typo finds similar terms in order", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		ingest(t, st.Documents, file(
@@ -347,7 +347,7 @@ func testSimilar(t *testing.T, open func(*testing.T) LexicalStores) {
 		wantStrings(t, "hostile", similar(t, st, alice, `" OR 1=1 --`, 5), nil)
 	})
 	// A suggestion is a word from a document, which the user must be allowed to read.
-	t.Run("words of other users, other namespaces and hidden documents stay unknown", func(t *testing.T) {
+	t.Run("words out of scope are unknown", func(t *testing.T) {
 		t.Parallel()
 		st := open(t)
 		theirs, other := file("theirs.md", ""), file("other.md", "")

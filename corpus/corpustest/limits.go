@@ -26,7 +26,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	}
 	// A new version counts as a file; the same bytes do not.
-	t.Run("a user can add so many files in a day, and what is there already counts once", func(t *testing.T) {
+	t.Run("daily file limit counts duplicates once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		ds.SetLimits(chat.Limits{chat.FilesPerDay: 2})
@@ -63,7 +63,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Otherwise alternating uploads and deletions would evade the limit.
-	t.Run("a user can add so many bytes in a day, and a deletion gives none back", func(t *testing.T) {
+	t.Run("daily byte limit counts deleted files", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		ds.SetLimits(chat.Limits{chat.UploadMiBPerDay: 3})
@@ -77,7 +77,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustPut(t, ds, sized("alice", "c.md", 1<<20))
 	})
 	// A deleted document still uses disk space while it can be restored.
-	t.Run("a user's documents take so much in all, until some are gone for good", func(t *testing.T) {
+	t.Run("storage quota is released by a purge", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		ds.SetLimits(chat.Limits{chat.DiskMiB: 3})
@@ -96,7 +96,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustPut(t, ds, sized("alice", "b.md", 1<<20))
 	})
 	// The limit on runs bounds these pages.
-	t.Run("a page that a run reads is not an upload", func(t *testing.T) {
+	t.Run("captured page is not an upload", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		ds.SetLimits(chat.Limits{chat.FilesPerDay: 1, chat.UploadMiBPerDay: 1, chat.DiskMiB: 1})
@@ -107,7 +107,7 @@ func testLimits(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Separate statements for counting and inserting would have a race.
-	t.Run("parallel puts get what there is room for, and no more", func(t *testing.T) {
+	t.Run("parallel puts respect the limit", func(t *testing.T) {
 		t.Parallel()
 		// Each limit allows seven of these files of one MiB.
 		for _, limits := range []chat.Limits{{chat.FilesPerDay: 7}, {chat.UploadMiBPerDay: 7}, {chat.DiskMiB: 7}} {

@@ -27,7 +27,7 @@ func list(t *testing.T, ds corpus.Documents, s chat.Scope, f corpus.Filter) (pat
 // testList tests the document list: sorting, pagination, filters and counts.
 func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// Titles that differ only in case are sorted by age, so that the order is stable across pages.
-	t.Run("pages follow each other without gaps or repeats, in every order", func(t *testing.T) {
+	t.Run("pages have no gaps or duplicates in any order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		// Seven documents in pages of three: two full pages and a partial one. Titles are (3i mod 7)/2, so three
@@ -55,7 +55,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// An empty last page would be displayed as such.
-	t.Run("a full last page has no next one", func(t *testing.T) {
+	t.Run("full last page has no cursor", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		mustPut(t, ds, file("a.md", "a"))
@@ -64,7 +64,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Cursors come from clients and are not trusted.
-	t.Run("an order or a cursor that can't be is refused", func(t *testing.T) {
+	t.Run("invalid order or cursor is rejected", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		_, _, err := ds.List(t.Context(), alice, corpus.Filter{Sort: "size"})
@@ -143,7 +143,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// These values are offered as filters. Numbers and nested values are not included.
-	t.Run("the texts under a key of the meta", func(t *testing.T) {
+	t.Run("metadata texts by key", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		for name, author := range map[string]any{
@@ -171,7 +171,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// Dates are strings that begin with a year; less exact ones match every range that overlaps them.
-	t.Run("the date of a document selects", func(t *testing.T) {
+	t.Run("document date filters", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		for name, meta := range map[string]map[string]any{
@@ -244,7 +244,7 @@ func testList(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// The order is by bytes, so that both databases agree.
-	t.Run("Namespaces are those that have documents, in order", func(t *testing.T) {
+	t.Run("namespaces with documents are sorted", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		var last corpus.Document

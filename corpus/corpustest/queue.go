@@ -15,7 +15,7 @@ import (
 // share their jobs, like two replicas. Jobs outlive the process that added them. The tests do not sleep.
 func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	// A worker takes only the kinds that it names.
-	t.Run("a user's jobs come oldest first, each kind to its worker", func(t *testing.T) {
+	t.Run("jobs of a user are oldest first by kind", func(t *testing.T) {
 		t.Parallel()
 		q, _ := open(t)
 		enqueue(t, q, corpus.JobIngest, "u1", "d1")
@@ -41,7 +41,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		eventuallyEmpty(t, q)
 	})
 	// An opened document is hastened, without delaying other users' jobs.
-	t.Run("a hastened job changes places with its user's first one", func(t *testing.T) {
+	t.Run("prioritized job swaps with the first of its user", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
 		for _, document := range []string{"d1", "d2", "d3"} {
@@ -67,7 +67,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 	})
 	// Enqueue adds a job although the same one is running, because that one may have read outdated data. Ensure
 	// does not, since one waiting or running job is enough.
-	t.Run("the same job waits once, and again while it is at work", func(t *testing.T) {
+	t.Run("same job is queued once, and again while running", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d1")
@@ -101,7 +101,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 	})
 	// A job that keeps failing must not block others.
-	t.Run("a job that failed comes again, after others", func(t *testing.T) {
+	t.Run("failed job is retried after others", func(t *testing.T) {
 		t.Parallel()
 		q, _ := open(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d1")
@@ -124,7 +124,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		eventuallyEmpty(t, q)
 	})
 	// A server stopped for an update must not count as a failed attempt.
-	t.Run("work cut short goes on elsewhere, and that attempt does not count", func(t *testing.T) {
+	t.Run("interrupted work continues elsewhere without an attempt", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d1")
@@ -140,10 +140,10 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		eventuallyEmpty(t, q)
 	})
-	t.Run("a job is blamed for a death while it was alone at work", func(t *testing.T) { testDeaths(t, open) })
-	t.Run("jobs at work when their process died are done one at a time", func(t *testing.T) { testSuspects(t, open) })
+	t.Run("job running alone is blamed for a crash", func(t *testing.T) { testDeaths(t, open) })
+	t.Run("jobs of a crashed process run one at a time", func(t *testing.T) { testSuspects(t, open) })
 	// The worker may be in another process. The context's cause is ErrCancelled.
-	t.Run("cancelling ends a job wherever it is", func(t *testing.T) {
+	t.Run("cancellation ends a job in any state", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
 		enqueue(t, q, corpus.JobIngest, "u", "d1")
@@ -172,11 +172,11 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		eventuallyEmpty(t, q)
 	})
-	t.Run("one user's thousand uploads do not keep another's one waiting", func(t *testing.T) { testTurns(t, open) })
-	t.Run("a user has no more jobs at work than one may, and another's begins at once",
+	t.Run("thousand uploads do not delay another user", func(t *testing.T) { testTurns(t, open) })
+	t.Run("job limit per user does not delay other users",
 		func(t *testing.T) { testPerUser(t, open) })
 	// Eight goroutines add jobs and eight workers of two queues take them: no job is lost or processed twice.
-	t.Run("each of 500 jobs goes to one of many workers", func(t *testing.T) {
+	t.Run("500 jobs go to one worker each", func(t *testing.T) {
 		t.Parallel()
 		one, two := open(t)
 		// Seven users mix fair scheduling with races between workers.

@@ -15,7 +15,7 @@ import (
 // returned until it is reported as done; removal must be idempotent.
 func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 	// The backoff doubles from 20 seconds up to five minutes, for a bucket or a Milvus that is down.
-	t.Run("a removal comes again, ever later, until it is done", func(t *testing.T) {
+	t.Run("removal is retried with backoff until done", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		d := ingest(t, ds, file("a.md", ""), "words")
@@ -35,7 +35,7 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 		wantRemovals(t, ds, now.Add(time.Hour))
 	})
 	// Only once the new version is ready: before that, it may be cancelled.
-	t.Run("the original of a replaced version is to be removed", func(t *testing.T) {
+	t.Run("original of a replaced version is queued for removal", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		old := ingest(t, ds, file("a.md", ""), "words")
@@ -46,7 +46,7 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustPutContent(t, ds, v.ID, contentOf(v, "new words"))
 		wantRemovals(t, ds, time.Now(), corpus.Removal{SHA256: old.SHA256})
 	})
-	t.Run("the originals of both versions are to be removed with a document", func(t *testing.T) {
+	t.Run("originals of both versions are removed with a document", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		old := ingest(t, ds, file("a.md", ""), "words")
@@ -57,7 +57,7 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 			corpus.Removal{DocumentID: v.ID, SHA256: v.SHA256})
 	})
 	// Bytes stored without a document, such as those of a failed upload, have no other removal.
-	t.Run("an original is abandoned once", func(t *testing.T) {
+	t.Run("original is abandoned once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		r := corpus.Removal{SHA256: hashOf("nobody's")}
@@ -67,7 +67,7 @@ func testRemovals(t *testing.T, open func(*testing.T) corpus.Documents) {
 		wantRemovals(t, ds, time.Now())
 	})
 	// A batch has at most 100, and a returned removal is due again later, so that several processes share the work.
-	t.Run("each of many removals is due once", func(t *testing.T) {
+	t.Run("concurrent removals are due once", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		const n = 150

@@ -48,7 +48,7 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 	// Vectors of different models are comparable but the result is meaningless, so they must be separate. Switching
 	// back to the old model before the new one is complete finds everything; Complete drops the other models'
 	// vectors.
-	t.Run("a model of the same dimension has vectors of its own", func(t *testing.T) {
+	t.Run("model of the same dimension has separate vectors", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)
 		old := of("old")
@@ -76,7 +76,7 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 		counts(t, "the old model after that", late, nil)
 	})
 	// VectorsOf avoids embedding a known text again.
-	t.Run("a text has a vector of each model", func(t *testing.T) {
+	t.Run("text has one vector per model", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)
 		old, fresh := of("old"), of("new")
@@ -91,7 +91,7 @@ func TestVectorModels(t *testing.T, open func(*testing.T) func(model string) cor
 		}
 	})
 	// Dimensions are validated within a model only.
-	t.Run("a model of another dimension stands beside", func(t *testing.T) {
+	t.Run("model of another dimension coexists", func(t *testing.T) {
 		t.Parallel()
 		of := open(t)
 		old, fresh := of("old"), of("new")

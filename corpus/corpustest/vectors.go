@@ -16,7 +16,7 @@ import (
 func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 	// Compare with a brute-force search of 500 random vectors in float64. An approximate index must oversample and
 	// compute exact cosines.
-	t.Run("the nearest come first, with their exact cosines", func(t *testing.T) {
+	t.Run("nearest vectors come first with exact cosines", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		// A fixed seed makes failures reproducible.
@@ -51,7 +51,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 			}
 		}
 	})
-	t.Run("equals are ordered by passage id", func(t *testing.T) {
+	t.Run("ties are ordered by passage id", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{
@@ -62,7 +62,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 9)), []string{"a", "b", "c", "z"})
 	})
 	// Rounding must not exceed 1, which a page would display as 101 %.
-	t.Run("cosines reach from -1 to 1", func(t *testing.T) {
+	t.Run("cosines range from -1 to 1", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		mustDo(t, "Upsert", vs.Upsert(
@@ -76,7 +76,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		}
 	})
 	// Passages of the same text have the same vector: the hash finds it also across users, and reveals only that.
-	t.Run("a vector is known by its text", func(t *testing.T) {
+	t.Run("vector is looked up by text", func(t *testing.T) {
 		t.Parallel()
 		// Hashes are bytes, not text: this one has a zero byte and is invalid UTF-8.
 		vs, hash := open(t), string([]byte{0, 1, 255})
@@ -102,14 +102,14 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantKnown("when it was deleted", 0)
 	})
 	// This is the initial state of every library: no index or collection exists yet.
-	t.Run("an index without vectors finds nothing", func(t *testing.T) {
+	t.Run("index without vectors is empty", func(t *testing.T) {
 		t.Parallel()
 		if hits := mustSearch(t, open(t), alice, []float32{1, 0}, nil, 5); len(hits) > 0 {
 			t.Errorf("hits = %+v", hits)
 		}
 	})
 	// A wrong configuration must not damage existing data.
-	t.Run("other numbers of dimensions are refused", func(t *testing.T) {
+	t.Run("other dimensions are rejected", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
@@ -126,7 +126,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0}, nil, 5)), []string{"a"})
 	})
 	// Stores cache vectors for searches, and must invalidate changed ones.
-	t.Run("a search sees each change at once", func(t *testing.T) {
+	t.Run("search sees each change immediately", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		find := func(what string, want ...string) {
@@ -150,7 +150,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		find("an unknown document deleted", "b")
 	})
 	// This happens when the model is replaced with one of another dimension.
-	t.Run("an emptied index takes another number of dimensions", func(t *testing.T) {
+	t.Run("empty index accepts another dimension", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		mustDo(t, "Upsert", vs.Upsert(t.Context(), []corpus.Vector{vector("a", "d", 1, 0)}))
@@ -160,7 +160,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 		wantStrings(t, "hits", ids(mustSearch(t, vs, alice, []float32{1, 0, 0}, nil, 1)), []string{"a"})
 	})
 	// The hostile names are filter expressions of Milvus.
-	t.Run("only the scope's vectors are found", func(t *testing.T) {
+	t.Run("search is limited to vectors in scope", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		mine, other, theirs := vector("mine", "d1", 1, 0), vector("other", "d2", 1, 0), vector("theirs", "d3", 1, 0)
@@ -188,7 +188,7 @@ func TestVectors(t *testing.T, open func(*testing.T) corpus.Vectors) {
 	})
 	// Forty writes, with a deletion after each tenth, concurrent with searches. With -race this finds data races;
 	// without it, partially written vectors, whose cosine would not be 1.
-	t.Run("searches and writes at the same time are safe", func(t *testing.T) {
+	t.Run("concurrent searches and writes", func(t *testing.T) {
 		t.Parallel()
 		vs := open(t)
 		done := make(chan error, 1)

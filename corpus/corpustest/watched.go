@@ -36,7 +36,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		return got
 	}
 	// Times have a precision of microseconds, the finest of both databases.
-	t.Run("a folder comes back as it was last seen, to its user alone", func(t *testing.T) {
+	t.Run("folder round trip is user-specific", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		put(t, ds, alice.User, seen("/papers", at, corpus.LeftOut{Path: "old.mov", Reason: "was there"}), at)
@@ -52,7 +52,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// SetWatched deletes the user's folders that were not scanned since a time: they are no longer watched.
-	t.Run("folders are listed in order, those of the scope's namespaces that were looked at since", func(t *testing.T) {
+	t.Run("recent folders of the scope are listed in order", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		// The same folder in two namespaces is two; one in a hidden namespace is not listed.
@@ -85,7 +85,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 		}
 	})
 	// A watcher that reports ever new names must not fill the table.
-	t.Run("of many folders the latest stay", func(t *testing.T) {
+	t.Run("latest folders are kept", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		put(t, ds, bob.User, seen("/bob", at.Add(-time.Hour)), at.Add(-2*time.Hour))
@@ -101,7 +101,7 @@ func testWatched(t *testing.T, open func(*testing.T) corpus.Documents) {
 			t.Errorf("another user's folders: %+v, want one", got)
 		}
 	})
-	t.Run("a folder that is dropped is gone, for its user and in its namespace alone", func(t *testing.T) {
+	t.Run("dropped folder is removed for its user and namespace", func(t *testing.T) {
 		t.Parallel()
 		ds := open(t)
 		house := seen("/a", at)

@@ -31,7 +31,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	// A code is single-use: of several concurrent uses only the first gets true. Otherwise two programs would have
 	// tokens for one consent.
-	t.Run("what is put is read, used once and dropped", func(t *testing.T) {
+	t.Run("grants are stored, used once and deleted", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		want := grants.Record{
 			Kind: grants.KindCode, ID: "a", Owner: "g", Made: now, Expires: now.Add(time.Minute),
@@ -78,7 +78,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 	})
 	// The limit keeps a program that registers in a loop from filling the database. A client with a grant is not
 	// evicted by clients without one, even if it is the oldest.
-	t.Run("the oldest beyond most go, but no client that was used", func(t *testing.T) {
+	t.Run("oldest unused clients beyond the limit are deleted", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		for _, kind := range []grants.Kind{grants.KindClient, grants.KindRefresh} {
 			for n := range 6 {
@@ -111,7 +111,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 		}
 	})
 	// Valid records stay, whatever their kind.
-	t.Run("what expired is swept", func(t *testing.T) {
+	t.Run("expired grants are swept", func(t *testing.T) {
 		store, ctx := open(t), t.Context()
 		for id, life := range map[string]time.Duration{"old": -time.Second, "new": time.Hour} {
 			if err := store.Put(ctx, grants.Record{
