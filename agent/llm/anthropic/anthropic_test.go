@@ -99,7 +99,7 @@ func TestRecordedReplyIsStreamed(t *testing.T) {
 	}
 }
 
-func TestTemperatureIsOmittedForModelThatRefusesIt(t *testing.T) {
+func TestTemperatureIsOmittedIfUnsupported(t *testing.T) {
 	t.Parallel()
 	refusal := scripted.Reply{
 		Fault: scripted.Fault{
