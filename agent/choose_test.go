@@ -91,7 +91,7 @@ func TestShortPathSkipsToolSelection(t *testing.T) {
 			h.hire(model, thinking(run.Features{Without: []string{"short_paths"}}))
 			got = h.answer(req)
 			if got.has("choose") && got.step("choose").Details["path"] != nil || model.Requests()[0].NoTools {
-				t.Error("got tools or rules with short paths off, want neither")
+				t.Error("got a short path with the feature off, want none")
 			}
 		})
 	}

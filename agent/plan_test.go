@@ -308,7 +308,7 @@ func TestKilledRunResumesWithPlan(t *testing.T) {
 	}
 	for _, s := range got.ended() {
 		if s.ToolName == "search_documents" && !strings.Contains(string(s.ToolInput), "paid holiday") {
-			t.Errorf("repeated search = %s, want other words", s.ToolInput)
+			t.Errorf(`repeated search = %s, want "paid holiday" in it`, s.ToolInput)
 		}
 	}
 	if a := got.answer(); a.Tokens != (chat.Tokens{In: 200, Out: 20}) || a.Cost == nil || *a.Cost != 0.5 {

@@ -202,7 +202,7 @@ func TestFlagsPrecedeEnvironmentAndFile(t *testing.T) {
 	hosts := func(host string) int { return s.send("GET", "/readyz", nil, header{"Host", host}).status }
 	if a, b, c := hosts("one.example"), hosts("two.example:80"), hosts("three.example"); fmt.Sprint(a, b,
 		c) != "200 200 403" {
-		t.Errorf("hosts of the file: got %d %d %d", a, b, c)
+		t.Errorf("hosts of the file: got %d %d %d, want 200 200 403", a, b, c)
 	}
 }
 

@@ -351,7 +351,7 @@ func testStates(t *testing.T, open func(*testing.T) corpus.Documents) {
 		mustDo(t, "SetSemantic", ds.SetSemantic(t.Context(), d.ID, d.SHA256, corpus.SemanticPending))
 		if got := mustGet(t, ds, alice, d.ID); got.State != corpus.StateReady ||
 			got.Semantic != corpus.SemanticPending {
-			t.Errorf("got state %s, semantic %s, want ready", got.State, got.Semantic)
+			t.Errorf("got state %s, semantic %s, want ready and pending", got.State, got.Semantic)
 		}
 	})
 }

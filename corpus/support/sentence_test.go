@@ -221,7 +221,7 @@ func TestClaimMayNeedSeveralPassages(t *testing.T) {
 	}
 	if claim := "The lease of Mill Lane ends in May."; j.Backed(claim, "", "It ends in May.") ||
 		!j.Backed(claim, "Lease agreement for 12 Mill Lane", "It ends in May.") {
-		t.Error("title alone decides, want it beside the passage only")
+		t.Error("title has no effect, want its words counted")
 	}
 }
 

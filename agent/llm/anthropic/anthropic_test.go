@@ -262,12 +262,12 @@ func TestReachChecksKey(t *testing.T) {
 	if err := newModel(t, Config{
 		BaseURL: server.URL, APIKey: "wrong",
 	}).Reach(t.Context()); llm.KindOf(err) != llm.KindAuth {
-		t.Errorf("wrong key: got %v, want an unauthorized error", err)
+		t.Errorf("wrong key: got %v, want KindAuth", err)
 	}
 	if err := newModel(t, Config{
 		BaseURL: "http://127.0.0.1:1",
 	}).Reach(t.Context()); llm.KindOf(err) != llm.KindUnreachable {
-		t.Errorf("no server: got %v, want an unavailable error", err)
+		t.Errorf("no server: got %v, want KindUnreachable", err)
 	}
 }
 
