@@ -375,7 +375,7 @@ func (r *Runs) CheckResults(
 func (r *Runs) besideRuns(
 	ctx context.Context, user string, work func(context.Context) (chat.Spent, error),
 ) error {
-	if err := r.cfg.Store.Room(ctx, user, chat.ResourceTokens); err != nil {
+	if err := r.cfg.Store.CheckQuota(ctx, user, chat.ResourceTokens); err != nil {
 		return err
 	}
 	if err := r.acquireSlot(user); err != nil {

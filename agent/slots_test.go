@@ -227,7 +227,7 @@ func TestAnswerTokensCountTowardsUserQuota(t *testing.T) {
 	}
 	h.ended("anna", run.ID)
 	h.rests(h.runs)
-	if err := h.store.Room(context.WithoutCancel(t.Context()), "anna", chat.ResourceTokens); err == nil {
+	if err := h.store.CheckQuota(context.WithoutCancel(t.Context()), "anna", chat.ResourceTokens); err == nil {
 		t.Error("there is room for more tokens, want none")
 	}
 	if _, err := h.begin("anna", ""); err == nil || chat.CodeOf(err) != chat.CodeTooMany {

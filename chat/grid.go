@@ -138,9 +138,9 @@ const (
 	CellFailed  CellState = "failed"
 )
 
-// RoomForGrid fails with an *Error if a user with that many grids can't have another. Stores call it in the
+// CheckGridQuota fails with an *Error if a user with that many grids can't have another. Stores call it in the
 // transaction that adds the grid, with the count read there.
-func RoomForGrid(there int64) error {
+func CheckGridQuota(there int64) error {
 	if there < MaxGrids {
 		return nil
 	}

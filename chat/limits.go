@@ -277,6 +277,6 @@ type LimitStore interface {
 	// Charge counts n, which was already spent, regardless of the limit.
 	Charge(ctx context.Context, user string, what Resource, n int64) error
 
-	// Room checks as Spend does whether 1 more fits, and counts nothing.
-	Room(ctx context.Context, user string, what Resource) error
+	// CheckQuota checks as Spend does whether 1 more fits, and counts nothing.
+	CheckQuota(ctx context.Context, user string, what Resource) error
 }

@@ -147,8 +147,8 @@ func NewStepError(code Code, message locale.Message, retryable bool) *StepError 
 	return e
 }
 
-// Said returns the message with its values.
-func (e *StepError) Said() locale.Message { return e.Forms.Of(e.Message) }
+// Localised returns the message with its values.
+func (e *StepError) Localised() locale.Message { return e.Forms.Of(e.Message) }
 
 // Tokens counts the input and output tokens of a model.
 type Tokens struct {

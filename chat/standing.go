@@ -158,9 +158,9 @@ func (s Standing) State() StandingState {
 	}
 }
 
-// RoomToKeep fails with an *OverLimit if a user with that many kept questions can't keep another. A limit of MaxKept
-// applies to every user. Stores call it in the transaction that adds the question.
-func (l Limits) RoomToKeep(there int64) error {
+// CheckStandingQuota fails with an *OverLimit if a user with that many kept questions can't keep another. A limit of
+// MaxKept applies to every user. Stores call it in the transaction that adds the question.
+func (l Limits) CheckStandingQuota(there int64) error {
 	if most, holds := l.Of(KeptQuestions); holds && there >= most {
 		return l.Over(KeptQuestions, time.Now(), time.Time{})
 	}

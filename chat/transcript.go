@@ -60,7 +60,7 @@ func ReadTranscript(ctx context.Context, store Store, s Scope, runID string) (*T
 func (t *Transcript) Failure() *Error {
 	e := &Error{Code: CodeModelFailed, Message: "The question could not be answered this time."}
 	if t.Done != nil && t.Done.Error != nil {
-		e.Code, e.Message = t.Done.Error.Code, t.Done.Error.Said()
+		e.Code, e.Message = t.Done.Error.Code, t.Done.Error.Localised()
 	}
 	return e
 }

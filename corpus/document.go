@@ -329,8 +329,8 @@ const MetaLeftOut = "left_out"
 // MetaHidden is the metadata key for the parts of a file that its application hides: "slides 3, 7".
 const MetaHidden = "hidden"
 
-// ToldMeta returns the metadata that is passed to models. It omits the reserved keys: local paths and IDs.
-func (d Document) ToldMeta() map[string]any {
+// ModelMeta returns the metadata that is passed to models. It omits the reserved keys: local paths and IDs.
+func (d Document) ModelMeta() map[string]any {
 	told := maps.Clone(d.Meta)
 	for _, key := range ownMeta {
 		delete(told, key)

@@ -58,7 +58,7 @@ func (l sweeper) purge(ctx context.Context, before time.Time) error {
 // done only afterwards, so that a crash repeats it.
 func (l sweeper) doRemovals(ctx context.Context, now time.Time) error {
 	if vectors, ok := l.cfg.Vectors.(remoteVectors); ok {
-		if err := vectors.Reach(ctx); err != nil {
+		if err := vectors.Ping(ctx); err != nil {
 			return fmt.Errorf("reach the vectors: %w", err)
 		}
 	}

@@ -20,8 +20,8 @@ const (
 // remoteVectors is an optional interface of Vectors on a remote server. It can be down or lose data; the database
 // knows the expected vectors.
 type remoteVectors interface {
-	// Reach returns an error unless the server responds; CodeUnavailable is temporary.
-	Reach(ctx context.Context) error
+	// Ping returns an error unless the server responds; CodeUnavailable is temporary.
+	Ping(ctx context.Context) error
 	// Lost receives a signal after possible data loss.
 	Lost() <-chan struct{}
 }
@@ -187,7 +187,7 @@ func (l vectorJobs) awaitVectors(ctx context.Context) error {
 	every := time.NewTicker(reachEvery)
 	defer every.Stop()
 	for told := false; ; told = true {
-		err := vectors.Reach(ctx)
+		err := vectors.Ping(ctx)
 		if err == nil || chat.CodeOf(err) != chat.CodeUnavailable {
 			return err
 		}

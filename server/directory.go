@@ -68,11 +68,11 @@ func routePath(route string) string {
 // problem has all of them.
 const fewRoutes = 8
 
-// tellRoutes adds the existing routes to the problem of a request without a route.
+// suggestRoutes adds the existing routes to the problem of a request without a route.
 //
 // For a wrong method (405) those are the routes of the same path, else the nearest ones, or all. It changes only the
 // detail and the routes: clients depend on status and code.
-func (d *directory) tellRoutes(c httpio.Context, p *httpio.Problem) {
+func (d *directory) suggestRoutes(c httpio.Context, p *httpio.Problem) {
 	before := " There is: "
 	if p.Status == http.StatusMethodNotAllowed {
 		p.Routes = d.at(openapi.TemplatePath(c.Path()))

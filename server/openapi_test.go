@@ -179,7 +179,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 }
 
 func TestExamplesMatchResponses(t *testing.T) {
-	b := newBench(t, withDesk(), func(c *Config) { c.Pages.HTTP = &http.Client{Transport: pageEverywhere{}} })
+	b := newBench(t, withModelChooser(), func(c *Config) { c.Pages.HTTP = &http.Client{Transport: pageEverywhere{}} })
 	b.added("Lease.md", "# Lease\n\nThe rent is 900 euros a month.\n")
 	b.stage.play = script()
 	d := b.description()

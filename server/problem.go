@@ -21,7 +21,7 @@ func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	if isLost(c, p) {
 		page = page && !s.directory.isForPrograms(c)
 		if openAI || bare || !page && !httpio.ByHTMX(c) {
-			s.directory.tellRoutes(c, &p)
+			s.directory.suggestRoutes(c, &p)
 		}
 	}
 	switch {
@@ -40,12 +40,12 @@ func (s *Server) sendProblem(c httpio.Context, p httpio.Problem) error {
 	}
 	// c.JSON keeps an existing content type: this one is that of RFC 9457.
 	c.Response().Header().Set("Content-Type", "application/problem+json")
-	p.Detail = locale.Message(httpio.Said(c, p.Detail))
+	p.Detail = locale.Message(httpio.ResponseText(c, p.Detail))
 	return c.JSON(p.Status, p)
 }
 
-// isBelow reports whether a path is a room's or below it.
-func isBelow(path, room string) bool {
-	rest, ok := strings.CutPrefix(path, room)
+// isBelow reports whether a path is a prefix or below it.
+func isBelow(path, prefix string) bool {
+	rest, ok := strings.CutPrefix(path, prefix)
 	return ok && (rest == "" || rest[0] == '/')
 }

@@ -37,8 +37,8 @@ func (s *Server) buildRoutes() *httpio.Router {
 	s.standingRoutes(e)
 	s.tableRoutes(e)
 	s.placeRoutes(e)
-	e.GET("/model", pageOrProgram(s.page.ShowModels, httpio.Give(ok, s.models.Find)))
-	e.PUT("/model", pageOrProgram(s.page.ChooseModel, httpio.Take(s.bodies, ok, s.models.Choose)))
+	e.GET("/model", pageOrProgram(s.page.ShowModels, httpio.Handle(ok, s.models.Find)))
+	e.PUT("/model", pageOrProgram(s.page.ChooseModel, httpio.HandleBody(s.bodies, ok, s.models.Choose)))
 	e.POST("/mcp", s.mcp.Serve)
 
 	e.POST("/v1/chat/completions", s.relay.V1Chat)
@@ -77,9 +77,9 @@ func (s *Server) questionRoutes(e *httpio.Router) {
 	e.POST("/agent/chat/structured", s.questions.ChatStructured)
 	e.POST("/agent/query", s.questions.Query)
 	e.POST("/agent/retrieve", s.passages.Retrieve)
-	e.POST("/search", httpio.Take(s.bodies, ok, s.passages.Search))
+	e.POST("/search", httpio.HandleBody(s.bodies, ok, s.passages.Search))
 
-	e.GET("/agent/runs/:id", httpio.Give(ok, s.runs.Get))
+	e.GET("/agent/runs/:id", httpio.Handle(ok, s.runs.Get))
 	e.GET("/agent/runs/:id/events", s.runs.Events)
 	e.POST("/agent/runs/:id/cancel", s.runs.Steered(s.runs.Runs.Cancel))
 	e.POST("/agent/runs/:id/answer-now", s.runs.Steered(s.runs.Runs.AnswerNow))
@@ -88,28 +88,29 @@ func (s *Server) questionRoutes(e *httpio.Router) {
 	e.POST("/agent/runs/:id/steps/:call/deny", s.runs.Deny)
 	e.POST("/agent/runs/:id/steps/:call/rerun", s.runs.Rerun)
 	e.GET("/agent/runs/:id/export", s.exports.Run)
-	e.POST("/evidence/verify", httpio.Give(ok, s.exports.Verify))
+	e.POST("/evidence/verify", httpio.Handle(ok, s.exports.Verify))
 
 	e.POST("/agent/runs/:id/feedback", s.feedback.Set)
 	e.DELETE("/agent/runs/:id/feedback", httpio.Done(s.feedback.Store.DropFeedback))
 	e.GET("/feedback", s.feedback.List)
-	e.POST("/agent/runs/:id/shares", pageOrProgram(s.page.ShareAnswer, httpio.Take(s.bodies, created, s.links.Make)))
-	e.GET("/shares", pageOrProgram(s.page.ListShares, httpio.Give(ok, s.links.List)))
-	e.DELETE("/shares/:id", httpio.Done(s.links.Desk.Store.DropShare, "/shares"))
+	e.POST("/agent/runs/:id/shares",
+		pageOrProgram(s.page.ShareAnswer, httpio.HandleBody(s.bodies, created, s.links.Make)))
+	e.GET("/shares", pageOrProgram(s.page.ListShares, httpio.Handle(ok, s.links.List)))
+	e.DELETE("/shares/:id", httpio.Done(s.links.Shares.Store.DropShare, "/shares"))
 }
 
 // The address of a conversation is /agent/session/{id}; /sessions/{id} is an alias, below which it is changed.
 func (s *Server) sessionRoutes(e *httpio.Router) {
-	e.GET("/sessions", httpio.Give(ok, s.sessions.List))
+	e.GET("/sessions", httpio.Handle(ok, s.sessions.List))
 	for _, address := range []string{"/agent/session/:id", "/sessions/:id"} {
-		e.GET(address, httpio.Give(ok, s.sessions.History))
+		e.GET(address, httpio.Handle(ok, s.sessions.History))
 		e.DELETE(address, httpio.Done(s.sessions.Store.DeleteSession, "/?deleted=:id"))
 	}
 	e.GET("/agent/session/:id/export", s.exports.Session)
-	e.PATCH("/sessions/:id", httpio.Take(s.bodies, empty, s.sessions.Rename, "/c/:id"))
+	e.PATCH("/sessions/:id", httpio.HandleBody(s.bodies, empty, s.sessions.Rename, "/c/:id"))
 	e.POST("/sessions/:id/restore", httpio.Done(s.sessions.Store.RestoreSession, "/c/:id"))
 	e.POST("/sessions/:id/head", s.sessions.SetHead)
-	e.GET("/sessions/:id/queue", httpio.Give(ok, s.sessions.Queue))
+	e.GET("/sessions/:id/queue", httpio.Handle(ok, s.sessions.Queue))
 	e.POST("/sessions/:id/queue", s.sessions.Enqueue)
 	e.PATCH("/sessions/:id/queue/:item", s.sessions.EditQueued)
 	e.DELETE("/sessions/:id/queue/:item", s.sessions.DropQueued)
@@ -120,8 +121,8 @@ func (s *Server) documentRoutes(e *httpio.Router) {
 	d := s.documents
 	e.POST("/documents", d.Upload)
 	e.POST("/documents/samples", d.AddSamples)
-	e.GET("/documents", pageOrProgram(s.page.Documents, httpio.Give(ok, d.List)))
-	e.GET("/documents/:id", httpio.Give(ok, d.Get))
+	e.GET("/documents", pageOrProgram(s.page.Documents, httpio.Handle(ok, d.List)))
+	e.GET("/documents/:id", httpio.Handle(ok, d.Get))
 	e.DELETE("/documents/:id", d.Delete)
 	e.GET("/documents/:id/text", d.Text)
 	e.GET("/documents/:id/file", d.File)
@@ -130,51 +131,51 @@ func (s *Server) documentRoutes(e *httpio.Router) {
 	e.POST("/documents/:id/cancel", d.Changed(d.Library.Cancel))
 	e.POST("/documents/:id/retry", d.Changed(d.Library.Retry))
 	e.POST("/documents/:id/restore", d.Changed(d.Library.Restore))
-	e.GET("/watched", httpio.Give(ok, d.Watched))
-	e.PUT("/watched", httpio.Take(s.bodies, empty, d.SetWatched))
+	e.GET("/watched", httpio.Handle(ok, d.Watched))
+	e.PUT("/watched", httpio.HandleBody(s.bodies, empty, d.SetWatched))
 }
 
 func (s *Server) standingRoutes(e *httpio.Router) {
 	const kept = "/standing#kept-:id"
-	e.GET("/standing", pageOrProgram(s.page.Standing, httpio.Give(ok, s.standing.List)))
+	e.GET("/standing", pageOrProgram(s.page.Standing, httpio.Handle(ok, s.standing.List)))
 	e.POST("/standing", s.standing.Keep)
 	e.GET("/standing/feed/:token", s.standing.Feed)
 	e.POST("/standing/feed", s.page.MakeFeed)
 	e.DELETE("/standing/feed", httpio.Done(s.standing.DropFeed, "/standing"))
-	e.GET("/standing/webhook", httpio.Give(ok, s.standing.Webhook))
-	e.PUT("/standing/webhook", pageOrProgram(s.page.SetWebhook, httpio.Take(s.bodies, ok, s.standing.SetWebhook)))
+	e.GET("/standing/webhook", httpio.Handle(ok, s.standing.Webhook))
+	e.PUT("/standing/webhook", pageOrProgram(s.page.SetWebhook, httpio.HandleBody(s.bodies, ok, s.standing.SetWebhook)))
 	e.DELETE("/standing/webhook", httpio.Done(s.standing.DropWebhook, "/standing"))
-	e.GET("/standing/:id", httpio.Give(ok, s.standing.Get))
-	e.PATCH("/standing/:id", httpio.Take(s.bodies, ok, s.standing.Change, kept))
+	e.GET("/standing/:id", httpio.Handle(ok, s.standing.Get))
+	e.PATCH("/standing/:id", httpio.HandleBody(s.bodies, ok, s.standing.Change, kept))
 	e.DELETE("/standing/:id", httpio.Done(s.standing.Store.DropStanding, "/standing"))
-	e.POST("/standing/:id/ask", httpio.Give(accepted, s.standing.Ask, kept))
+	e.POST("/standing/:id/ask", httpio.Handle(accepted, s.standing.Ask, kept))
 }
 
 func (s *Server) tableRoutes(e *httpio.Router) {
 	const table, cell = "/tables/:id", "/tables/:id?from=:row#cell-:row-:column"
-	edit := httpio.Take(s.bodies, ok, s.tables.EditCell, cell)
+	edit := httpio.HandleBody(s.bodies, ok, s.tables.EditCell, cell)
 	e.POST("/agent/table", s.tables.Make)
-	e.GET("/tables", pageOrProgram(s.page.Tables, httpio.Give(ok, s.tables.List)))
-	e.GET("/tables/:id", pageOrProgram(s.page.Table, httpio.Give(ok, s.tables.Get)))
+	e.GET("/tables", pageOrProgram(s.page.Tables, httpio.Handle(ok, s.tables.List)))
+	e.GET("/tables/:id", pageOrProgram(s.page.Table, httpio.Handle(ok, s.tables.Get)))
 	e.DELETE("/tables/:id", httpio.Done(s.tables.Filler.Drop, "/tables"))
-	e.POST("/tables/:id/stop", httpio.Give(ok, s.tables.Steered(s.tables.Filler.Stop), table))
-	e.POST("/tables/:id/resume", httpio.Give(ok, s.tables.Steered(s.tables.Filler.Resume), table))
+	e.POST("/tables/:id/stop", httpio.Handle(ok, s.tables.Steered(s.tables.Filler.Stop), table))
+	e.POST("/tables/:id/resume", httpio.Handle(ok, s.tables.Steered(s.tables.Filler.Resume), table))
 	e.GET("/tables/:id/events", s.tables.Events)
 	e.GET("/tables/:id/export", s.tables.Export)
 	e.PATCH("/tables/:id/cells/:row/:column", page.OrForm(edit, s.page.CellRefused))
-	e.POST("/tables/:id/cells/:row/:column/ask", httpio.Give(accepted, s.tables.AskCell, cell))
+	e.POST("/tables/:id/cells/:row/:column/ask", httpio.Handle(accepted, s.tables.AskCell, cell))
 }
 
 func (s *Server) placeRoutes(e *httpio.Router) {
 	const list = "/places"
-	e.GET("/places", pageOrProgram(s.page.ShowPlaces, httpio.Give(ok, s.places.List)))
-	e.POST("/places", page.OrForm(httpio.Take(s.bodies, created, s.places.Add, list), s.page.PlaceRefused))
-	e.GET("/places/kinds", httpio.Give(ok, s.places.ListKinds))
-	e.GET("/places/:id", httpio.Give(ok, s.places.Get))
-	e.PATCH("/places/:id", page.OrForm(httpio.Take(s.bodies, ok, s.places.Change, list), s.page.PlacesRefused))
-	e.DELETE("/places/:id", page.OrForm(httpio.Give(empty, s.places.Remove, list), s.page.PlacesRefused))
-	e.POST("/places/:id/look", page.OrForm(httpio.Give(accepted, s.places.Look, list), s.page.PlacesRefused))
-	e.GET("/places/:id/items", httpio.Give(ok, s.places.ListItems))
+	e.GET("/places", pageOrProgram(s.page.ShowPlaces, httpio.Handle(ok, s.places.List)))
+	e.POST("/places", page.OrForm(httpio.HandleBody(s.bodies, created, s.places.Add, list), s.page.PlaceRefused))
+	e.GET("/places/kinds", httpio.Handle(ok, s.places.ListKinds))
+	e.GET("/places/:id", httpio.Handle(ok, s.places.Get))
+	e.PATCH("/places/:id", page.OrForm(httpio.HandleBody(s.bodies, ok, s.places.Change, list), s.page.PlacesRefused))
+	e.DELETE("/places/:id", page.OrForm(httpio.Handle(empty, s.places.Remove, list), s.page.PlacesRefused))
+	e.POST("/places/:id/look", page.OrForm(httpio.Handle(accepted, s.places.Look, list), s.page.PlacesRefused))
+	e.GET("/places/:id/items", httpio.Handle(ok, s.places.ListItems))
 }
 
 // inAPI reports whether a method and a route's path are part of the API.

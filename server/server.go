@@ -1,9 +1,9 @@
-// Package server is the HTTP server. It wires the rooms and has every route: page serves browsers, api programs, relay
-// clients of OpenAI, the AI SDK and AG-UI, mcpserver other models, and openapi the API's description. The rooms do
-// not import each other. Shared code is in ask, find, runlog and httpio; only httpio imports Echo.
+// Package server is the HTTP server. It wires the handlers and has every route: page serves browsers, api programs,
+// relay clients of OpenAI, the AI SDK and AG-UI, mcpserver other models, and openapi the API's description. Their
+// packages do not import each other. Shared code is in ask, find, runlog and httpio; only httpio imports Echo.
 //
-// A request passes through Wrap (headers, deadlines), then the router's middleware and one handler of a room.
-// sendProblem answers all errors that handlers return. The files: server.go wires the rooms, routes.go has the
+// A request passes through Wrap (headers, deadlines), then the router's middleware and one handler.
+// sendProblem answers all errors that handlers return. The files: server.go wires the handlers, routes.go has the
 // routes, directory.go and problem.go answer failed requests, stats.go has the metrics.
 //
 // It must not contain domain logic: it reaches stores, models and documents only through the parts of Config.
@@ -56,30 +56,30 @@ type Runs interface {
 // The comments of fields give the meaning of nil and zero. New modifies none of them and reads the Config only until
 // it returns.
 type Config struct {
-	Store      chat.Store
-	Feed       *chat.Feed
-	Library    *corpus.Library
-	Runs       Runs
-	Log        *slog.Logger // nil: discards the log
-	Version    string
-	Commit     string           // of the build; empty: not known
-	Date       string           // of the commit, in RFC 3339; empty: not known
-	KeepDays   int              // for the page: days that a session is kept after its last question; 0: for ever
-	Models     func() []string  // the available models, the default first; nil: only the offline model
-	Desk       modelchoice.Desk // changes the model; zero: the settings decide
-	Places     *follow.Follower // follows places; required
-	Pages      sources.Net      // the network for imported web pages
-	Folders    folders.Desk     // follows folders of this machine; zero: the settings decide
-	Toolsets   []string         // for the page: the available toolsets, the default first
-	Samples    fs.FS            // the documents that POST /documents/samples adds; nil: none
-	Checks     []api.Check
-	Hosts      []string             // further host names of the server; see httpio.Guard
-	Origins    []string             // origins allowed to call the API; nil: only the server's own
-	Metrics    *prometheus.Registry // nil: a new one
-	Limits     httpio.Limits
-	UserLimits chat.Limits  // limits per user; the store and the library enforce most of them
-	Keys       *keys.File   // the users; nil: every user is the local user
-	Grants     *grants.Book // the users' grants to programs; nil: programs need a key
+	Store        chat.Store
+	Feed         *chat.Feed
+	Library      *corpus.Library
+	Runs         Runs
+	Log          *slog.Logger // nil: discards the log
+	Version      string
+	Commit       string              // of the build; empty: not known
+	Date         string              // of the commit, in RFC 3339; empty: not known
+	KeepDays     int                 // for the page: days that a session is kept after its last question; 0: for ever
+	Models       func() []string     // the available models, the default first; nil: only the offline model
+	ModelChooser modelchoice.Chooser // changes the model; zero: the settings decide
+	Places       *follow.Follower    // follows places; required
+	Pages        sources.Net         // the network for imported web pages
+	Folders      folders.Chooser     // follows folders of this machine; zero: the settings decide
+	Toolsets     []string            // for the page: the available toolsets, the default first
+	Samples      fs.FS               // the documents that POST /documents/samples adds; nil: none
+	Checks       []api.Check
+	Hosts        []string             // further host names of the server; see httpio.Guard
+	Origins      []string             // origins allowed to call the API; nil: only the server's own
+	Metrics      *prometheus.Registry // nil: a new one
+	Limits       httpio.Limits
+	UserLimits   chat.Limits    // limits per user; the store and the library enforce most of them
+	Keys         *keys.File     // the users; nil: every user is the local user
+	Grants       *grants.Issuer // the users' grants to programs; nil: programs need a key
 
 	Keeper   api.Keeper   // stores questions that are asked again
 	Webhooks api.Webhooks // sends their changes
@@ -154,7 +154,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Grants != nil {
 		s.guard.Tokens = cfg.Grants
 	}
-	if err := s.makeRooms(cfg); err != nil {
+	if err := s.makeHandlers(cfg); err != nil {
 		return nil, err
 	}
 	s.watchStats(cfg.Stats)
@@ -174,8 +174,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// makeRooms creates the rooms, each with only its own dependencies.
-func (s *Server) makeRooms(cfg Config) error {
+// makeHandlers creates the handlers, each with only its own dependencies.
+func (s *Server) makeHandlers(cfg Config) error {
 	// Without settings only the built-in model is available.
 	if cfg.Models == nil {
 		cfg.Models = func() []string { return []string{"offline"} }
@@ -186,7 +186,7 @@ func (s *Server) makeRooms(cfg Config) error {
 	asking := &ask.Questions{
 		Store: cfg.Store, Runs: cfg.Runs, Bodies: bodies, Streams: s.streams, Metrics: s.metrics, Models: cfg.Models,
 	}
-	links := &shares.Desk{Store: cfg.Store, Logs: logs, Gone: s.guard.Gone}
+	links := &shares.Service{Store: cfg.Store, Logs: logs, Gone: s.guard.Gone}
 	s.relay = &relay.Handlers{
 		Store: cfg.Store, Runs: cfg.Runs, Logs: logs, Questions: asking, Bodies: bodies,
 		// Clients of these protocols send the whole conversation each time, with the outputs of its tools. The factor
@@ -197,12 +197,12 @@ func (s *Server) makeRooms(cfg Config) error {
 		Library: cfg.Library, Logs: logs, Questions: asking, Searcher: &find.Searcher{Store: cfg.Store}, Bodies: bodies,
 		Log: s.log, Version: cfg.Version, Cancel: cfg.Runs.Cancel,
 	}
-	s.oauth = &oauth.Handlers{Book: cfg.Grants, Log: s.log}
+	s.oauth = &oauth.Handlers{Grants: cfg.Grants, Log: s.log}
 	s.page = &page.Handlers{
 		Grants: cfg.Grants,
 		Store:  cfg.Store, Feed: cfg.Feed, Library: cfg.Library, Logs: logs, Questions: asking, Keys: cfg.Keys,
 		Bodies: bodies, Streams: s.streams, Guard: s.guard, Log: s.log,
-		Models: cfg.Models, Desk: cfg.Desk, Folders: cfg.Folders, Places: cfg.Places, Shares: links,
+		Models: cfg.Models, ModelChooser: cfg.ModelChooser, Folders: cfg.Folders, Places: cfg.Places, Shares: links,
 		Webhooks: cfg.Webhooks, Tabler: cfg.Tables,
 		Toolsets:   cfg.Toolsets,
 		HasSamples: cfg.Samples != nil, MaxFile: s.limits.UploadFile, KeepDays: cfg.KeepDays,
@@ -211,14 +211,14 @@ func (s *Server) makeRooms(cfg Config) error {
 	if err := s.page.Prepare(); err != nil {
 		return err
 	}
-	s.makeAPI(cfg, logs, asking, links)
-	// The rooms do not import each other, so their only shared operation is passed here.
+	s.makeAPIHandlers(cfg, logs, asking, links)
+	// Their packages do not import each other, so their only shared operation is passed here.
 	s.page.PutPage = s.documents.PutPage
 	return nil
 }
 
-// makeAPI creates the rooms for programs, one for each resource.
-func (s *Server) makeAPI(cfg Config, logs *runlog.Reader, asking *ask.Questions, links *shares.Desk) {
+// makeAPIHandlers creates the handlers for programs, one for each resource.
+func (s *Server) makeAPIHandlers(cfg Config, logs *runlog.Reader, asking *ask.Questions, links *shares.Service) {
 	s.questions = &api.Questions{Questions: asking, Logs: logs, Bodies: s.bodies, Fragment: s.page.AskFragment}
 	s.runs = &api.Runs{Store: cfg.Store, Logs: logs, Runs: cfg.Runs, Bodies: s.bodies, Metrics: s.metrics}
 	s.sessions = &api.Sessions{
@@ -227,7 +227,7 @@ func (s *Server) makeAPI(cfg Config, logs *runlog.Reader, asking *ask.Questions,
 	}
 	s.exports = &api.Exports{Library: cfg.Library, Logs: logs, Bodies: s.bodies, Log: s.log}
 	s.feedback = &api.Feedback{Store: cfg.Store, Bodies: s.bodies}
-	s.links = &api.Links{Desk: links}
+	s.links = &api.Links{Shares: links}
 	s.passages = &api.Passages{
 		Library: cfg.Library, Searcher: &find.Searcher{Store: cfg.Store}, Checker: cfg.Checker, Gatherer: cfg.Gather,
 		GatherAlone: cfg.GatherAlone, FallbackScore: cfg.FallbackScore, Bodies: s.bodies, Log: s.log,
@@ -242,7 +242,7 @@ func (s *Server) makeAPI(cfg Config, logs *runlog.Reader, asking *ask.Questions,
 	}
 	s.tables = &api.Tables{Store: cfg.Store, Filler: cfg.Tables, Streams: s.streams, Bodies: s.bodies}
 	s.places = &api.Places{Follower: cfg.Places, Guard: s.guard}
-	s.models = &api.Models{Desk: cfg.Desk, Names: cfg.Models, Guard: s.guard}
+	s.models = &api.Models{Chooser: cfg.ModelChooser, Names: cfg.Models, Guard: s.guard}
 	s.service = &api.Service{
 		Store: cfg.Store, Library: cfg.Library, Checks: cfg.Checks, Version: cfg.Version, Commit: cfg.Commit,
 		Date: cfg.Date, Streams: s.streams, Guard: s.guard, Log: s.log,

@@ -142,7 +142,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 		change(&cfg)
 	}
 	if cfg.Keys != nil {
-		cfg.Grants = &grants.Book{Store: db.Grants(), Keys: cfg.Keys}
+		cfg.Grants = &grants.Issuer{Store: db.Grants(), Keys: cfg.Keys}
 	}
 	s, err := New(cfg)
 	if err != nil {

@@ -203,10 +203,10 @@ func TestDailyQuestionLimit(t *testing.T) {
 	}
 }
 
-// withDesk enables the choice of models: two are discovered, and "broken" fails its test.
-func withDesk(operators ...string) func(*Config) {
+// withModelChooser enables the choice of models: two are discovered, and "broken" fails its test.
+func withModelChooser(operators ...string) func(*Config) {
 	return func(c *Config) {
-		c.Desk = modelchoice.Desk{
+		c.ModelChooser = modelchoice.Chooser{
 			Find: func(context.Context) modelchoice.Found {
 				return modelchoice.Found{
 					Servers: []modelchoice.Server{{Program: "Ollama", Port: 11434, Models: []modelchoice.Model{
@@ -229,7 +229,7 @@ func withDesk(operators ...string) func(*Config) {
 }
 
 func TestLocalUserSelectsModel(t *testing.T) {
-	b := newBench(t, withDesk())
+	b := newBench(t, withModelChooser())
 	if got := b.send("GET", "/model", ""); got.status != http.StatusOK ||
 		!strings.Contains(got.body, `"name":"qwen3:8b"`) || !strings.Contains(got.body, `"locked":""`) {
 		t.Errorf("GET /model: %d %s, want what was found", got.status, got.body)
@@ -262,18 +262,18 @@ func TestLocalUserSelectsModel(t *testing.T) {
 // A user who may not choose sees the reason, and learns nothing of the models on the machine.
 func TestModelSelectionIsDeniedWithReason(t *testing.T) {
 	asked := func(c *Config) {
-		find := c.Desk.Find
-		c.Desk.Find = func(ctx context.Context) modelchoice.Found {
+		find := c.ModelChooser.Find
+		c.ModelChooser.Find = func(ctx context.Context) modelchoice.Found {
 			t.Error("got a look for models, want none")
 			return find(ctx)
 		}
-		c.Desk.Choose = func(context.Context, modelchoice.Choice) (modelchoice.Tried, error) {
+		c.ModelChooser.Choose = func(context.Context, modelchoice.Choice) (modelchoice.Tried, error) {
 			t.Error("got a selected model, want none")
 			return modelchoice.Tried{}, nil
 		}
 	}
-	behind := newBench(t, withDesk(), asked, func(c *Config) { c.Hosts = []string{"footnote.example"} })
-	keyed, _, given := keyedWith(t, []string{"anna"}, withDesk("bert"), asked)
+	behind := newBench(t, withModelChooser(), asked, func(c *Config) { c.Hosts = []string{"footnote.example"} })
+	keyed, _, given := keyedWith(t, []string{"anna"}, withModelChooser("bert"), asked)
 	alone := newBench(t)
 	for name, tt := range map[string]struct {
 		b      *bench

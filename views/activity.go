@@ -136,7 +136,7 @@ func (s *Step) note(ctx context.Context) string {
 	}
 	summary := s.Forms.Of(s.Summary).In(ctx)
 	if s.Error != nil && s.Error.Message != "" {
-		return strings.TrimSpace(s.Error.Said().In(ctx) + " " + summary)
+		return strings.TrimSpace(s.Error.Localised().In(ctx) + " " + summary)
 	}
 	return cmp.Or(s.failure(ctx), summary)
 }
@@ -145,7 +145,7 @@ func (s *Step) note(ctx context.Context) string {
 func (s *Step) failure(ctx context.Context) string {
 	why := s.output().Failure
 	if s.Error != nil && s.Error.Message == why {
-		return s.Error.Said().In(ctx)
+		return s.Error.Localised().In(ctx)
 	}
 	return locale.Message(why).In(ctx)
 }

@@ -231,7 +231,7 @@ func (t *Turn) version() (n int, before, after string) {
 // It is cut at 2,000 characters: a model's server may return a whole page as its error.
 func (t *Turn) reason(ctx context.Context, otherwise locale.Text) string {
 	if t.Error != nil && t.Error.Message != "" {
-		return visible(clipped(t.Error.Said().In(ctx), 2000))
+		return visible(clipped(t.Error.Localised().In(ctx), 2000))
 	}
 	return otherwise.In(ctx)
 }

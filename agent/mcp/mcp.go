@@ -181,8 +181,8 @@ func (c *Client) Servers() (names []string) {
 	return names
 }
 
-// Reach returns an error while a server is away. It waits for the first attempt to connect, until ctx is cancelled.
-func (c *Client) Reach(ctx context.Context, server string) error {
+// Ping returns an error while a server is away. It waits for the first attempt to connect, until ctx is cancelled.
+func (c *Client) Ping(ctx context.Context, server string) error {
 	i := slices.IndexFunc(c.links, func(l *link) bool { return l.name == server })
 	if i < 0 {
 		return noServer(server)

@@ -106,7 +106,7 @@ func listedDocuments(docs []corpus.Document) []object {
 		values := documentValues(doc)
 		values["type"], values["pages"], values["state"] = doc.MIME, given(doc.Pages), doc.State
 		values["added"] = doc.CreatedAt.Format(time.DateOnly)
-		if meta := doc.ToldMeta(); len(meta) > 0 {
+		if meta := doc.ModelMeta(); len(meta) > 0 {
 			values["meta"] = meta
 		}
 		out = append(out, pick("doc_id filename title type pages added state meta", values))
@@ -226,7 +226,7 @@ func (d *Context) noteUnknownProperties(
 	}
 	there := map[string]bool{}
 	for _, doc := range docs {
-		for name := range doc.ToldMeta() {
+		for name := range doc.ModelMeta() {
 			there[name] = true
 		}
 	}

@@ -73,8 +73,8 @@ func (a api) askJSON(ctx context.Context, method, address string, header map[str
 	return nil
 }
 
-// reach requests the server's root. Any status below 500 counts as reachable.
-func (a api) reach(ctx context.Context) error {
+// ping requests the server's root. Any status below 500 counts as reachable.
+func (a api) ping(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+"/", nil)
 	if err != nil {
 		return fmt.Errorf("make request: %w", err)

@@ -4,7 +4,7 @@
 // nothing: agent/tools captures pages into the library.
 //
 // web.go has the types and the configuration, provider.go the search services, fetch.go fetches pages. guard.go
-// checks addresses that are dialled for them, reach.go those that users configured. The reasons for checks in the
+// checks addresses that are dialled for them, dial_policy.go those that users configured. The reasons for checks in the
 // dialer are in docs/decisions/sources.md.
 package web
 
@@ -122,9 +122,9 @@ func New(cfg Config) (*Web, error) {
 	return w, nil
 }
 
-// Reach returns an error if the provider's server does not respond. It sends no search, so it costs nothing and does
+// Ping returns an error if the provider's server does not respond. It sends no search, so it costs nothing and does
 // not validate the key.
-func (w *Web) Reach(ctx context.Context) error { return w.api.reach(ctx) }
+func (w *Web) Ping(ctx context.Context) error { return w.api.ping(ctx) }
 
 // Name returns the provider's name.
 func (w *Web) Name() string { return w.name }

@@ -162,13 +162,13 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 		if over := wantOver(t, "more than the limit", spend("carl", 11), chat.SearchesPerMinute); !over.Until.IsZero() {
 			t.Errorf("it fits at %v, want never", over.Until)
 		}
-		if err := b.Room(t.Context(), anna.User, chat.ResourceSearches); err != nil {
+		if err := b.CheckQuota(t.Context(), anna.User, chat.ResourceSearches); err != nil {
 			t.Errorf("room for one: %v", err)
 		}
 		if err := spend(anna.User, 4); err != nil {
 			t.Errorf("at the limit: %v", err)
 		}
-		_ = wantOver(t, "no room", b.Room(t.Context(), anna.User, chat.ResourceSearches), chat.SearchesPerMinute)
+		_ = wantOver(t, "no room", b.CheckQuota(t.Context(), anna.User, chat.ResourceSearches), chat.SearchesPerMinute)
 		if err := b.Spend(t.Context(), anna.User, chat.ResourceUploadFiles, 1_000_000); err != nil {
 			t.Errorf("resource without a limit: got %v, want no error", err)
 		}

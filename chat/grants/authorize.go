@@ -40,8 +40,8 @@ var (
 // with chat.CodeInvalid and a user-facing message. No failure is sent to the client: anybody can register an
 // address, so an invalid request would be an open redirect (RFC 9700, section 4.11.2). PKCE with S256 is required
 // (OAuth 2.1), and “resource” is RFC 8707's.
-func (b *Book) Check(ctx context.Context, get func(string) string, resource string) (Client, *Request, error) {
-	c, err := b.Client(ctx, get("client_id"))
+func (iss *Issuer) Check(ctx context.Context, get func(string) string, resource string) (Client, *Request, error) {
+	c, err := iss.Client(ctx, get("client_id"))
 	if err != nil {
 		return c, nil, err
 	}
@@ -107,36 +107,36 @@ func (q *Request) Origin() string {
 }
 
 // Pend records an open consent page of a client, so that other registrations do not evict it.
-func (b *Book) Pend(ctx context.Context, c Client) error {
-	return b.put(ctx, Record{
-		Kind: KindConsent, ID: rand.Text(), Owner: c.ID, Expires: b.now().Add(consentLife),
+func (iss *Issuer) Pend(ctx context.Context, c Client) error {
+	return iss.put(ctx, Record{
+		Kind: KindConsent, ID: rand.Text(), Owner: c.ID, Expires: iss.now().Add(consentLife),
 	}, nil, 1)
 }
 
 // Allow creates a grant of a user, who is signed in with key, and returns the code that its client exchanges for
 // tokens. The client is marked as used before the grant is created, so that it is not swept meanwhile. The code is
 // stored as its hash, with the request that it has to match.
-func (b *Book) Allow(ctx context.Context, user, key string, c Client, q *Request) (code string, err error) {
+func (iss *Issuer) Allow(ctx context.Context, user, key string, c Client, q *Request) (code string, err error) {
 	g := Grant{
 		ID: rand.Text(), User: user, Key: hash(key), Client: c.ID, Name: c.Name, Resource: q.Resource,
 	}
-	if _, _, err := b.Store.Use(ctx, KindClient, c.ID); err != nil {
+	if _, _, err := iss.Store.Use(ctx, KindClient, c.ID); err != nil {
 		return "", err
 	}
-	now := b.now()
-	if err := b.put(
+	now := iss.now()
+	if err := iss.put(
 		ctx, Record{Kind: KindGrant, ID: g.ID, Owner: user, Expires: now.Add(usedLife)}, g, mostGrants,
 	); err != nil {
 		return "", err
 	}
 	code, sum := secret("")
-	return code, b.put(ctx, Record{Kind: KindCode, ID: sum, Owner: g.ID, Expires: now.Add(codeLife)}, q, mostTokens)
+	return code, iss.put(ctx, Record{Kind: KindCode, ID: sum, Owner: g.ID, Expires: now.Add(codeLife)}, q, mostTokens)
 }
 
 // Exchange exchanges a code for tokens, once. A second use of the code revokes its grant (RFC 6749, section 4.1.2).
 // The code is used up before any validation: a wrong verifier must not allow another guess.
-func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, resource string) (Tokens, error) {
-	r, err := b.use(ctx, KindCode, code)
+func (iss *Issuer) Exchange(ctx context.Context, code, verifier, client, redirect, resource string) (Tokens, error) {
+	r, err := iss.use(ctx, KindCode, code)
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -147,30 +147,30 @@ func (b *Book) Exchange(ctx context.Context, code, verifier, client, redirect, r
 	sum := sha256.Sum256([]byte(verifier))
 	if !verifierForm.MatchString(verifier) || base64.RawURLEncoding.EncodeToString(sum[:]) != q.Challenge ||
 		q.Client != client || q.Redirect != redirect || resource != "" && resource != q.Resource {
-		if err := b.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // revokes its tokens
+		if err := iss.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // revokes its tokens
 			return Tokens{}, err
 		}
 		return Tokens{}, invalidGrant("the code is not for this client, address, resource or verifier")
 	}
-	return b.tokens(ctx, r.Owner, client)
+	return iss.tokens(ctx, r.Owner, client)
 }
 
 // Refresh exchanges a refresh token for new tokens, once. A second use means that the token or its successor was
 // stolen: it revokes the grant. This rotation is RFC 9700, section 4.14.2.
-func (b *Book) Refresh(ctx context.Context, token, client, resource string) (Tokens, error) {
-	r, err := b.use(ctx, KindRefresh, token)
+func (iss *Issuer) Refresh(ctx context.Context, token, client, resource string) (Tokens, error) {
+	r, err := iss.use(ctx, KindRefresh, token)
 	if err != nil {
 		return Tokens{}, err
 	}
-	if g, _, err := b.grant(ctx, r.Owner); err == nil && resource != "" && resource != g.Resource {
+	if g, _, err := iss.grant(ctx, r.Owner); err == nil && resource != "" && resource != g.Resource {
 		return Tokens{}, &Error{"invalid_target", "the only resource is " + g.Resource}
 	}
-	return b.tokens(ctx, r.Owner, client)
+	return iss.tokens(ctx, r.Owner, client)
 }
 
 // use marks a single-use secret as used. The store's Use is atomic: of concurrent calls one is first.
-func (b *Book) use(ctx context.Context, kind Kind, text string) (Record, error) {
-	r, first, err := b.Store.Use(ctx, kind, hash(text))
+func (iss *Issuer) use(ctx context.Context, kind Kind, text string) (Record, error) {
+	r, first, err := iss.Store.Use(ctx, kind, hash(text))
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			err = invalidGrant("it is not known, or no longer")
@@ -178,12 +178,12 @@ func (b *Book) use(ctx context.Context, kind Kind, text string) (Record, error) 
 		return r, err
 	}
 	if !first {
-		if err := b.Store.Drop(ctx, KindGrant, r.Owner); err != nil {
+		if err := iss.Store.Drop(ctx, KindGrant, r.Owner); err != nil {
 			return r, err
 		}
 		return r, invalidGrant("it was used before; the connection has ended")
 	}
-	if !b.now().Before(r.Expires) {
+	if !iss.now().Before(r.Expires) {
 		return r, invalidGrant("it has expired")
 	}
 	return r, nil
@@ -191,8 +191,8 @@ func (b *Book) use(ctx context.Context, kind Kind, text string) (Record, error) 
 
 // tokens issues the tokens of a valid grant. The grant is read again, since it or its user's key may have ended
 // since the secret was issued.
-func (b *Book) tokens(ctx context.Context, grant, client string) (Tokens, error) {
-	g, _, err := b.grant(ctx, grant)
+func (iss *Issuer) tokens(ctx context.Context, grant, client string) (Tokens, error) {
+	g, _, err := iss.grant(ctx, grant)
 	switch {
 	case err == nil && g.Client == client:
 	case err == nil || chat.CodeOf(err) == chat.CodeNotFound || chat.CodeOf(err) == chat.CodeUnauthorized:
@@ -201,16 +201,16 @@ func (b *Book) tokens(ctx context.Context, grant, client string) (Tokens, error)
 		return Tokens{}, err
 	}
 	t := Tokens{Seconds: int(accessLife.Seconds())}
-	now := b.now()
+	now := iss.now()
 	var sum string
 	t.Access, sum = secret(AccessPrefix)
-	if err := b.put(
+	if err := iss.put(
 		ctx, Record{Kind: KindAccess, ID: sum, Owner: grant, Expires: now.Add(accessLife)}, nil, mostTokens,
 	); err != nil {
 		return t, err
 	}
 	t.Refresh, sum = secret(refreshPrefix)
-	return t, b.put(
+	return t, iss.put(
 		ctx, Record{Kind: KindRefresh, ID: sum, Owner: grant, Expires: now.Add(refreshLife)}, nil, mostTokens,
 	)
 }

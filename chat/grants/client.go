@@ -32,7 +32,7 @@ const (
 
 // Register stores a client and assigns it an id. Registration is open (RFC 7591): see docs/decisions/access.md. The
 // id is random. The client's name is shown to the user as its own, unverified words.
-func (b *Book) Register(ctx context.Context, c Client) (Client, error) {
+func (iss *Issuer) Register(ctx context.Context, c Client) (Client, error) {
 	if len(c.Redirects) == 0 || len(c.Redirects) > maxRedirects {
 		return c, &Error{"invalid_redirect_uri", "Give 1 to 10 redirect_uris."}
 	}
@@ -43,8 +43,8 @@ func (b *Book) Register(ctx context.Context, c Client) (Client, error) {
 	}
 	c.Name = cleanName(c.Name)
 	c.ID, _ = secret("fnc_")
-	return c, b.put(
-		ctx, Record{Kind: KindClient, ID: c.ID, Expires: b.now().Add(clientLife)}, c, mostClients,
+	return c, iss.put(
+		ctx, Record{Kind: KindClient, ID: c.ID, Expires: iss.now().Add(clientLife)}, c, mostClients,
 	)
 }
 
@@ -103,11 +103,11 @@ func isHost(host string) bool {
 
 // Client returns a registered client that has not expired. A client with a grant expires a year after its
 // registration, any other after a day.
-func (b *Book) Client(ctx context.Context, id string) (c Client, err error) {
+func (iss *Issuer) Client(ctx context.Context, id string) (c Client, err error) {
 	unknown := &chat.Error{
 		Code: chat.CodeInvalid, Message: "This program is not known here, or no longer. Connect from it again.",
 	}
-	r, err := b.Store.Get(ctx, KindClient, id)
+	r, err := iss.Store.Get(ctx, KindClient, id)
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			err = unknown
@@ -118,7 +118,7 @@ func (b *Book) Client(ctx context.Context, id string) (c Client, err error) {
 	if r.Used {
 		expires = r.Made.Add(usedLife)
 	}
-	if !b.now().Before(expires) {
+	if !iss.now().Before(expires) {
 		return c, unknown
 	}
 	if err := json.Unmarshal(r.Body, &c); err != nil {

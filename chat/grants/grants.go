@@ -87,8 +87,8 @@ const AccessPrefix = "fno_"
 // refreshPrefix distinguishes a refresh token from an access token in a log.
 const refreshPrefix = "fnr_"
 
-// Book reads and writes grants. It is safe for concurrent use.
-type Book struct {
+// Issuer reads and writes grants. It is safe for concurrent use.
+type Issuer struct {
 	Store Store
 	Keys  *keys.File
 	Log   *slog.Logger
@@ -96,20 +96,20 @@ type Book struct {
 }
 
 // now returns the time in UTC, from the clock or the test's.
-func (b *Book) now() time.Time {
-	if b.Now != nil {
-		return b.Now().UTC()
+func (iss *Issuer) now() time.Time {
+	if iss.Now != nil {
+		return iss.Now().UTC()
 	}
 	return time.Now().UTC()
 }
 
-// Needed reports whether there are keys, and so a use for grants. It is safe for a nil Book. Unreadable keys count
+// Needed reports whether there are keys, and so a use for grants. It is safe for a nil Issuer. Unreadable keys count
 // as none: without keys no grant is needed.
-func (b *Book) Needed() bool {
-	if b == nil || b.Keys == nil {
+func (iss *Issuer) Needed() bool {
+	if iss == nil || iss.Keys == nil {
 		return false
 	}
-	needed, err := b.Keys.Needed()
+	needed, err := iss.Keys.Needed()
 	return err == nil && needed
 }
 
@@ -153,21 +153,21 @@ func hash(text string) string {
 }
 
 // put encodes a value and stores it as a record.
-func (b *Book) put(ctx context.Context, r Record, value any, most int) error {
+func (iss *Issuer) put(ctx context.Context, r Record, value any, most int) error {
 	body, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("store a %s: %w", r.Kind, err)
 	}
-	r.Body, r.Made = body, b.now()
-	if err := b.Store.Put(ctx, r, most); err != nil {
+	r.Body, r.Made = body, iss.now()
+	if err := iss.Store.Put(ctx, r, most); err != nil {
 		return fmt.Errorf("store a %s: %w", r.Kind, err)
 	}
 	return nil
 }
 
 // grant reads a valid grant: neither it nor its user's key has expired. The context valid ends with the key.
-func (b *Book) grant(ctx context.Context, id string) (g Grant, valid context.Context, err error) {
-	r, err := b.Store.Get(ctx, KindGrant, id)
+func (iss *Issuer) grant(ctx context.Context, id string) (g Grant, valid context.Context, err error) {
+	r, err := iss.Store.Get(ctx, KindGrant, id)
 	if err != nil {
 		return g, nil, err
 	}
@@ -178,11 +178,11 @@ func (b *Book) grant(ctx context.Context, id string) (g Grant, valid context.Con
 	if err != nil || len(sum) != sha256.Size {
 		return g, nil, fmt.Errorf("grant %s has no key", id)
 	}
-	user, valid, err := b.Keys.UserOf([sha256.Size]byte(sum))
+	user, valid, err := iss.Keys.UserOf([sha256.Size]byte(sum))
 	if err != nil {
 		return g, nil, err
 	}
-	if user != g.User || !b.now().Before(r.Expires) {
+	if user != g.User || !iss.now().Before(r.Expires) {
 		return g, nil, &chat.Error{Code: chat.CodeNotFound, Message: "This grant has ended."}
 	}
 	return g, valid, nil
@@ -200,18 +200,18 @@ func readGrant(r Record) (g Grant, err error) {
 // User returns the user of a token for a resource, and a context that is cancelled with the user's key. It fails
 // with chat.CodeUnauthorized for any invalid token. Each call looks up token, grant and key, so a revocation is
 // effective at once on every replica. All failures have the same message.
-func (b *Book) User(ctx context.Context, token, resource string) (string, context.Context, error) {
+func (iss *Issuer) User(ctx context.Context, token, resource string) (string, context.Context, error) {
 	ended := &chat.Error{
 		Code: chat.CodeUnauthorized, Message: "This token does not hold, or no longer. Connect to the server again.",
 	}
-	r, err := b.Store.Get(ctx, KindAccess, hash(token))
-	if err == nil && (!b.now().Before(r.Expires) || r.Used) {
+	r, err := iss.Store.Get(ctx, KindAccess, hash(token))
+	if err == nil && (!iss.now().Before(r.Expires) || r.Used) {
 		return "", nil, ended
 	}
 	var g Grant
 	var valid context.Context
 	if err == nil {
-		g, valid, err = b.grant(ctx, r.Owner)
+		g, valid, err = iss.grant(ctx, r.Owner)
 	}
 	switch {
 	case err == nil && g.Resource == resource:
@@ -223,8 +223,8 @@ func (b *Book) User(ctx context.Context, token, resource string) (string, contex
 }
 
 // List returns a user's grants, oldest first.
-func (b *Book) List(ctx context.Context, user string) ([]Grant, error) {
-	records, err := b.Store.List(ctx, KindGrant, user)
+func (iss *Issuer) List(ctx context.Context, user string) ([]Grant, error) {
+	records, err := iss.Store.List(ctx, KindGrant, user)
 	if err != nil {
 		return nil, fmt.Errorf("list grants: %w", err)
 	}
@@ -234,7 +234,7 @@ func (b *Book) List(ctx context.Context, user string) ([]Grant, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b.now().Before(r.Expires) {
+		if iss.now().Before(r.Expires) {
 			out = append(out, g)
 		}
 	}
@@ -243,24 +243,24 @@ func (b *Book) List(ctx context.Context, user string) ([]Grant, error) {
 
 // End revokes a user's grant, and with it its tokens. It fails with chat.CodeNotFound for another user's grant. The
 // tokens need no deletion: without their grant they are invalid, and Sweep deletes them when they expire.
-func (b *Book) End(ctx context.Context, user, id string) error {
-	r, err := b.Store.Get(ctx, KindGrant, id)
+func (iss *Issuer) End(ctx context.Context, user, id string) error {
+	r, err := iss.Store.Get(ctx, KindGrant, id)
 	if err != nil {
 		return err
 	}
 	if r.Owner != user {
 		return &chat.Error{Code: chat.CodeNotFound, Message: "There is no such connection."}
 	}
-	return b.Store.Drop(ctx, KindGrant, id)
+	return iss.Store.Drop(ctx, KindGrant, id)
 }
 
 // Forget revokes the grant of a token that its client gives back. Any other token is a no-op. It is RFC 7009's
 // revocation: an unknown token is no error there (section 2.2).
-func (b *Book) Forget(ctx context.Context, token string) error {
+func (iss *Issuer) Forget(ctx context.Context, token string) error {
 	for _, kind := range []Kind{KindRefresh, KindAccess} {
-		r, err := b.Store.Get(ctx, kind, hash(token))
+		r, err := iss.Store.Get(ctx, kind, hash(token))
 		if err == nil {
-			return b.Store.Drop(ctx, KindGrant, r.Owner)
+			return iss.Store.Drop(ctx, KindGrant, r.Owner)
 		}
 		if chat.CodeOf(err) != chat.CodeNotFound {
 			return err
@@ -270,12 +270,12 @@ func (b *Book) Forget(ctx context.Context, token string) error {
 }
 
 // Run sweeps expired records until ctx is cancelled. It needs Log.
-func (b *Book) Run(ctx context.Context) {
+func (iss *Issuer) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if err := b.Store.Sweep(ctx, b.now()); err != nil && ctx.Err() == nil {
-			b.Log.WarnContext(ctx, "what expired of grants is not swept", "error", err)
+		if err := iss.Store.Sweep(ctx, iss.now()); err != nil && ctx.Err() == nil {
+			iss.Log.WarnContext(ctx, "what expired of grants is not swept", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -165,4 +165,4 @@ type versionCommand struct{}
 func (versionCommand) Bare() {}
 
 // Run prints the version, commit and date.
-func (versionCommand) Run(p *command.Program) error { return built.Tell(p.Stdout) }
+func (versionCommand) Run(p *command.Program) error { return built.Print(p.Stdout) }

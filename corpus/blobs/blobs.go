@@ -66,9 +66,9 @@ func Open(dir string) (Directory, error) {
 	return d, nil
 }
 
-// Reach returns an error if the directory is missing or was replaced. After a disk is unmounted, its mount point is
-// another directory: Reach compares both.
-func (d Directory) Reach(context.Context) error {
+// Ping returns an error if the directory is missing or was replaced. After a disk is unmounted, its mount point is
+// another directory: Ping compares both.
+func (d Directory) Ping(context.Context) error {
 	named, err := os.Stat(d.root.Name())
 	if err == nil {
 		var opened fs.FileInfo

@@ -163,7 +163,7 @@ func (s *Store) noteMissing() {
 	s.had = false
 	s.mu.Unlock()
 	if lost {
-		s.tellLost()
+		s.signalLost()
 	}
 }
 
@@ -241,7 +241,7 @@ func (s *Store) makeCollection(ctx context.Context, dimension int) (*index, erro
 			s.made[name] = newWritten()
 			s.mu.Unlock()
 		}
-		s.tellLost() // documents with SemanticReady must be checked again
+		s.signalLost() // documents with SemanticReady must be checked again
 	}
 	return s.adoptCollection(ctx, dimension)
 }

@@ -55,7 +55,7 @@ func (s *Store) dialServer(done chan struct{}) {
 	defer s.mu.Unlock()
 	if s.dialErr = err; err == nil {
 		s.conn, s.version = conn, version
-		s.tellLost() // signals possible data loss
+		s.signalLost() // signals possible data loss
 	}
 	s.dialing = nil
 	close(done)

@@ -176,8 +176,8 @@ func TestCloseStopsGoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Reach(t.Context()); err == nil {
-		t.Error("Reach without a server: got no error, want one")
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("Ping without a server: got no error, want one")
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

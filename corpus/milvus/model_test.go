@@ -143,7 +143,7 @@ func TestRestartedServerIsReconnected(t *testing.T) {
 		}
 	}
 	mustDo(t, "drop", s.dropCollection(t.Context(), s.nameFor(2)))
-	mustDo(t, "Reach", s.Reach(t.Context()))
+	mustDo(t, "Ping", s.Ping(t.Context()))
 	select {
 	case <-s.Lost():
 	default:

@@ -137,17 +137,17 @@ func (s *Store) About() string {
 // for one reader. Several losses before a read are one signal.
 func (s *Store) Lost() <-chan struct{} { return s.lost }
 
-// tellLost signals Lost. A pending signal is enough.
-func (s *Store) tellLost() {
+// signalLost signals Lost. A pending signal is enough.
+func (s *Store) signalLost() {
 	select {
 	case s.lost <- struct{}{}:
 	default:
 	}
 }
 
-// Reach returns an error unless the server responds and the collection can be searched. It is for the server's
+// Ping returns an error unless the server responds and the collection can be searched. It is for the server's
 // health check.
-func (s *Store) Reach(ctx context.Context) error {
+func (s *Store) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTime, errSlow)
 	defer cancel()
 	s.mu.Lock()

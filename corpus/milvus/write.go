@@ -122,7 +122,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 		s.dimension = dimension
 		if s.index != nil && s.index.dimension != dimension { // left by an earlier process: ours must be filled again
 			s.index = nil
-			s.tellLost()
+			s.signalLost()
 		}
 	}
 	// The first vectors of a process determine the embedder's dimension.

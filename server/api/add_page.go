@@ -58,7 +58,7 @@ func (a *Documents) addPage(c httpio.Context) error {
 func (a *Documents) PutPage(c httpio.Context, page addpage.Page) (d corpus.Document, duplicate bool, err error) {
 	ctx := c.Request().Context()
 	result := "added"
-	if err = a.roomForUpload(ctx, page.User); err == nil { // before it is fetched
+	if err = a.checkUploadQuota(ctx, page.User); err == nil { // before it is fetched
 		d, duplicate, err = a.Pages.Add(ctx, page)
 	}
 	switch {

@@ -139,7 +139,7 @@ func (a *Documents) Changed(do func(context.Context, chat.Scope, string) error) 
 		if httpio.ByForm(c) {
 			return c.Redirect(http.StatusSeeOther, backToList(c, ""))
 		}
-		return httpio.Give(http.StatusOK, a.Get)(c)
+		return httpio.Handle(http.StatusOK, a.Get)(c)
 	}
 }
 

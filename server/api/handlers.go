@@ -3,9 +3,9 @@
 // handlers; package openapi describes them.
 //
 // A request is authorised by the guard and has its user. Most handlers are functions from a decoded body to a value:
-// httpio.Take, Give and Done decode, encode, and redirect forms. The others send files, streams and fragments. Errors
-// are returned, and package server encodes them for the client; a chat.Error's code determines the status
-// (httpio.Status).
+// httpio.HandleBody, Handle and Done decode, encode, and redirect forms. The others send files, streams and
+// fragments. Errors are returned, and package server encodes them for the client; a chat.Error's code determines the
+// status (httpio.Status).
 //
 // It must access data only through a Scope, the request's user, and must not render pages: package page supplies the
 // responses to forms.

@@ -129,25 +129,26 @@ type PlaceItem struct {
 	Refused    *PlaceFailure `json:"refused,omitempty"` // Why it is not in the library, or not up to date.
 }
 
-// Unset times are left out, and lists are never null.
-func tellPlace(p placestore.Place) FollowedPlace {
-	told := FollowedPlace{
+// newFollowedPlace converts a place to its API form. Unset times are left out, and lists are never null.
+func newFollowedPlace(p placestore.Place) FollowedPlace {
+	place := FollowedPlace{
 		ID: p.ID, Kind: p.Kind, Name: p.Name, Namespace: p.Namespace, Settings: p.Settings,
 		Secrets: httpio.NotNil(p.Secrets), Schedule: p.Schedule, State: p.State(), Note: p.Note.String(),
 		LookedAt: httpio.Known(p.LookedAt), SucceededAt: httpio.Known(p.SuccessAt), NextAt: httpio.Known(p.NextAt),
-		Failure: tellFailure(p.Trouble()), Items: p.Counts.Items, Refused: p.Counts.Refused, Waiting: p.Counts.Waiting,
+		Failure: newPlaceFailure(p.Trouble()), Items: p.Counts.Items, Refused: p.Counts.Refused,
+		Waiting:  p.Counts.Waiting,
 		LastLook: PlaceReport{p.Report.Added, p.Report.Changed, p.Report.Removed, []PlaceDocument{}},
 	}
 	for _, d := range p.Report.Documents {
-		told.LastLook.Documents = append(told.LastLook.Documents, PlaceDocument{d.Document, d.Name, d.What})
+		place.LastLook.Documents = append(place.LastLook.Documents, PlaceDocument{d.Document, d.Name, d.What})
 	}
-	if told.Settings == nil {
-		told.Settings = map[string]string{}
+	if place.Settings == nil {
+		place.Settings = map[string]string{}
 	}
-	return told
+	return place
 }
 
-func tellFailure(f *placestore.Failure) *PlaceFailure {
+func newPlaceFailure(f *placestore.Failure) *PlaceFailure {
 	if f == nil {
 		return nil
 	}
@@ -157,7 +158,7 @@ func tellFailure(f *placestore.Failure) *PlaceFailure {
 // List handles GET /places.
 func (a *Places) List(c httpio.Context) (PlaceList, error) {
 	all, err := a.Follower.Store.Places(c.Request().Context(), httpio.Scope(c).User)
-	return PlaceList{httpio.Each(all, tellPlace)}, err
+	return PlaceList{httpio.Each(all, newFollowedPlace)}, err
 }
 
 // ListKinds handles GET /places/kinds. Titles and help are in the reader's language, names are not.
@@ -177,20 +178,20 @@ func (a *Places) Add(c httpio.Context, n NewPlace) (FollowedPlace, error) {
 	p, err := a.Follower.Create(
 		c.Request().Context(), httpio.Scope(c).User, a.Guard.ByLocalUser(c.Request()), follow.Draft(n),
 	)
-	return tellPlace(p), err
+	return newFollowedPlace(p), err
 }
 
 // Get handles GET /places/{id}.
 func (a *Places) Get(c httpio.Context) (FollowedPlace, error) {
 	p, err := a.Follower.Store.Place(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
-	return tellPlace(p), err
+	return newFollowedPlace(p), err
 }
 
 // Change handles PATCH /places/{id}. Omitted fields are unchanged. New settings are tested before they are stored.
 func (a *Places) Change(c httpio.Context, change PlaceChange) (FollowedPlace, error) {
 	p, err := a.Follower.Change(c.Request().Context(), httpio.Scope(c).User, c.Param("id"),
 		a.Guard.ByLocalUser(c.Request()), follow.Change(change))
-	return tellPlace(p), err
+	return newFollowedPlace(p), err
 }
 
 // Remove handles DELETE /places/{id}: the place is deleted in the background. Without ?documents= its documents are
@@ -210,7 +211,7 @@ func (a *Places) Remove(c httpio.Context) (any, error) {
 // Look handles POST /places/{id}/look: the next free worker syncs the place.
 func (a *Places) Look(c httpio.Context) (FollowedPlace, error) {
 	p, err := a.Follower.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
-	return tellPlace(p), err
+	return newFollowedPlace(p), err
 }
 
 // maxPlaceItems is the maximum number of items in a response, equal to that of documents.
@@ -241,7 +242,7 @@ func (a *Places) ListItems(c httpio.Context) (list PlaceItems, err error) {
 		list.Next = base64.RawURLEncoding.EncodeToString([]byte(items[limit-1].Key))
 	}
 	list.Items = httpio.Each(items, func(item placestore.Item) PlaceItem {
-		return PlaceItem{item.Key, item.Name, item.Link, item.Document, tellFailure(item.Refusal)}
+		return PlaceItem{item.Key, item.Name, item.Link, item.Document, newPlaceFailure(item.Refusal)}
 	})
 	return list, err
 }

@@ -87,7 +87,7 @@ type KeptList struct {
 }
 
 // Lists are never null; asked_at is null until the question was asked again.
-func keptQuestion(s chat.Standing) KeptQuestion {
+func newKeptQuestion(s chat.Standing) KeptQuestion {
 	q := KeptQuestion{
 		ID: s.ID, Question: s.Request.Message, Namespace: s.Request.Namespace, State: s.State(),
 		Trouble: s.Trouble.String(), RunID: s.Basis.RunID, SessionID: s.Request.SessionID, Answer: s.Basis.Answer,
@@ -104,7 +104,7 @@ func keptQuestion(s chat.Standing) KeptQuestion {
 // List handles GET /standing. Unlike the page, it does not mark changes as seen.
 func (a *Standing) List(c httpio.Context) (KeptList, error) {
 	all, err := a.Store.AllStanding(c.Request().Context(), httpio.Scope(c))
-	return KeptList{httpio.Each(all, keptQuestion)}, err
+	return KeptList{httpio.Each(all, newKeptQuestion)}, err
 }
 
 // Keep handles POST /standing: 201, or 409 for a question that is kept already. A new question is asked at once.
@@ -139,13 +139,13 @@ func (a *Standing) Keep(c httpio.Context) error {
 	case err != nil:
 		return err
 	}
-	return c.JSON(http.StatusCreated, keptQuestion(kept))
+	return c.JSON(http.StatusCreated, newKeptQuestion(kept))
 }
 
 // Get handles GET /standing/{id}.
 func (a *Standing) Get(c httpio.Context) (KeptQuestion, error) {
 	kept, err := a.Store.Standing(c.Request().Context(), httpio.Scope(c), c.Param("id"))
-	return keptQuestion(kept), err
+	return newKeptQuestion(kept), err
 }
 
 // Change handles PATCH /standing/{id}. seen: false has no effect.
@@ -167,7 +167,7 @@ func (a *Standing) Change(c httpio.Context, body StandingChange) (KeptQuestion, 
 // Ask handles POST /standing/{id}/ask: 409 while the question is paused, and 429 if it was asked too often.
 func (a *Standing) Ask(c httpio.Context) (KeptQuestion, error) {
 	kept, err := a.Keeper.AskNow(c.Request().Context(), httpio.Scope(c), c.Param("id"))
-	return keptQuestion(kept), err
+	return newKeptQuestion(kept), err
 }
 
 // maxEntries is the number of changes in a feed, newest first.

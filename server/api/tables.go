@@ -70,8 +70,8 @@ type CellEdit struct {
 	Text *string `json:"text" api:"max=chat.MaxGridText"`
 }
 
-// tellTable converts a grid to its API form, with the given cells.
-func tellTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
+// newDocumentTable converts a grid to its API form, with the given cells.
+func newDocumentTable(g chat.Grid, cells []chat.GridCell) DocumentTable {
 	for i, cell := range cells {
 		cells[i].Trouble = cell.Trouble.English()
 	}
@@ -111,19 +111,19 @@ func (a *Tables) Make(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.JSON(status, tellTable(g, nil))
+	return c.JSON(status, newDocumentTable(g, nil))
 }
 
 // List handles GET /tables.
 func (a *Tables) List(c httpio.Context) (TableList, error) {
 	all, err := a.Store.Grids(c.Request().Context(), httpio.Scope(c))
-	return TableList{httpio.Each(all, func(g chat.Grid) DocumentTable { return tellTable(g, nil) })}, err
+	return TableList{httpio.Each(all, func(g chat.Grid) DocumentTable { return newDocumentTable(g, nil) })}, err
 }
 
 // Get handles GET /tables/{id}.
 func (a *Tables) Get(c httpio.Context) (DocumentTable, error) {
 	g, cells, err := a.wholeTable(c)
-	return tellTable(g, cells), err
+	return newDocumentTable(g, cells), err
 }
 
 // wholeTable reads the requested table, with its cells row by row.
@@ -149,7 +149,7 @@ func (a *Tables) Steered(
 ) func(httpio.Context) (DocumentTable, error) {
 	return func(c httpio.Context) (DocumentTable, error) {
 		g, err := steer(c.Request().Context(), httpio.Scope(c), c.Param("id"))
-		return tellTable(g, nil), err
+		return newDocumentTable(g, nil), err
 	}
 }
 
@@ -171,7 +171,7 @@ func (a *Tables) AskCell(c httpio.Context) (t DocumentTable, err error) {
 		return t, err
 	}
 	g, err := a.Filler.AskAgain(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column)
-	return tellTable(g, nil), err
+	return newDocumentTable(g, nil), err
 }
 
 // Export handles GET /tables/{id}/export: the current table as a file.
@@ -198,7 +198,7 @@ func (a *Tables) Export(c httpio.Context) error {
 	case "csv":
 		file, err = table.CSV()
 	default:
-		return c.JSON(http.StatusOK, tellTable(g, cells))
+		return c.JSON(http.StatusOK, newDocumentTable(g, cells))
 	}
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (a *Tables) Events(c httpio.Context) error {
 
 // sendTable sends a table without its cells.
 func sendTable(out *httpio.EventStream, event string, g chat.Grid) error {
-	body, err := json.Marshal(tellTable(g, nil))
+	body, err := json.Marshal(newDocumentTable(g, nil))
 	if err != nil {
 		return err
 	}

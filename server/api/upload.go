@@ -115,7 +115,7 @@ func (a *Documents) takeUpload(c httpio.Context, words sharedWords) (*upload, er
 		}
 	}
 	if words == nil { // words count against no limit
-		if err := a.roomForUpload(c.Request().Context(), httpio.Scope(c).User); err != nil {
+		if err := a.checkUploadQuota(c.Request().Context(), httpio.Scope(c).User); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +140,7 @@ func (a *Documents) answerUpload(c httpio.Context, res Uploaded) error {
 	switch {
 	case !httpio.ByForm(c):
 		for i := range res.Rejected {
-			res.Rejected[i].Detail = locale.Message(httpio.Said(c, res.Rejected[i].Detail))
+			res.Rejected[i].Detail = locale.Message(httpio.ResponseText(c, res.Rejected[i].Detail))
 		}
 		return c.JSON(status, res)
 	case len(res.Rejected) == 0:
@@ -266,7 +266,7 @@ func (a *Documents) addFile(c httpio.Context, part *multipart.Part, settings cor
 	}
 	whole := partPath(part)
 	name := path.Base(strings.ReplaceAll(whole, "\\", "/"))
-	if err := a.roomForUpload(c.Request().Context(), settings.User); err != nil { // before it is read
+	if err := a.checkUploadQuota(c.Request().Context(), settings.User); err != nil { // before it is read
 		reject(name, err)
 		return nil
 	}
@@ -369,10 +369,10 @@ func partPath(part *multipart.Part) string {
 	return strings.ToValidUTF8(params["filename"], "\ufffd")
 }
 
-// roomForUpload fails if a user's limits leave no room for a single byte.
-func (a *Documents) roomForUpload(ctx context.Context, user string) error {
-	if err := a.Store.Room(ctx, user, chat.ResourceUploadFiles); err != nil {
+// checkUploadQuota fails if a user's limits leave no room for a single byte.
+func (a *Documents) checkUploadQuota(ctx context.Context, user string) error {
+	if err := a.Store.CheckQuota(ctx, user, chat.ResourceUploadFiles); err != nil {
 		return err
 	}
-	return a.Store.Room(ctx, user, chat.ResourceUploadBytes)
+	return a.Store.CheckQuota(ctx, user, chat.ResourceUploadBytes)
 }

@@ -50,7 +50,7 @@ type Question struct {
 	// The run that this one is a sibling of: to ask again, or with another message.
 	Sibling string `json:"sibling"`
 
-	// Fields that the rooms add to the request.
+	// Fields that the handlers add to the request.
 	AddedContext *string     `json:"-"` // text to answer from besides the documents
 	Thorough     bool        `json:"-"` // turns omitted query decomposition and self-evaluation on
 	History      [][2]string `json:"-"` // earlier external turns, as [question, answer]

@@ -36,15 +36,15 @@ type Listing struct {
 type Place struct{ Name, Path string }
 
 // list lists a folder by its path without links.
-func (d Desk) list(dir string) Listing {
+func (ch Chooser) list(dir string) Listing {
 	l := Listing{Dir: dir, Above: above(dir)}
-	names, more, err := subfolders(dir, d.Own)
+	names, more, err := subfolders(dir, ch.Own)
 	if err != nil {
 		l.Trouble = chat.MessageOf(unreadable(dir, err))
 		l.Refused = l.Trouble
 		return l
 	}
-	if err := d.refuses(dir); err != nil {
+	if err := ch.refuses(dir); err != nil {
 		l.Refused = chat.MessageOf(err)
 	}
 	var first []string

@@ -61,16 +61,16 @@ func CheckID(next Handler) Handler {
 // Done handles a route that changes the object of the id in its path: it answers 204. A form of the page is
 // redirected to page, if there is one; see Give.
 func Done(do func(context.Context, chat.Scope, string) error, page ...string) Handler {
-	return Give(http.StatusNoContent, func(c Context) (any, error) {
+	return Handle(http.StatusNoContent, func(c Context) (any, error) {
 		return nil, do(c.Request().Context(), Scope(c), c.Param("id"))
 	}, page...)
 }
 
-// Give handles a route with the status and what do returns, as JSON; a status of 204 has no body.
+// Handle handles a route with the status and what do returns, as JSON; a status of 204 has no body.
 //
 // With a page, forms may be sent to the route: they are redirected to the page (303). The path parameters in its
 // address, such as :id, are those of the request.
-func Give[T any](status int, do func(Context) (T, error), page ...string) Handler {
+func Handle[T any](status int, do func(Context) (T, error), page ...string) Handler {
 	return func(c Context) error {
 		v, err := do(c)
 		switch {
@@ -92,9 +92,9 @@ func Give[T any](status int, do func(Context) (T, error), page ...string) Handle
 	}
 }
 
-// Take is Give for a route with a body: JSON or, with a page, also a form with the same fields.
-func Take[B, T any](b Bodies, status int, do func(Context, B) (T, error), page ...string) Handler {
-	return Give(status, func(c Context) (v T, err error) {
+// HandleBody is Give for a route with a body: JSON or, with a page, also a form with the same fields.
+func HandleBody[B, T any](b Bodies, status int, do func(Context, B) (T, error), page ...string) Handler {
+	return Handle(status, func(c Context) (v T, err error) {
 		var body B
 		if len(page) > 0 {
 			err = b.ReadFields(c, &body)

@@ -31,8 +31,8 @@ func SpeakLanguage(next Handler) Handler {
 // pageHeader marks API requests of the page's script whose response is shown to the reader.
 const pageHeader = "Footnote-Page"
 
-// Said returns a message for the page's script in the reader's language; programs get English.
-func Said(c Context, m locale.Message) string {
+// ResponseText returns a message for the page's script in the reader's language; programs get English.
+func ResponseText(c Context, m locale.Message) string {
 	if c.Request().Header.Get(pageHeader) == "" {
 		return m.String()
 	}

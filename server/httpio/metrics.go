@@ -147,7 +147,7 @@ func recoverPanic(next Handler, c Context) (err error) {
 	return next(c)
 }
 
-// Only this package imports Echo. The other rooms use these aliases, so a new major version affects only this
+// Only this package imports Echo. The other packages use these aliases, so a new major version affects only this
 // package.
 type (
 	// Context is a request and its response. It is pooled by the router, so it must not be kept after the handler

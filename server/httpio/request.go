@@ -1,10 +1,10 @@
-// Package httpio handles the parts of requests and responses that all rooms of the server share. It parses path
+// Package httpio handles the parts of requests and responses that all handlers of the server share. It parses path
 // parameters and bodies strictly (bodies, query, strict) and encodes all errors in one form (error, failure). It
 // writes server-sent events and counts open streams (sse, streams). Its middleware authorises, paces, measures and
 // logs requests (guard, key, pace, observe). It depends on the vocabulary of package chat and on no store.
 //
-// Requests pass through it to a handler of another room, and their responses pass back. It must not depend on the
-// purpose of a route: rooms import it, and it imports none of them. It is also the only package that imports Echo
+// Requests pass through it to a handler of another package, and their responses pass back. It must not depend on the
+// purpose of a route: handlers import it, and it imports none of them. It is also the only package that imports Echo
 // (router).
 package httpio
 

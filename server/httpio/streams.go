@@ -53,7 +53,7 @@ func (s *Streams) Enter(user string) error {
 	limits := s.userLimits.For(user)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.checkRoom(limits, user); err != nil {
+	if err := s.checkQuota(limits, user); err != nil {
 		return err
 	}
 	s.open++
@@ -63,8 +63,8 @@ func (s *Streams) Enter(user string) error {
 	return nil
 }
 
-// checkRoom fails over the limits of streams. The caller holds mu.
-func (s *Streams) checkRoom(limits chat.Limits, user string) error {
+// checkQuota fails over the limits of streams. The caller holds mu.
+func (s *Streams) checkQuota(limits chat.Limits, user string) error {
 	if s.open >= s.most {
 		return &chat.Error{
 			Code:    chat.CodeTooMany,
@@ -81,7 +81,7 @@ func (s *Streams) checkRoom(limits chat.Limits, user string) error {
 func (s *Streams) Check(user string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.checkRoom(s.userLimits.For(user), user)
+	return s.checkQuota(s.userLimits.For(user), user)
 }
 
 // Leave counts a stream of a user as closed.

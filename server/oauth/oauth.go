@@ -18,8 +18,8 @@ import (
 
 // Handlers serves the OAuth routes.
 type Handlers struct {
-	Book *grants.Book
-	Log  *slog.Logger
+	Grants *grants.Issuer
+	Log    *slog.Logger
 
 	made registrations
 }
@@ -29,7 +29,7 @@ const maxBody = 64 << 10
 
 // needed fails with 404 while no keys are needed.
 func (h *Handlers) needed() error {
-	if h.Book.Needed() {
+	if h.Grants.Needed() {
 		return nil
 	}
 	return httpio.StatusError(http.StatusNotFound)
@@ -88,7 +88,7 @@ func (h *Handlers) Register(c httpio.Context) error {
 			Code: "invalid_client_metadata", Message: "Send a JSON object with redirect_uris and client_name.",
 		})
 	}
-	client, err := h.Book.Register(c.Request().Context(), grants.Client{Name: said.Name, Redirects: said.Redirects})
+	client, err := h.Grants.Register(c.Request().Context(), grants.Client{Name: said.Name, Redirects: said.Redirects})
 	if err != nil {
 		return h.refuse(c, err)
 	}
@@ -132,10 +132,10 @@ func (h *Handlers) Token(c httpio.Context) error {
 	var got grants.Tokens
 	switch form.Get("grant_type") {
 	case "authorization_code":
-		got, err = h.Book.Exchange(ctx, form.Get("code"), form.Get("code_verifier"), form.Get("client_id"),
+		got, err = h.Grants.Exchange(ctx, form.Get("code"), form.Get("code_verifier"), form.Get("client_id"),
 			form.Get("redirect_uri"), form.Get("resource"))
 	case "refresh_token":
-		got, err = h.Book.Refresh(ctx, form.Get("refresh_token"), form.Get("client_id"), form.Get("resource"))
+		got, err = h.Grants.Refresh(ctx, form.Get("refresh_token"), form.Get("client_id"), form.Get("resource"))
 	default:
 		err = &grants.Error{
 			Code: "unsupported_grant_type", Message: "grant_type must be authorization_code or refresh_token",
@@ -155,7 +155,7 @@ func (h *Handlers) Token(c httpio.Context) error {
 func (h *Handlers) Revoke(c httpio.Context) error {
 	form, err := h.form(c)
 	if err == nil {
-		err = h.Book.Forget(c.Request().Context(), form.Get("token"))
+		err = h.Grants.Forget(c.Request().Context(), form.Get("token"))
 	}
 	if err != nil {
 		return h.refuse(c, err)

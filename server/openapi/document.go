@@ -1,5 +1,5 @@
 // Package openapi describes the API: operations lists every route for programs, and schema generates JSON schemas of
-// the rooms' types from their tags and, by said.json, from their comments. The description is served as JSON, and
+// the handlers' types from their tags and, by said.json, from their comments. The description is served as JSON, and
 // its operations are listed on a page.
 //
 // Input is the routes in operations.go and in the files of its groups, the Go types of bodies, and the comments and

@@ -73,7 +73,8 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 			return httpio.Invalid("Too many files at once: at most {1} can be checked.", maxChecked)
 		}
 		if err := h.checkFile(part, body, size); err != nil {
-			answer.Refused = append(answer.Refused, refusedFile{files, httpio.Said(c, httpio.AsError(err).Message)})
+			why := httpio.ResponseText(c, httpio.AsError(err).Message)
+			answer.Refused = append(answer.Refused, refusedFile{files, why})
 		}
 		files++
 	}

@@ -12,7 +12,7 @@
 // document; tables, standing, places, folders, models and shares have a page each; signin, allow, kept, language and
 // leave are about users and redirects.
 //
-// It must never decide a user's permissions: each access uses a Scope, and Guard or a desk authorises it. It encodes
+// It must never decide a user's permissions: each access uses a Scope, and Guard or a Chooser authorises it. It encodes
 // JSON only for the page's script.
 package page
 
@@ -54,26 +54,26 @@ type Handlers struct {
 	Library   *corpus.Library
 	Logs      *runlog.Reader
 	Questions *ask.Questions
-	Keys      *keys.File   // the users; nil: every user is the local user
-	Grants    *grants.Book // the users' grants to programs; nil: none
+	Keys      *keys.File     // the users; nil: every user is the local user
+	Grants    *grants.Issuer // the users' grants to programs; nil: none
 	Bodies    httpio.Bodies
 	Streams   *httpio.Streams
 	Guard     *httpio.Guard
 	Log       *slog.Logger
 
-	Models     func() []string  // the available models, the default first; never empty
-	Desk       modelchoice.Desk // discovers other models
-	Places     *follow.Follower // follows places
-	PutPage    PutPage          // imports a web page
-	Folders    folders.Desk     // follows folders that are chosen
-	Webhooks   Webhooks         // sends changes of kept questions
-	Tabler     *grid.Filler     // creates and fills tables over documents
-	Shares     *shares.Desk     // creates and opens links to answers
-	Toolsets   []string         // likewise
-	HasSamples bool             // POST /documents/samples adds documents
-	MaxFile    int64            // bytes, limit of an uploaded file
-	KeepDays   int              // days that a session is kept after its last question; 0: for ever
-	Build      string           // the version, for the foot of the menu
+	Models       func() []string     // the available models, the default first; never empty
+	ModelChooser modelchoice.Chooser // discovers other models
+	Places       *follow.Follower    // follows places
+	PutPage      PutPage             // imports a web page
+	Folders      folders.Chooser     // follows folders that are chosen
+	Webhooks     Webhooks            // sends changes of kept questions
+	Tabler       *grid.Filler        // creates and fills tables over documents
+	Shares       *shares.Service     // creates and opens links to answers
+	Toolsets     []string            // likewise
+	HasSamples   bool                // POST /documents/samples adds documents
+	MaxFile      int64               // bytes, limit of an uploaded file
+	KeepDays     int                 // days that a session is kept after its last question; 0: for ever
+	Build        string              // the version, for the foot of the menu
 
 	md           *views.Markdown
 	drawn        *fragments

@@ -27,14 +27,14 @@ func (h *Handlers) taken(c httpio.Context) string {
 
 // ChooseModel handles PUT /model of a form. If the model does not answer, the form keeps its input except the key.
 //
-// It answers 303 to the page if the model answers, else 400 with the form. The desk authorises the local user or an
+// It answers 303 to the page if the model answers, else 400 with the form. The Chooser authorises the local user or an
 // operator. The key is never sent back.
 func (h *Handlers) ChooseModel(c httpio.Context) error {
 	var choice modelchoice.Choice
 	if err := h.Bodies.ReadFields(c, &choice); err != nil {
 		return err
 	}
-	tried, err := h.Desk.Take(c, h.Guard, choice)
+	tried, err := h.ModelChooser.TryChoice(c, h.Guard, choice)
 	if err != nil {
 		if chat.CodeOf(err) != chat.CodeInvalid {
 			return err
@@ -59,7 +59,7 @@ func (h *Handlers) modelsPage(c httpio.Context, status int, p views.ModelsPage) 
 	if err != nil {
 		return err
 	}
-	found := h.Desk.Look(c, h.Guard, h.Models()[0])
+	found := h.ModelChooser.Describe(c, h.Guard, h.Models()[0])
 	p.Locked, p.Trouble = found.Locked, found.Trouble
 	shown := func(m modelchoice.Model) views.FoundModel {
 		return views.FoundModel{

@@ -216,7 +216,7 @@ func FailureOf(t *Trace) error {
 		e.Code, e.Message = chat.CodeUnavailable, "The server stopped while it worked on the question. Ask it again."
 	}
 	if t.Error != nil {
-		e.Code, e.Message = t.Error.Code, t.Error.Said()
+		e.Code, e.Message = t.Error.Code, t.Error.Localised()
 	}
 	return e
 }

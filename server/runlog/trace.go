@@ -1,4 +1,4 @@
-// Package runlog reads runs for the rooms. A Reader returns a run's current state (a Trace), waits for its end, or
+// Package runlog reads runs for the handlers. A Reader returns a run's current state (a Trace), waits for its end, or
 // streams its log. A Trace has the answer, the format of its footnotes (citation) and its reliability (judged).
 //
 // Input is the log of a run, event by event, from the store or live. Output is a Trace or a stream. follow.go

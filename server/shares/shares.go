@@ -25,8 +25,8 @@ const tokenLength = 26
 // Path is the prefix of links, followed by the token.
 const Path = "/s/"
 
-// Desk creates and opens links. It is safe for concurrent use.
-type Desk struct {
+// Service creates and opens links. It is safe for concurrent use.
+type Service struct {
 	Store chat.Store
 	Logs  *runlog.Reader
 	Gone  func(user string) bool // reports whether a user's links are closed
@@ -49,14 +49,14 @@ type ShareList struct {
 }
 
 // Make creates a link to a run's answer. origin is the server's public address, such as https://ask.example.org.
-func (d *Desk) Make(ctx context.Context, s chat.Scope, runID, origin string, days int) (SharedLink, error) {
+func (v *Service) Make(ctx context.Context, s chat.Scope, runID, origin string, days int) (SharedLink, error) {
 	if days == 0 {
 		days = DefaultDays
 	}
 	if days < 1 || days > MaxDays {
 		return SharedLink{}, httpio.Invalid("A link can be open for 1 to 30 days.")
 	}
-	t, err := d.Logs.Trace(ctx, s, runID)
+	t, err := v.Logs.Trace(ctx, s, runID)
 	if err != nil {
 		return SharedLink{}, err
 	}
@@ -73,23 +73,23 @@ func (d *Desk) Make(ctx context.Context, s chat.Scope, runID, origin string, day
 	}
 	token := rand.Text()
 	until := time.Now().Add(time.Duration(days) * 24 * time.Hour)
-	h, err := d.Store.AddShare(ctx, s, runID, sha256.Sum256([]byte(token)), until)
+	h, err := v.Store.AddShare(ctx, s, runID, sha256.Sum256([]byte(token)), until)
 	return SharedLink{Share: h, URL: origin + Path + token}, err
 }
 
 // Open returns the share and the run of a token, and counts the opening. It fails with the same chat.CodeNotFound
 // for an unknown, expired or ended link, for a deleted answer, and for a user whose keys were revoked.
-func (d *Desk) Open(ctx context.Context, token string) (chat.Share, *runlog.Trace, error) {
+func (v *Service) Open(ctx context.Context, token string) (chat.Share, *runlog.Trace, error) {
 	if len(token) != tokenLength {
 		return chat.Share{}, nil, chat.NoSuch("link")
 	}
-	user, h, err := d.Store.OpenShare(ctx, sha256.Sum256([]byte(token)), time.Now())
+	user, h, err := v.Store.OpenShare(ctx, sha256.Sum256([]byte(token)), time.Now())
 	if err != nil {
 		return h, nil, err
 	}
-	if d.Gone(user) {
+	if v.Gone(user) {
 		return h, nil, chat.NoSuch("link")
 	}
-	t, err := d.Logs.Trace(ctx, chat.Scope{User: user}, h.RunID)
+	t, err := v.Logs.Trace(ctx, chat.Scope{User: user}, h.RunID)
 	return h, t, err
 }

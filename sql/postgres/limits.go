@@ -146,8 +146,8 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	return nil
 }
 
-// Room implements chat.LimitStore. It takes no lock: the result may be outdated at once.
-func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
+// CheckQuota implements chat.LimitStore. It takes no lock: the result may be outdated at once.
+func (c *Chats) CheckQuota(ctx context.Context, user string, what chat.Resource) error {
 	limits := c.db.limits.For(user)
 	s := spending{limits, limits.SpendLimits(what), user, what, 1}
 	if len(s.windows) == 0 {

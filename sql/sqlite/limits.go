@@ -43,9 +43,9 @@ func (c *Chats) Charge(ctx context.Context, user string, what chat.Resource, n i
 	return nil
 }
 
-// Room implements chat.LimitStore. It only reads: the result may be outdated at once, so it serves to reject early.
-// Spend decides.
-func (c *Chats) Room(ctx context.Context, user string, what chat.Resource) error {
+// CheckQuota implements chat.LimitStore. It only reads: the result may be outdated at once, so it serves to reject
+// early. Spend decides.
+func (c *Chats) CheckQuota(ctx context.Context, user string, what chat.Resource) error {
 	read := func(query string, args []any, dest ...any) error { return c.db.queryRow(ctx, query, args, dest...) }
 	limits := c.db.limits.For(user)
 	return limits.Check(limits.SpendLimits(what), 1, time.Now(), fullSince(read, user))

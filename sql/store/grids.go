@@ -52,7 +52,7 @@ func (c *Chats) KeepGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.G
 		if err != nil {
 			return err
 		}
-		if err := chat.RoomForGrid(there); err != nil {
+		if err := chat.CheckGridQuota(there); err != nil {
 			return err
 		}
 		_, err = t.Exec(`INSERT INTO grids (id, user_id, created_at, due_at, body) VALUES ($1, $2, $3, $4, $5)`, g.ID,

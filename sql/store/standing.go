@@ -41,7 +41,7 @@ func (c *Chats) KeepStanding(ctx context.Context, s chat.Scope, kept chat.Standi
 		if err != nil {
 			return err
 		}
-		if err := limits.RoomToKeep(there); err != nil {
+		if err := limits.CheckStandingQuota(there); err != nil {
 			return err
 		}
 		_, err = t.Exec(`INSERT INTO standing (id, user_id, created_at, paused, unseen, version, due_at, body)

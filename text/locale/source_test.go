@@ -132,7 +132,7 @@ var (
 
 // returning lists the files whose functions return messages.
 var returning = []string{
-	"agent/llm/offline/tools.go", "server/modelchoice/desk.go", "cmd/footnote/answering/desk.go",
+	"agent/llm/offline/tools.go", "server/modelchoice/chooser.go", "cmd/footnote/answering/switcher.go",
 }
 
 // ofPrograms matches sentences that name a header, a field or a parameter: only API requests can cause them.

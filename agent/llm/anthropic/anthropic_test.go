@@ -252,7 +252,7 @@ func TestReachChecksKey(t *testing.T) {
 	t.Cleanup(server.Close)
 	right := newModel(t, Config{BaseURL: server.URL})
 	for range 3 {
-		if err := right.Reach(t.Context()); err != nil {
+		if err := right.Ping(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -261,12 +261,12 @@ func TestReachChecksKey(t *testing.T) {
 	}
 	if err := newModel(t, Config{
 		BaseURL: server.URL, APIKey: "wrong",
-	}).Reach(t.Context()); llm.KindOf(err) != llm.KindAuth {
+	}).Ping(t.Context()); llm.KindOf(err) != llm.KindAuth {
 		t.Errorf("wrong key: got %v, want KindAuth", err)
 	}
 	if err := newModel(t, Config{
 		BaseURL: "http://127.0.0.1:1",
-	}).Reach(t.Context()); llm.KindOf(err) != llm.KindUnreachable {
+	}).Ping(t.Context()); llm.KindOf(err) != llm.KindUnreachable {
 		t.Errorf("no server: got %v, want KindUnreachable", err)
 	}
 }

@@ -58,7 +58,7 @@ type Model struct {
 	messages sdk.MessageService
 	http     *http.Client
 	log      *slog.Logger
-	patience httpllm.Patience
+	patience httpllm.Timeouts
 	server   *httpllm.Server
 	models   sdk.ModelService
 
@@ -84,7 +84,7 @@ func New(c Config) (*Model, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	m := &Model{name: c.Model, thinking: c.Thinking, http: c.HTTPClient, log: c.Log, patience: httpllm.Patience{
+	m := &Model{name: c.Model, thinking: c.Thinking, http: c.HTTPClient, log: c.Log, patience: httpllm.Timeouts{
 		FirstToken: cmp.Or(c.FirstToken, 120*time.Second), Idle: cmp.Or(c.Idle, 60*time.Second),
 		IdleText: 180 * time.Second,
 	}}

@@ -129,7 +129,7 @@ func (r *reply) handleEvent(e *sdk.MessageStreamEventUnion) *llm.Error {
 	case "message_delta":
 		r.stop = string(e.Delta.StopReason)
 		r.usage.Out = int(e.Usage.OutputTokens)
-		r.dog.Hurry(min(r.m.patience.Idle, afterStop))
+		r.dog.LimitRest(min(r.m.patience.Idle, afterStop))
 	}
 	return nil
 }

@@ -300,13 +300,15 @@ func TestRefusalsDoNotOpenCircuitBreaker(t *testing.T) {
 }
 
 func TestReachIsCachedForTenSeconds(t *testing.T) {
-	var r Reach
+	var r ReachCache
 	start, away := time.Unix(1_000_000, 0), errors.New("nobody answers")
 	looks := 0
 	look := func(found error) func(context.Context) error {
 		return func(context.Context) error { looks++; return found }
 	}
-	ask := func(after time.Duration, found error) error { return r.Ask(t.Context(), start.Add(after), look(found)) }
+	ask := func(after time.Duration, found error) error {
+		return r.Check(t.Context(), start.Add(after), look(found))
+	}
 	if err := ask(0, away); !errors.Is(err, away) {
 		t.Fatalf("first check: got %v, want %v", err, away)
 	}
@@ -319,21 +321,21 @@ func TestReachIsCachedForTenSeconds(t *testing.T) {
 }
 
 func TestReachIsNotCachedAfterCancellation(t *testing.T) {
-	var r Reach
+	var r ReachCache
 	now := time.Unix(1_000_000, 0)
 	gone, leave := context.WithCancel(t.Context())
-	err := r.Ask(gone, now, func(ctx context.Context) error { leave(); return ctx.Err() })
+	err := r.Check(gone, now, func(ctx context.Context) error { leave(); return ctx.Err() })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled caller: got %v, want %v", err, context.Canceled)
 	}
-	if err := r.Ask(t.Context(), now, func(ctx context.Context) error { return ctx.Err() }); err != nil {
+	if err := r.Check(t.Context(), now, func(ctx context.Context) error { return ctx.Err() }); err != nil {
 		t.Fatalf("the next caller gets %v, which was of the one who left, want no error", err)
 	}
 	slow, stop := context.WithTimeout(t.Context(), 0)
 	defer stop()
 	later := now.Add(time.Minute)
-	_ = r.Ask(slow, later, func(ctx context.Context) error { return ctx.Err() })
-	if err := r.Ask(t.Context(), later, func(context.Context) error { return nil }); !errors.Is(err,
+	_ = r.Check(slow, later, func(ctx context.Context) error { return ctx.Err() })
+	if err := r.Check(t.Context(), later, func(context.Context) error { return nil }); !errors.Is(err,
 		context.DeadlineExceeded) {
 		t.Fatalf("a server that did not answer in time is asked again at once: %v, want %v",
 			err, context.DeadlineExceeded)
@@ -356,7 +358,7 @@ func TestKeepalivesExtendFirstChunkTimeout(t *testing.T) {
 	}{{6 * time.Second, 50 * time.Second}, {11 * time.Second, 10 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
-			ctx, dog := Watch(t.Context(), Patience{FirstToken: 10 * time.Second, Idle: time.Hour, IdleText: time.Hour})
+			ctx, dog := Watch(t.Context(), Timeouts{FirstToken: 10 * time.Second, Idle: time.Hour, IdleText: time.Hour})
 			defer dog.Stop()
 			dog.Body = pings{tt.pause}
 			var ended time.Duration

@@ -29,25 +29,25 @@ const (
 // CodeLeftAlone is the error code of requests that were not sent because the circuit breaker was open.
 const CodeLeftAlone = "left_alone"
 
-// pace is an exponential backoff, and at least the server's Retry-After.
-type pace struct {
+// retryBackoff is an exponential backoff, and at least the server's Retry-After.
+type retryBackoff struct {
 	backoff.ExponentialBackOff
 	last *llm.Error
 }
 
-// newPace returns a backoff of 0.4 s before the second try, tripled before each further one, 8 s at most. The
+// newRetryBackoff returns a backoff of 0.4 s before the second try, tripled before each further one, 8 s at most. The
 // library adds jitter (±50 % by default), so that retries of many runs are spread.
-func newPace() *pace {
-	p := &pace{ExponentialBackOff: *backoff.NewExponentialBackOff()}
+func newRetryBackoff() *retryBackoff {
+	p := &retryBackoff{ExponentialBackOff: *backoff.NewExponentialBackOff()}
 	p.InitialInterval, p.Multiplier, p.MaxInterval = 400*time.Millisecond, 3, 8*time.Second
 	return p
 }
 
 // NextBackOff returns the delay before the next try.
-func (p *pace) NextBackOff() time.Duration {
-	wait := p.ExponentialBackOff.NextBackOff()
-	if p.last.RetryAfter > wait {
-		return p.last.RetryAfter + wait/8 // some jitter, since other clients got the same delay
+func (b *retryBackoff) NextBackOff() time.Duration {
+	wait := b.ExponentialBackOff.NextBackOff()
+	if b.last.RetryAfter > wait {
+		return b.last.RetryAfter + wait/8 // some jitter, since other clients got the same delay
 	}
 	return wait
 }
@@ -57,7 +57,7 @@ func (p *pace) NextBackOff() time.Duration {
 // it, unless patient is set. So there is only one place that retries. After five consecutive failures the circuit
 // breaker rejects requests for a while.
 func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bool, err *llm.Error)) *llm.Error {
-	pace := newPace()
+	pace := newRetryBackoff()
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		yielded, err := s.tryGuarded(ctx, try)
 		switch {
@@ -113,15 +113,15 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 	switch {
 	case err == nil:
 		done(nil)
-		s.Reach.Learn(time.Now(), nil)
+		s.Reachable.Record(time.Now(), nil)
 	// A request that its caller cancelled is no evidence about the server.
 	case ctx.Err() == nil && isDown(err):
 		done(err)
-		s.Reach.Learn(time.Now(), err)
+		s.Reachable.Record(time.Now(), err)
 	default:
 		done(nil)
 		if err.Kind == llm.KindAuth {
-			s.Reach.Learn(time.Now(), err)
+			s.Reachable.Record(time.Now(), err)
 		}
 	}
 	return yielded, err
@@ -133,44 +133,44 @@ func isDown(e *llm.Error) bool {
 	return e.Kind == llm.KindUnreachable || e.Kind == llm.KindServer && e.Status >= http.StatusInternalServerError
 }
 
-// reachFor is the time for which a result of Reach is cached, so that frequent health checks do not load the server.
+// reachFor is the time for which a result of ReachCache is kept, so that frequent health checks do not load the server.
 const reachFor = 10 * time.Second
 
-// Reach caches whether a model's server is reachable, from a check or a request. The zero value is ready. It is safe
-// for concurrent use.
-type Reach struct {
-	looking sync.Mutex // serialises checks
+// ReachCache caches whether a model's server is reachable, from a check or a request. The zero value is ready. It is
+// safe for concurrent use.
+type ReachCache struct {
+	checking sync.Mutex // serialises checks
 
 	mu    sync.Mutex
 	until time.Time
 	err   error
 }
 
-// Ask returns the cached result of the last ten seconds, or calls look. Concurrent callers wait for a running check
+// Check returns the cached result of the last ten seconds, or calls look. Concurrent callers wait for a running check
 // and share its result. A check whose deadline expired is cached, since a slow server is a result. One whose caller
 // cancelled is not.
-func (r *Reach) Ask(ctx context.Context, now time.Time, look func(context.Context) error) error {
-	r.looking.Lock()
-	defer r.looking.Unlock()
+func (r *ReachCache) Check(ctx context.Context, now time.Time, look func(context.Context) error) error {
+	r.checking.Lock()
+	defer r.checking.Unlock()
 	if err, known := r.knownResult(now); known {
 		return err
 	}
 	err := look(ctx)
 	if ctx.Err() != context.Canceled {
-		r.Learn(now, err)
+		r.Record(now, err)
 	}
 	return err
 }
 
 // knownResult returns the cached result; known is false if it has expired.
-func (r *Reach) knownResult(now time.Time) (err error, known bool) {
+func (r *ReachCache) knownResult(now time.Time) (err error, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err, !now.After(r.until)
 }
 
-// Learn caches the result of a request: the error, or nil for a usable server.
-func (r *Reach) Learn(now time.Time, err error) {
+// Record caches the result of a request: the error, or nil for a usable server.
+func (r *ReachCache) Record(now time.Time, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.err, r.until = err, now.Add(reachFor)

@@ -1,6 +1,6 @@
 // Package httpllm has the shared code of clients of model servers: parsing errors (Server.Classify), retries and a
 // circuit breaker (Server.Retry), and timeouts of streams (Watchdog). It also caches whether a server is reachable
-// (Reach) and repairs histories that providers would refuse (Repair). It parses the error formats of several
+// (ReachCache) and repairs histories that providers would refuse (Repair). It parses the error formats of several
 // providers, and none of their protocols.
 package httpllm
 
@@ -37,7 +37,7 @@ type Server struct {
 	AddressSetting string
 	Log            *slog.Logger
 	RetryFor       time.Duration // no further try starts after this time
-	Reach          Reach         // updated by requests
+	Reachable      ReachCache    // updated by requests
 
 	once    sync.Once
 	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Patience holds the timeouts of a reply: until its first chunk, between bytes after it, and between chunks of it.
+// Timeouts holds the timeouts of a reply: until its first chunk, between bytes after it, and between chunks of it.
 // If a server sends bytes before the first chunk, its timeout is extended up to aliveFactor times.
-type Patience struct{ FirstToken, Idle, IdleText time.Duration }
+type Timeouts struct{ FirstToken, Idle, IdleText time.Duration }
 
-// aliveFactor limits the extension of Patience.FirstToken for a server that sends keep-alives such as comments. A
+// aliveFactor limits the extension of Timeouts.FirstToken for a server that sends keep-alives such as comments. A
 // server that loads a model, or queues the request, sends comments for minutes.
 const aliveFactor = 5
 
@@ -31,7 +31,7 @@ type Watchdog struct {
 
 // Watch starts the timeout of a reply's first chunk. The request must use the returned context, and Stop must be
 // called.
-func Watch(ctx context.Context, p Patience) (context.Context, *Watchdog) {
+func Watch(ctx context.Context, p Timeouts) (context.Context, *Watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &Watchdog{cancel: cancel, first: p.FirstToken, idle: p.Idle, idleText: p.IdleText}
 	w.latest = time.Now().Add(aliveFactor * p.FirstToken)
@@ -68,8 +68,8 @@ func (w *Watchdog) SawPiece() {
 	w.timer = time.AfterFunc(w.idle, func() { w.cancel(ErrSilence) })
 }
 
-// Hurry limits the rest of the stream to a duration, after the reply is complete.
-func (w *Watchdog) Hurry(d time.Duration) {
+// LimitRest limits the rest of the stream to a duration, after the reply is complete.
+func (w *Watchdog) LimitRest(d time.Duration) {
 	w.started, w.idle, w.idleText = true, d, 24*time.Hour
 	w.piece = time.Now() // there may have been no chunk
 	w.timer.Stop()

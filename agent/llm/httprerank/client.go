@@ -97,9 +97,9 @@ func (c *Client) Scores(ctx context.Context, query string, passages []string) ([
 	return readScores(raw, len(passages))
 }
 
-// Reach returns an error if the server does not respond, or refuses the key. It sends a GET without passages, which
+// Ping returns an error if the server does not respond, or refuses the key. It sends a GET without passages, which
 // costs nothing: a route for POST responds with a client error.
-func (c *Client) Reach(ctx context.Context) error {
+func (c *Client) Ping(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.cfg.URL, nil)
 	if err != nil {
 		return err

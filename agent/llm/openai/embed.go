@@ -32,7 +32,7 @@ func (m *Model) Model() string { return m.embeddings }
 // Embed returns one embedding of unit length for each text, in order. All embeddings of a model have the same number
 // of dimensions; a response with others is an error. If a server refuses a batch for its size, or times out, the
 // batch size is halved. The batch size is kept for the process, and reset only if halving did not help. Errors are
-// *llm.Error. It is safe for concurrent use. The counter embedding lets ReachEmbeddings distinguish a busy server
+// *llm.Error. It is safe for concurrent use. The counter embedding lets PingEmbeddings distinguish a busy server
 // from a dead one.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if m.embeddings == "" {

@@ -218,7 +218,7 @@ func TestBusyEmbeddingServerIsHealthy(t *testing.T) {
 	ask := func() error {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		return m.ReachEmbeddings(ctx)
+		return m.PingEmbeddings(ctx)
 	}
 	now := time.Now()
 	m.now = func() time.Time { return now }

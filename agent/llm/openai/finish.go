@@ -107,6 +107,6 @@ func (r *reply) takenIDs() map[string]bool {
 // stream open, the connection is closed. It takes 50 ms and 4 KiB at most, since Done was already yielded and the
 // caller waits.
 func (r *reply) drainStream() {
-	r.dog.Hurry(50 * time.Millisecond)
+	r.dog.LimitRest(50 * time.Millisecond)
 	_, _ = io.CopyN(io.Discard, r.dog.Body, 4096) // an error only costs the connection
 }

@@ -6,7 +6,7 @@
 //
 // Files by subject: model.go and endpoint.go have the configuration; request.go encodes requests; stream.go,
 // scan.go, chunk.go, tools.go and finish.go parse replies; embed.go and picture.go have the two requests
-// that are not streams; probe.go, reach.go and measure.go check the server. Keys are redacted, and sent only to the
+// that are not streams; probe.go, ping.go and measure.go check the server. Keys are redacted, and sent only to the
 // host that they were set for.
 package openai
 
@@ -86,7 +86,7 @@ type Model struct {
 	log              *slog.Logger
 	now              func() time.Time
 
-	patience httpllm.Patience
+	patience httpllm.Timeouts
 	server   *httpllm.Server // for replies
 	embedder *httpllm.Server // for embeddings: their failures are independent of replies
 
@@ -123,7 +123,7 @@ func New(c Config) (*Model, error) {
 	}
 	m := &Model{
 		name: c.Model, embeddings: c.EmbeddingModel, http: c.HTTPClient, log: c.Log, now: time.Now, near: near,
-		patience: httpllm.Patience{
+		patience: httpllm.Timeouts{
 			FirstToken: cmp.Or(c.FirstToken, firstToken), Idle: cmp.Or(c.Idle, 60*time.Second),
 			IdleText: cmp.Or(c.IdleText, 180*time.Second),
 		},

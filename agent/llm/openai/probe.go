@@ -32,7 +32,7 @@ type Health struct {
 }
 
 // Probe requests the list of models and one small tool call. Its timeout is 30 s. It is safe for concurrent use, and
-// costs a few tokens: it is for the start and for `footnote doctor`. Health checks use Reach.
+// costs a few tokens: it is for the start and for `footnote doctor`. Health checks use Ping.
 func (m *Model) Probe(ctx context.Context) Health {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, httpllm.ErrNoFirstToken)
 	defer cancel()

@@ -247,7 +247,7 @@ func (r *reply) yieldPieces(c *chunk) *llm.Error {
 	}
 	if len(c.finish) > 0 && r.finish == "" {
 		r.finish = string(c.finish)
-		r.dog.Hurry(r.m.afterFinish())
+		r.dog.LimitRest(r.m.afterFinish())
 	}
 	return nil
 }

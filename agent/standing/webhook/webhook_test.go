@@ -71,13 +71,13 @@ type post struct {
 	store *sqlite.Chats
 	now   time.Time
 	*Sender
-	reach web.Reach
+	reach web.DialPolicy
 }
 
 func newPost(t *testing.T) *post {
 	p := &post{
 		T: t, path: filepath.Join(t.TempDir(), "footnote.db"), now: time.Now().Truncate(time.Microsecond),
-		reach: web.Reach{Own: true},
+		reach: web.DialPolicy{Own: true},
 	}
 	p.open()
 	return p
@@ -106,7 +106,7 @@ func (p *post) another() *Sender {
 	return New(Config{
 		Store: p.store, Client: func(local bool) *http.Client {
 			if !local {
-				return web.Reach{}.Client()
+				return web.DialPolicy{}.Client()
 			}
 			return p.reach.Client()
 		},
@@ -336,7 +336,7 @@ func TestOneServerSendsMessage(t *testing.T) {
 func TestInternalAddressesAreBlocked(t *testing.T) {
 	t.Parallel()
 	p, box := newPost(t), newMailbox(t, nil)
-	p.reach = web.Reach{}
+	p.reach = web.DialPolicy{}
 	for _, address := range []string{
 		box.URL, "http://169.254.169.254/latest", "http://localhost" + box.URL[strings.LastIndex(box.URL, ":"):],
 		"http://[::1]/",

@@ -1,6 +1,6 @@
-// Package grantstest is the test suite of grants.Store and of Book.
+// Package grantstest is the test suite of grants.Store and of Issuer.
 //
-// sqlite and postgres run it over an empty store each time. It ends with a walk through a Book over that store,
+// sqlite and postgres run it over an empty store each time. It ends with a walk through an Issuer over that store,
 // since a valid token depends on several records: client, grant, code, access and refresh token, and the user's key.
 package grantstest
 
@@ -153,7 +153,7 @@ const (
 // testBook walks a client through all its operations and all ways to revoke it. The clock is a variable, so that a
 // year passes at once.
 //
-// Each step checks the valid tokens after it. Tokens and keys are tried through Book, as a program would. At the end
+// Each step checks the valid tokens after it. Tokens and keys are tried through Issuer, as a program would. At the end
 // the store is searched for secrets in plain text.
 func testBook(t *testing.T, store grants.Store) {
 	path := filepath.Join(t.TempDir(), "keys")
@@ -166,7 +166,7 @@ func testBook(t *testing.T, store grants.Store) {
 		t.Fatal(err)
 	}
 	ctx, now := t.Context(), time.Now()
-	book := &grants.Book{Store: store, Keys: file, Now: func() time.Time { return now }}
+	book := &grants.Issuer{Store: store, Keys: file, Now: func() time.Time { return now }}
 	client, err := book.Register(ctx, grants.Client{Name: "A\nprogram", Redirects: []string{"http://127.0.0.1/back"}})
 	if err != nil || client.Name != "A program" {
 		t.Fatalf("register: %+v, %v", client, err)
@@ -271,7 +271,7 @@ func testBook(t *testing.T, store grants.Store) {
 //
 // In each case the access token must be invalid at once, and not only when it expires.
 func testEnds(
-	t *testing.T, book *grants.Book, connect func() (string, grants.Tokens), holds func(string, bool), now *time.Time,
+	t *testing.T, book *grants.Issuer, connect func() (string, grants.Tokens), holds func(string, bool), now *time.Time,
 ) {
 	ctx := context.WithoutCancel(t.Context())
 	_, got := connect()

@@ -57,15 +57,15 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 // sizes caches the measured models by name. It is safe for concurrent use. No lock is held during a measurement, so
 // callers never wait for another model's measurement, nor for a cached result.
 type sizes struct {
-	mu    sync.Mutex
-	known map[string]string // the reason why a model is small; "" for other models
-	looks map[string]*look  // running measurements
+	mu      sync.Mutex
+	known   map[string]string       // the reason why a model is small; "" for other models
+	running map[string]*measurement // running measurements
 }
 
-func newSizes() *sizes { return &sizes{known: map[string]string{}, looks: map[string]*look{}} }
+func newSizes() *sizes { return &sizes{known: map[string]string{}, running: map[string]*measurement{}} }
 
-// look is one measurement. Its fields are read after done is closed.
-type look struct {
+// measurement is one measurement. Its fields are read after done is closed.
+type measurement struct {
 	done    chan struct{}
 	why     string
 	stopped bool // its run was cancelled
@@ -79,18 +79,18 @@ func (s *sizes) whySmall(ctx context.Context, name string, find func() (why stri
 	for {
 		s.mu.Lock()
 		why, known := s.known[name]
-		l := s.looks[name]
+		l := s.running[name]
 		first := !known && l == nil
 		if first {
-			l = &look{done: make(chan struct{})}
-			s.looks[name] = l
+			l = &measurement{done: make(chan struct{})}
+			s.running[name] = l
 		}
 		s.mu.Unlock()
 		switch {
 		case known:
 			return why
 		case first:
-			s.findOut(ctx, name, l, find)
+			s.measure(ctx, name, l, find)
 			return l.why
 		}
 		select {
@@ -104,8 +104,8 @@ func (s *sizes) whySmall(ctx context.Context, name string, find func() (why stri
 	}
 }
 
-// findOut runs a measurement and wakes the waiting calls, even if find panics.
-func (s *sizes) findOut(ctx context.Context, name string, l *look, find func() (why string, sure bool)) {
+// measure runs a measurement and wakes the waiting calls, even if find panics.
+func (s *sizes) measure(ctx context.Context, name string, l *measurement, find func() (why string, sure bool)) {
 	sure := false
 	defer func() {
 		l.stopped = !sure && ctx.Err() != nil
@@ -114,7 +114,7 @@ func (s *sizes) findOut(ctx context.Context, name string, l *look, find func() (
 		if sure {
 			s.known[name] = l.why
 		}
-		delete(s.looks, name)
+		delete(s.running, name)
 		close(l.done)
 	}()
 	l.why, sure = find()

@@ -132,13 +132,13 @@ func refusedChoice(name string, err error) error {
 		return nil
 	}
 	return &chat.Error{
-		Code: chat.CodeInvalid, Message: locale.Say("{1} was not taken: {2}", name, whyNot(err)), Err: err,
+		Code: chat.CodeInvalid, Message: locale.Say("{1} was not taken: {2}", name, failureMessage(err)), Err: err,
 	}
 }
 
-// whyNot returns the message for a model's error. An error of an unknown kind has the message of the model's
+// failureMessage returns the message for a model's error. An error of an unknown kind has the message of the model's
 // server.
-func whyNot(err error) locale.Message {
+func failureMessage(err error) locale.Message {
 	if why := refusals[llm.KindOf(err)]; why != "" {
 		return why
 	}

@@ -85,7 +85,7 @@ func outcomeError(done chat.RunDone) error {
 		return nil
 	}
 	if done.Error != nil {
-		return &chat.Error{Code: done.Error.Code, Message: done.Error.Said()}
+		return &chat.Error{Code: done.Error.Code, Message: done.Error.Localised()}
 	}
 	return fmt.Errorf("the run ended as %s", done.Status)
 }

@@ -106,11 +106,11 @@ func (c *Command) Run(p *command.Program) (err error) {
 		)
 	}
 	fmt.Fprintln(p.Stdout)
-	return tellLeft(p)
+	return listExcluded(p)
 }
 
-// tellLeft lists the files of the data directory that are not in a backup: secrets stay out of it.
-func tellLeft(p *command.Program) error {
+// listExcluded lists the files of the data directory that are not in a backup: secrets stay out of it.
+func listExcluded(p *command.Program) error {
 	dir := datadir.At(p.Settings.Data)
 	var left []string
 	secrets, err := fs.Glob(os.DirFS(dir.Path(datadir.Places)), "*.json")

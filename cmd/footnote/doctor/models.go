@@ -80,7 +80,7 @@ func checkEmbeddings(ctx context.Context, set *settings.Settings) []Finding {
 		return []Finding{{What: "semantic search", Err: err}}
 	}
 	defer model.Close()
-	return []Finding{checkSemantic(ctx, set, model.ReachEmbeddings(ctx))}
+	return []Finding{checkSemantic(ctx, set, model.PingEmbeddings(ctx))}
 }
 
 // measureModel reports the speed and context size of a local model, and the resulting profile. Remote models are

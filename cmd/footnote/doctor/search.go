@@ -33,7 +33,7 @@ func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 		found.Err = err
 		return []Finding{found}
 	}
-	err = vectors.Reach(ctx)
+	err = vectors.Ping(ctx)
 	found.Fine = fmt.Sprintf("%s answers: %s", set.MilvusAddress, vectors.About())
 	if err := errors.Join(err, vectors.Close()); err != nil {
 		found.Err = fmt.Errorf("%w (MILVUS_ADDRESS is %s); searches find by words meanwhile", err, set.MilvusAddress)

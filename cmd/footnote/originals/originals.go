@@ -27,8 +27,8 @@ import (
 // Store stores the original files.
 type Store interface {
 	corpus.Blobs
-	// Reach reports an error if the store is unreachable.
-	Reach(ctx context.Context) error
+	// Ping reports an error if the store is unreachable.
+	Ping(ctx context.Context) error
 }
 
 // Open opens the directory or the bucket of the originals. It sends no request to a bucket yet.

@@ -45,8 +45,8 @@ func Read(r Info, stamps func() (*debug.BuildInfo, bool)) Info {
 	return r
 }
 
-// Tell writes three lines: the version alone, as --version does; commit and date; Go's version with the platform.
-func (r Info) Tell(w io.Writer) error {
+// Print writes three lines: the version alone, as --version does; commit and date; Go's version with the platform.
+func (r Info) Print(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s\ncommit %s, %s\n%s %s/%s\n", r.Version, cmp.Or(r.Commit, "unknown"),
 		cmp.Or(r.Date, "of an unknown date"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err

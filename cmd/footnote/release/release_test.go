@@ -35,7 +35,7 @@ func TestReleaseVersionComesFromBuildOrGo(t *testing.T) {
 
 func TestVersionFirstLineIsMachineReadable(t *testing.T) {
 	var out strings.Builder
-	if err := (Info{Version: "v1.2.3", Commit: "def456", Date: "2026-11-27T05:12:00Z"}).Tell(&out); err != nil {
+	if err := (Info{Version: "v1.2.3", Commit: "def456", Date: "2026-11-27T05:12:00Z"}).Print(&out); err != nil {
 		t.Fatal(err)
 	}
 	if want := "v1.2.3\ncommit def456, 2026-11-27T05:12:00Z\ngo1."; !strings.HasPrefix(out.String(), want) {

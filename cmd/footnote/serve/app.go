@@ -38,8 +38,8 @@ import (
 type app struct {
 	*wire.Parts
 	server  *server.Server
-	folders []*watch.Folder // in the settings
-	chosen  *watch.Desk     // chosen on the page; nil: the choice is disabled
+	folders []*watch.Folder  // in the settings
+	chosen  *watch.FolderSet // chosen on the page; nil: the choice is disabled
 }
 
 // newApp creates all parts and the server on a claimed directory. Only the store's writer runs yet.
@@ -56,7 +56,7 @@ func newApp(
 		}
 	}()
 	if a.Stores.Exclusive { // the only server of its library
-		a.chosen = watch.NewDesk(set, a.Library, dir, log)
+		a.chosen = watch.NewFolderSet(set, a.Library, dir, log)
 	}
 	samples, err := fs.Sub(docs.Handbook, "handbook")
 	if err != nil {
@@ -74,7 +74,7 @@ func newApp(
 		Rules:   a.Runs.Rules, Stats: a.Runs.Stats,
 		Store: a.Stores.Chats, Feed: a.Feed, Library: a.Library, Runs: a.Runs, Log: log,
 		Version: built.Version, Commit: built.Commit, Date: built.Date,
-		Places: a.Places, Pages: wire.PagesNet(set), Models: a.Runs.Models, Desk: a.modelChoice(set),
+		Places: a.Places, Pages: wire.PagesNet(set), Models: a.Runs.Models, ModelChooser: a.modelChoice(set),
 		Folders:  a.chosen.Choice(),
 		Toolsets: a.Runs.Toolsets(), KeepDays: set.SessionKeepDays,
 		Samples: samples, Hosts: set.AllowedHosts, Origins: set.AllowedOrigins, Checks: a.HealthChecks(set),
@@ -88,11 +88,11 @@ func newApp(
 
 // modelChoice allows the choice of a model only for the single server of a library. Several servers with one
 // database would each answer with another model.
-func (a *app) modelChoice(set *settings.Settings) modelchoice.Desk {
+func (a *app) modelChoice(set *settings.Settings) modelchoice.Chooser {
 	if !a.Stores.Exclusive {
-		return modelchoice.Desk{}
+		return modelchoice.Chooser{}
 	}
-	return modelchoice.Desk{Find: a.Desk.Find, Choose: a.Desk.Choose, Operators: set.Operators}
+	return modelchoice.Chooser{Find: a.Switcher.Find, Choose: a.Switcher.Choose, Operators: set.Operators}
 }
 
 // serveUntil handles requests and runs the background work until ctx ends, then shuts down in order: streams, runs,
@@ -118,14 +118,14 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	g.Go(func() error { a.Webhooks.Run(following); return nil })
 	g.Go(func() error { a.Tables.Run(following); return nil })
 	g.Go(func() error { giveBackMemory(work); return nil })
-	g.Go(func() error { a.Desk.TellOfOthers(work); return nil })
+	g.Go(func() error { a.Switcher.LogOtherModels(work); return nil })
 	if a.Tools != nil {
 		g.Go(func() error { a.Tools.Run(work); return nil })
 	}
 	if a.Stores.Listen != nil {
 		g.Go(func() error { a.Stores.Listen(work, a.Feed, a.Library, a.Runs); return nil })
 	}
-	defer context.AfterFunc(ctx, a.Desk.StopTrials)()
+	defer context.AfterFunc(ctx, a.Switcher.StopTrials)()
 	defer stopFollowing()
 	for _, folder := range a.folders {
 		g.Go(func() error {
@@ -215,7 +215,7 @@ func serveWith(p *command.Program, ready func(url string)) (err error) {
 	}
 	spareMemory()
 	fmt.Fprintf(p.Stdout, "Footnote %s serves %s (model: %s, data: %s)\n",
-		p.Built.Version, url, app.Desk.Model().Name(), p.Settings.Data)
+		p.Built.Version, url, app.Switcher.Model().Name(), p.Settings.Data)
 	ready(url) // the listener accepts connections already
 	return app.serveUntil(p.Ctx, listener)
 }

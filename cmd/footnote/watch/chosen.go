@@ -23,17 +23,17 @@ import (
 	"github.com/footnote/footnote/server/folders"
 )
 
-// keptFolders is the content of datadir.ChosenFolders, encoded as JSON. Paths are absolute.
-type keptFolders struct {
+// savedFolders is the content of datadir.ChosenFolders, encoded as JSON. Paths are absolute.
+type savedFolders struct {
 	Folders []string `json:"folders"`
 }
 
-// Desk follows folders that the local user chooses on the page of a running server. Their documents belong to the
+// FolderSet follows folders that the local user chooses on the page of a running server. Their documents belong to the
 // local user.
 //
 // The list of folders is stored in the data directory for the next start. mu guards the fields below it; those
 // above are set before Run. Its methods are safe for concurrent use.
-type Desk struct {
+type FolderSet struct {
 	set     *settings.Settings
 	library *corpus.Library
 	dir     *datadir.Dir
@@ -50,28 +50,28 @@ type Desk struct {
 	chosen sync.WaitGroup // their goroutines
 }
 
-// NewDesk returns the desk of a library's only server, with its data in dir. Folders can be chosen after Open has
-// read the stored list and Run follows it.
-func NewDesk(set *settings.Settings, library *corpus.Library, dir *datadir.Dir, log *slog.Logger) *Desk {
-	return &Desk{set: set, library: library, dir: dir, log: log}
+// NewFolderSet returns the folders of a library's only server, with its data in dir. Folders can be chosen after Open
+// has read the stored list and Run follows it.
+func NewFolderSet(set *settings.Settings, library *corpus.Library, dir *datadir.Dir, log *slog.Logger) *FolderSet {
+	return &FolderSet{set: set, library: library, dir: dir, log: log}
 }
 
-// chosenFolder is a followed folder. To forget one, it is removed from the desk's map, and then over is awaited.
+// chosenFolder is a followed folder. To forget one, it is removed from the set's map, and then over is awaited.
 type chosenFolder struct {
-	look *lastLook
+	look *lastSync
 	stop context.CancelFunc
 	over chan struct{} // closed when the sync has stopped
 }
 
-// lastLook is the result of the last sync of a folder. The following goroutine writes it, request handlers read it.
-type lastLook struct {
+// lastSync is the result of the last sync of a folder. The following goroutine writes it, request handlers read it.
+type lastSync struct {
 	mu      sync.Mutex
 	at      time.Time // time of the last success; zero: never
 	trouble folders.Trouble
 }
 
 // note stores the result of a sync.
-func (l *lastLook) note(trouble folders.Trouble) {
+func (l *lastSync) note(trouble folders.Trouble) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.trouble = trouble; trouble == folders.None {
@@ -80,7 +80,7 @@ func (l *lastLook) note(trouble folders.Trouble) {
 }
 
 // of returns a followed folder's description.
-func (l *lastLook) of(dir string, chosen bool) folders.Followed {
+func (l *lastSync) of(dir string, chosen bool) folders.Followed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return folders.Followed{Dir: dir, Chosen: chosen, LookedAt: l.at, Trouble: l.trouble}
@@ -88,13 +88,13 @@ func (l *lastLook) of(dir string, chosen bool) folders.Followed {
 
 // Open reads the list of chosen folders, for the server at url. named are those of the settings. An unreadable file
 // is an error: an empty list would look like the user's choice. It is called before Run.
-func (d *Desk) Open(who access.Access, url string, named []*Folder) error {
+func (d *FolderSet) Open(who access.Access, url string, named []*Folder) error {
 	d.server, d.named = &remote.Server{URL: url}, named
 	raw, err := os.ReadFile(d.dir.Path(datadir.ChosenFolders))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var kept keptFolders
+	var kept savedFolders
 	if err == nil {
 		err = json.Unmarshal(raw, &kept)
 	}
@@ -111,8 +111,8 @@ func (d *Desk) Open(who access.Access, url string, named []*Folder) error {
 }
 
 // keep writes the list of chosen folders. The file is replaced atomically. The caller holds mu.
-func (d *Desk) keep(dirs []string) error {
-	raw, err := json.Marshal(keptFolders{dirs})
+func (d *FolderSet) keep(dirs []string) error {
+	raw, err := json.Marshal(savedFolders{dirs})
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (d *Desk) keep(dirs []string) error {
 		}
 	}
 	if err != nil {
-		return folders.NotKept(err)
+		return folders.SaveError(err)
 	}
 	d.kept = dirs
 	return nil
@@ -137,7 +137,7 @@ func (d *Desk) keep(dirs []string) error {
 // Run follows the chosen folders until ctx ends, unless other users can reach the server. It returns at once if
 // Open was not called: the server of a single command follows no folders. All its goroutines have ended when it
 // returns.
-func (d *Desk) Run(ctx context.Context, needsKey bool) {
+func (d *FolderSet) Run(ctx context.Context, needsKey bool) {
 	if d.server == nil {
 		return
 	}
@@ -158,9 +158,9 @@ func (d *Desk) Run(ctx context.Context, needsKey bool) {
 }
 
 // begin follows a folder until work ends. The caller holds mu. A folder can be chosen again after end.
-func (d *Desk) begin(work context.Context, dir string) {
+func (d *FolderSet) begin(work context.Context, dir string) {
 	ctx, stop := context.WithCancel(work)
-	one := &chosenFolder{look: &lastLook{}, stop: stop, over: make(chan struct{})}
+	one := &chosenFolder{look: &lastSync{}, stop: stop, over: make(chan struct{})}
 	d.now[dir] = one
 	d.chosen.Go(func() {
 		defer close(one.over)
@@ -171,7 +171,7 @@ func (d *Desk) begin(work context.Context, dir string) {
 
 // follow follows a folder until ctx ends. A missing folder, such as on a removed disk, is retried every half
 // minute, and logged once.
-func (d *Desk) follow(ctx context.Context, dir string, look *lastLook) {
+func (d *FolderSet) follow(ctx context.Context, dir string, look *lastSync) {
 	told := false
 	for {
 		folder, err := openFolder(d.set, dir)
@@ -193,7 +193,7 @@ func (d *Desk) follow(ctx context.Context, dir string, look *lastLook) {
 }
 
 // followOpen follows an open folder until ctx ends, and closes it.
-func (d *Desk) followOpen(ctx context.Context, folder *folder.Folder, look *lastLook) {
+func (d *FolderSet) followOpen(ctx context.Context, folder *folder.Folder, look *lastSync) {
 	f := newFolder(folder, d.server, d.set.WatchNamespace, d.set.MaxUploadMiB, d.log)
 	f.look = look
 	f.Until(ctx)
@@ -202,7 +202,7 @@ func (d *Desk) followOpen(ctx context.Context, folder *folder.Folder, look *last
 
 // choose starts to follow a folder. A folder inside or around a followed one is refused. It is stored before it is
 // followed, so that a crash between the two loses nothing.
-func (d *Desk) choose(dir string) error {
+func (d *FolderSet) choose(dir string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.work == nil {
@@ -223,7 +223,7 @@ func (d *Desk) choose(dir string) error {
 
 // end stops following a chosen folder. Its documents stay. It waits until the sync has stopped, so that no file is
 // added after it returns. A folder that was not chosen is not an error.
-func (d *Desk) end(ctx context.Context, dir string) error {
+func (d *FolderSet) end(ctx context.Context, dir string) error {
 	one, err := d.forget(dir)
 	if one == nil || err != nil {
 		return err
@@ -239,7 +239,7 @@ func (d *Desk) end(ctx context.Context, dir string) error {
 }
 
 // forget removes a folder from the stored and followed ones. It returns nil if the folder was not chosen.
-func (d *Desk) forget(dir string) (*chosenFolder, error) {
+func (d *FolderSet) forget(dir string) (*chosenFolder, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.now[dir]
@@ -255,14 +255,14 @@ func (d *Desk) forget(dir string) (*chosenFolder, error) {
 }
 
 // followed lists the folders that this server follows, sorted by path.
-func (d *Desk) followed() []folders.Followed {
+func (d *FolderSet) followed() []folders.Followed {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.list()
 }
 
 // list is followed for callers that hold mu.
-func (d *Desk) list() (all []folders.Followed) {
+func (d *FolderSet) list() (all []folders.Followed) {
 	for _, f := range d.named {
 		all = append(all, f.look.of(f.folder.Dir, false))
 	}
@@ -273,13 +273,13 @@ func (d *Desk) list() (all []folders.Followed) {
 	return all
 }
 
-// Choice returns the desk's interface for the page; nil if folders can't be chosen. It is the only access from the
+// Choice returns the set's interface for the page; nil if folders can't be chosen. It is the only access from the
 // server's packages.
-func (d *Desk) Choice() folders.Desk {
+func (d *FolderSet) Choice() folders.Chooser {
 	if d == nil {
-		return folders.Desk{}
+		return folders.Chooser{}
 	}
-	return folders.Desk{
+	return folders.Chooser{
 		Follow: d.choose, Stop: d.end, Followed: d.followed, Own: folder.RealPaths(d.set.OwnPaths()),
 	}
 }

@@ -3,8 +3,8 @@
 //
 // A [Folder] uses the server's API and has no persistent state: the origin of each document is in its metadata in
 // the library. So it may be killed at any moment, and another one resumes.
-// [github.com/footnote/footnote/corpus/sources/folder] computes the sync plan. The [Desk] stores which folders were
-// chosen on the page.
+// [github.com/footnote/footnote/corpus/sources/folder] computes the sync plan. The [FolderSet] stores which folders
+// were chosen on the page.
 package watch
 
 import (
@@ -137,7 +137,7 @@ type Folder struct {
 	unread   map[string]error // unreadable files of the last scan
 	told     map[string]bool  // messages that were logged
 
-	look *lastLook // for the page
+	look *lastSync // for the page
 
 	described   api.WatchedFolder // the last report to the server
 	describedAt time.Time
@@ -150,7 +150,7 @@ func newFolder(
 	return &Folder{
 		folder: folder, server: server, namespace: namespace, maxBytes: int64(maxMiB) << 20,
 		log: log.With("folder", folder.Dir), refused: map[string]refusedFile{}, told: map[string]bool{},
-		look: &lastLook{},
+		look: &lastSync{},
 	}
 }
 
@@ -162,7 +162,7 @@ func (f *Folder) Until(ctx context.Context) {
 	f.compared, f.describedAt = time.Time{}, time.Time{} // another replica may have followed it meanwhile
 	notices, err := folder.OpenNotices()
 	if err != nil {
-		f.tellOnce(noNotices, "error", err)
+		f.logOnce(noNotices, "error", err)
 		notices = &folder.Notices{}
 	}
 	defer notices.Close()
@@ -202,13 +202,13 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause
 	listing, err := f.folder.Scan(documents.IsReadable)
 	if err != nil {
 		f.look.note(folders.Unread)
-		f.tellOnce("the folder can't be read: its documents stay", "error", err)
+		f.logOnce("the folder can't be read: its documents stay", "error", err)
 		return retryAfter
 	}
 	pause = sweepEvery
 	more, err := notices.Look(f.folder.Dir, listing)
 	if err != nil {
-		f.tellOnce(noNotices, "error", err)
+		f.logOnce(noNotices, "error", err)
 		pause = sweepAlone
 	}
 	if more { // changes before the notifications were enabled
@@ -218,8 +218,8 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause
 	f.last = listing.Files
 	same := maps.EqualFunc(before, listing.Files, folder.Stamp.Equal)
 	if same && time.Since(f.compared) < compareEvery {
-		if err := f.tellServer(ctx, listing); err != nil && ctx.Err() == nil {
-			f.tellOnce("the server can't be told what is left out", "error", err)
+		if err := f.reportSkipped(ctx, listing); err != nil && ctx.Err() == nil {
+			f.logOnce("the server can't be told what is left out", "error", err)
 		}
 		f.look.note(folders.None)
 		return pause
@@ -227,14 +227,14 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause
 	f.compared = time.Time{}
 	done, err := f.compare(ctx, listing, before)
 	if err == nil {
-		err = f.tellServer(ctx, listing)
+		err = f.reportSkipped(ctx, listing)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return pause
 	case err != nil:
 		f.look.note(folders.Stuck)
-		f.tellOnce("the library does not follow now", "error", err)
+		f.logOnce("the library does not follow now", "error", err)
 		return retryAfter
 	}
 	f.look.note(folders.None)
@@ -253,14 +253,14 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause
 func (f *Folder) compare(
 	ctx context.Context, listing *folder.Listing, before map[string]folder.Stamp,
 ) (done bool, err error) {
-	f.tellLeft(listing)
+	f.logUnsupported(listing)
 	documents, paths, err := f.documents(ctx)
 	if err != nil {
 		return false, err
 	}
 	// Deleting everything because a disk is unmounted can't be undone; folders are rarely emptied on purpose.
 	if len(listing.Files)+len(listing.Left) == 0 && len(listing.Folders) == 1 {
-		f.tellOnce("the folder is empty, like a disk that is not there: its documents stay")
+		f.logOnce("the folder is empty, like a disk that is not there: its documents stay")
 		return true, nil
 	}
 	f.folder.Forget(listing)
@@ -286,7 +286,7 @@ func (f *Folder) compare(
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
 				f.unread[name] = err
-				f.tellOnce("a file can't be read: its document stays", "file", name, "error", err)
+				f.logOnce("a file can't be read: its document stays", "file", name, "error", err)
 			}
 			continue
 		}
@@ -377,9 +377,9 @@ func (f *Folder) add(ctx context.Context, name string, stamp folder.Stamp) error
 	return nil
 }
 
-// tellOnce logs a warning unless the same one was logged before. The arguments are compared too, so another file's
+// logOnce logs a warning unless the same one was logged before. The arguments are compared too, so another file's
 // warning is logged.
-func (f *Folder) tellOnce(message string, args ...any) {
+func (f *Folder) logOnce(message string, args ...any) {
 	if text := message + fmt.Sprint(args...); !f.told[text] {
 		f.told[text] = true
 		f.log.Warn(message, args...)

@@ -30,16 +30,16 @@ func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 	if a.Stores.milvus != nil && a.Library.Semantic() {
 		checks = append(checks, milvusCheck(a.Stores.milvus))
 	}
-	answers := modelCheck("model", a.Desk.Reach)
+	answers := modelCheck("model", a.Switcher.Ping)
 	answers.Critical = !set.AgentFallbackToFixedPipeline // there is no fallback then
-	answers.Applies = a.Desk.Reachable
+	answers.Applies = a.Switcher.Reachable
 	checks = append(checks, answers)
 	if set.EmbedsRemotely() && a.Library.Semantic() {
-		checks = append(checks, modelCheck("embeddings", a.remote.ReachEmbeddings))
+		checks = append(checks, modelCheck("embeddings", a.remote.PingEmbeddings))
 	}
 	if ranks, ok := a.ranks.(*httprerank.Client); ok {
-		checks = append(checks, seldom("reranker", func(ctx context.Context) error {
-			if err := ranks.Reach(ctx); err != nil {
+		checks = append(checks, cachedCheck("reranker", func(ctx context.Context) error {
+			if err := ranks.Ping(ctx); err != nil {
 				return &chat.Error{
 					Code: chat.CodeUnavailable, Message: "The reranker can't be used now.", Hint: err.Error(), Err: err,
 				}
@@ -48,22 +48,22 @@ func (a *Parts) HealthChecks(set *settings.Settings) (checks []api.Check) {
 		}))
 	}
 	if a.search != nil {
-		checks = append(checks, seldom("web search", a.search.Reach))
+		checks = append(checks, cachedCheck("web search", a.search.Ping))
 	}
 	if a.Tools != nil {
 		for _, server := range a.Tools.Servers() {
 			checks = append(checks, api.Check{Name: "mcp " + server, Probe: func(ctx context.Context) error {
-				return a.Tools.Reach(ctx, server)
+				return a.Tools.Ping(ctx, server)
 			}})
 		}
 	}
 	return checks
 }
 
-// seldom returns a check for a non-critical dependency. Its result is cached for ten seconds.
-func seldom(name string, look func(context.Context) error) api.Check {
-	var seen httpllm.Reach
-	return api.Check{Name: name, Probe: func(ctx context.Context) error { return seen.Ask(ctx, time.Now(), look) }}
+// cachedCheck returns a check for a non-critical dependency. Its result is cached for ten seconds.
+func cachedCheck(name string, look func(context.Context) error) api.Check {
+	var seen httpllm.ReachCache
+	return api.Check{Name: name, Probe: func(ctx context.Context) error { return seen.Check(ctx, time.Now(), look) }}
 }
 
 // modelCheck returns the check of a model's server. The message is safe for users; the server's own message is the
@@ -89,10 +89,10 @@ const originalsTime = 2 * time.Second
 // originalsCheck checks the originals that replicas share. Questions are answered without them. The result is
 // cached for ten seconds. The timeout of two seconds is arbitrary.
 func originalsCheck(kept originals.Store) api.Check {
-	return seldom("originals", func(ctx context.Context) error {
+	return cachedCheck("originals", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, originalsTime)
 		defer cancel()
-		return kept.Reach(ctx)
+		return kept.Ping(ctx)
 	})
 }
 
@@ -100,6 +100,6 @@ func originalsCheck(kept originals.Store) api.Check {
 // server's version and content.
 func milvusCheck(vectors *milvus.Store) api.Check {
 	return api.Check{
-		Name: "vectors", Probe: vectors.Reach, Says: func(context.Context) string { return vectors.About() },
+		Name: "vectors", Probe: vectors.Ping, Says: func(context.Context) string { return vectors.About() },
 	}
 }

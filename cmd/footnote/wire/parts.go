@@ -66,7 +66,7 @@ type Parts struct {
 	embeds   *bert.Embedder     // nil unless a model in this process computes the embeddings
 	ranks    Reranker           // nil without a reranker
 	similar  offline.Similarity // nil without embeddings
-	Desk     *answering.Desk
+	Switcher *answering.Switcher
 	Library  *corpus.Library
 	Tools    *mcp.Client // nil without tool servers
 	Runs     *agent.Runs
@@ -74,7 +74,7 @@ type Parts struct {
 	Webhooks *webhook.Sender
 	Tables   *grid.Filler
 	Keys     *keys.File
-	Grants   *grants.Book
+	Grants   *grants.Issuer
 	Places   *follow.Follower
 	search   *web.Web // nil without a web search
 	// LocalUserAlone reports whether only the local user uses the server; nil without a server.
@@ -107,7 +107,7 @@ func Open(
 	}
 	a.Stores.Chats.SetLimits(set.UserLimits())
 	a.Feed = chat.NewFeed(a.Stores.Chats)
-	if a.Desk, err = answering.NewDesk(ctx, set, a.remote, a.similar, log); err != nil {
+	if a.Switcher, err = answering.NewSwitcher(ctx, set, a.remote, a.similar, log); err != nil {
 		return nil, err
 	}
 	prices, err := set.PriceTable()
@@ -123,11 +123,11 @@ func Open(
 	if a.Keys, err = access.OpenKeys(set); err != nil {
 		return nil, err
 	}
-	a.Grants = &grants.Book{Store: a.Stores.grants, Keys: a.Keys, Log: log}
+	a.Grants = &grants.Issuer{Store: a.Stores.grants, Keys: a.Keys, Log: log}
 	a.Runs, err = agent.NewRuns(agent.Config{
 		Config: agentrun.Config{
-			Store: a.Stores.Chats, Feed: a.Feed, Library: a.Library, Reranker: a.ranks != nil, Model: a.Desk.Model(),
-			Log: log, Prices: prices,
+			Store: a.Stores.Chats, Feed: a.Feed, Library: a.Library, Reranker: a.ranks != nil,
+			Model: a.Switcher.Model(), Log: log, Prices: prices,
 			Web: a.search, ApproveWeb: set.WebApprove == "always", MCP: a.Tools,
 			Toolset: set.AgentToolset, Tools: set.AgentTools, Budget: set.Budget(),
 			Temperature: set.AgentTemperature,
@@ -138,17 +138,17 @@ func Open(
 		},
 		MaxQuestions: set.SessionMaxTurns, KeepSessions: time.Duration(set.SessionKeepDays) * 24 * time.Hour,
 		MaxRuns: set.MaxRuns, Shared: a.WithKeys,
-		Exclusive: a.Stores.Exclusive, Lease: set.RunLease, Revoked: a.Keys.Revoked, GiveWay: a.holdVectors(),
+		Exclusive: a.Stores.Exclusive, Lease: set.RunLease, Revoked: a.Keys.Revoked, GiveWay: a.pauseEmbedding(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.Desk.AnswerFor(a.Runs)
+	a.Switcher.Attach(a.Runs)
 	a.Keeper = standing.New(standing.Config{Store: a.Stores.Chats, Library: a.Library, Runs: a.Runs, Log: log})
 	a.Tables = grid.New(grid.Config{
 		Store: a.Stores.Chats, Library: a.Library, Runs: a.Runs, Log: log, Alone: a.Stores.Exclusive,
 	})
-	a.tellWebhooks(set, log)
+	a.startWebhooks(set, log)
 	a.followPlaces(set, dir, log)
 	return a, nil
 }
@@ -228,18 +228,18 @@ func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.
 	return nil
 }
 
-// holdVectors returns a function that pauses the computation of embeddings during a run: a run without a model
+// pauseEmbedding returns a function that pauses the computation of embeddings during a run: a run without a model
 // server uses this process's CPU. It is nil if no pause is needed. The function is called at the start of a run,
 // and release at its end.
-func (a *Parts) holdVectors() func() (release func()) {
+func (a *Parts) pauseEmbedding() func() (release func()) {
 	if a.embeds == nil {
 		return nil
 	}
 	return func() func() {
-		if a.Desk.AsksServer() {
+		if a.Switcher.AsksServer() {
 			return func() {}
 		}
-		return a.embeds.HoldPassages()
+		return a.embeds.PausePassages()
 	}
 }
 
@@ -247,8 +247,8 @@ func (a *Parts) holdVectors() func() (release func()) {
 // on partially opened parts.
 func (a *Parts) Close() error {
 	var errs []error
-	if a.Desk != nil {
-		a.Desk.Close()
+	if a.Switcher != nil {
+		a.Switcher.Close()
 	}
 	if a.remote != nil {
 		a.remote.Close()
@@ -387,10 +387,10 @@ func OpenReranker(s *settings.Settings) (Reranker, error) {
 // only the public internet.
 func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog.Logger) {
 	_, err := os.Stat(dir.Path(datadir.Database))
-	public := web.Reach{}
-	others := web.Reach{Hosts: set.PlacesAllow}
-	own := web.Reach{Own: true, Hosts: set.PlacesAllow}
-	publicNet, othersNet, ownNet := wayBy(public), wayBy(others), wayBy(own)
+	public := web.DialPolicy{}
+	others := web.DialPolicy{Hosts: set.PlacesAllow}
+	own := web.DialPolicy{Own: true, Hosts: set.PlacesAllow}
+	publicNet, othersNet, ownNet := netFor(public), netFor(others), netFor(own)
 	a.Places = follow.New(follow.Config{
 		Store: a.Stores.places, Library: a.Library, Kinds: registry.Kinds(), Secrets: dir.Path(datadir.Places),
 		Alone: a.Stores.Exclusive, Gone: a.Keys.Revoked, Log: log,
@@ -407,11 +407,11 @@ func (a *Parts) followPlaces(set *settings.Settings, dir *datadir.Dir, log *slog
 	})
 }
 
-// tellWebhooks creates the delivery of standing questions' changes to webhooks. Their URLs have the same
+// startWebhooks creates the delivery of standing questions' changes to webhooks. Their URLs have the same
 // restrictions as places.
-func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
-	others := web.Reach{Hosts: set.PlacesAllow}.Client()
-	own := web.Reach{Own: true, Hosts: set.PlacesAllow}.Client()
+func (a *Parts) startWebhooks(set *settings.Settings, log *slog.Logger) {
+	others := web.DialPolicy{Hosts: set.PlacesAllow}.Client()
+	own := web.DialPolicy{Own: true, Hosts: set.PlacesAllow}.Client()
 	a.Webhooks = webhook.New(webhook.Config{
 		Store: a.Stores.Chats, Gone: a.Keys.Revoked, Sentence: views.ChangeSentence, Log: log,
 		Client: func(local bool) *http.Client {
@@ -425,10 +425,12 @@ func (a *Parts) tellWebhooks(set *settings.Settings, log *slog.Logger) {
 
 // PagesNet returns the network access for single pages: another page may have supplied the URL, so only the public
 // internet and the hosts in the settings are allowed, for every user.
-func PagesNet(set *settings.Settings) sources.Net { return wayBy(web.Reach{Hosts: set.PlacesAllow}) }
+func PagesNet(set *settings.Settings) sources.Net {
+	return netFor(web.DialPolicy{Hosts: set.PlacesAllow})
+}
 
-// wayBy returns a client for the allowed hosts. Each is created once and shared, so that connections are reused.
-func wayBy(r web.Reach) sources.Net { return sources.Net{HTTP: r.Client(), Dial: r.Dial} }
+// netFor returns a client for the allowed hosts. Each is created once and shared, so that connections are reused.
+func netFor(r web.DialPolicy) sources.Net { return sources.Net{HTTP: r.Client(), Dial: r.Dial} }
 
 // localUserAlone reports whether only the local user uses the server now. A place of the local user loses its local
 // network access once others use the server, by a key or another address.

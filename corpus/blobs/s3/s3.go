@@ -118,8 +118,8 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Reach returns an error unless the bucket responds. It is for the server's health check.
-func (s *Store) Reach(ctx context.Context) error {
+// Ping returns an error unless the bucket responds. It is for the server's health check.
+func (s *Store) Ping(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, shortTime)
 	defer cancel()
 	ok, err := s.client.BucketExists(limited, s.bucket)

@@ -116,16 +116,16 @@ func TestStorageErrorIsReportedAndRecovers(t *testing.T) {
 				if _, err := bs.Open(t.Context(), kept); chat.CodeOf(err) != row.code {
 					t.Errorf("Open: %v, want %s", err, row.code)
 				}
-				if err := bs.Reach(t.Context()); chat.CodeOf(err) != chat.CodeUnavailable {
-					t.Errorf("Reach: %v, want %v", err, chat.CodeUnavailable)
+				if err := bs.Ping(t.Context()); chat.CodeOf(err) != chat.CodeUnavailable {
+					t.Errorf("Ping: %v, want %v", err, chat.CodeUnavailable)
 				}
 			}
 			s.Heal()
 			if _, _, err := bs.Put(t.Context(), strings.NewReader("bytes"), 100); err != nil {
 				t.Errorf("Put after it healed: %v, want no error", err)
 			}
-			if err := bs.Reach(t.Context()); err != nil {
-				t.Errorf("Reach after it healed: %v, want no error", err)
+			if err := bs.Ping(t.Context()); err != nil {
+				t.Errorf("Ping after it healed: %v, want no error", err)
 			}
 		})
 	}

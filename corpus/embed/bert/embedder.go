@@ -144,13 +144,13 @@ func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, e
 
 // EmbedNow is Embed with the priority of a query, on all processors, for an interactive caller.
 func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
-	defer e.HoldPassages()()
+	defer e.PausePassages()()
 	return e.embedPassages(ctx, passages, crew{slots: e.queries}, context.Context.Err)
 }
 
-// HoldPassages pauses Embed until release is called, except for a part of a passage every tenth of a second. It
+// PausePassages pauses Embed until release is called, except for a part of a passage every tenth of a second. It
 // gives an interactive request priority.
-func (e *Embedder) HoldPassages() (release func()) {
+func (e *Embedder) PausePassages() (release func()) {
 	e.gate.enterQuery()
 	return sync.OnceFunc(e.gate.leaveQuery)
 }
@@ -183,7 +183,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 		return nil, err
 	}
 	defer release()
-	defer e.HoldPassages()()
+	defer e.PausePassages()()
 	select {
 	case e.queries <- struct{}{}:
 	case <-ctx.Done():

@@ -31,7 +31,7 @@ func TestLibraryFollowsSource(t *testing.T) {
 		d.MetaText(corpus.MetaWatched) != "" {
 		t.Errorf("meta = %v, want it to lead back to %s", d.Meta, want)
 	}
-	if _, told := d.ToldMeta()[corpus.MetaPlace]; told {
+	if _, told := d.ModelMeta()[corpus.MetaPlace]; told {
 		t.Error("metadata for the model has the id of a source")
 	}
 	if p.NextAt.After(p.CreatedAt) || p.SuccessAt.IsZero() || p.Counts != (placestore.Counts{Items: 5}) {

@@ -212,7 +212,7 @@ func newBench(t *testing.T, keeps bool) *bench {
 	t.Helper()
 	lib := librarytest.Open(t, t.TempDir(), nil)
 	b := &bench{library: lib, shelf: newShelf(t)}
-	reach := web.Reach{Own: true}
+	reach := web.DialPolicy{Own: true}
 	client := reach.Client()
 	t.Cleanup(client.CloseIdleConnections)
 	b.Follower = New(Config{

@@ -10,10 +10,10 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Reach reports whether the server responds and accepts the key. It requests the list of models, which costs no
+// Ping reports whether the server responds and accepts the key. It requests the list of models, which costs no
 // tokens, at most every ten seconds. It is safe for concurrent use. The error is an *llm.Error.
-func (m *Model) Reach(ctx context.Context) error {
-	return m.server.Reach.Ask(ctx, time.Now(), func(ctx context.Context) error {
+func (m *Model) Ping(ctx context.Context) error {
+	return m.server.Reachable.Check(ctx, time.Now(), func(ctx context.Context) error {
 		var raw []byte // not decoded: a response is enough
 		_, err := m.models.List(ctx, sdk.ModelListParams{}, option.WithResponseBodyInto(&raw))
 		if err == nil {

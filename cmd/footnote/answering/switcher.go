@@ -1,8 +1,8 @@
-// Package answering holds the models that answer questions, as the settings configure them, and the desk that
+// Package answering holds the models that answer questions, as the settings configure them, and the Switcher that
 // changes the model of a running server.
 //
 // A choice is a change of the settings file. It is validated before it is saved: first the settings that the next
-// start would read, then the model itself with one short request. Running runs keep their model. A [Desk] is safe
+// start would read, then the model itself with one short request. Running runs keep their model. A [Switcher] is safe
 // for concurrent use.
 //
 // To add a service of models, add its row to cmd/footnote/answering/services.go. GET /model and the page then offer
@@ -41,7 +41,7 @@ import (
 type answering struct {
 	set    *settings.Settings
 	models modelSet
-	reach  func(context.Context) error // health check of the model's server; nil for rules
+	ping   func(context.Context) error // health check of the model's server; nil for rules
 }
 
 // newAnswering creates the models that the settings name. known is the client of the OpenAI-compatible server, or
@@ -55,25 +55,25 @@ func newAnswering(
 	}
 	a := &answering{set: set, models: made}
 	if main, direct := made.main.(*anthropic.Model); direct {
-		a.reach = main.Reach
+		a.ping = main.Ping
 	} else if served := made.measured[made.main.Name()]; served != nil {
-		a.reach = served.Reach
+		a.ping = served.Ping
 	}
 	return a, nil
 }
 
 // isAt reports whether a model at a port of this machine is the current one, so that the page shows it as in use.
 func (a *answering) isAt(port nearby.Port, model string) bool {
-	return a.reach != nil && !a.set.UsesAnthropic() && a.set.OpenAIModel == model && port.IsNamed(a.set.OpenAIBaseURL)
+	return a.ping != nil && !a.set.UsesAnthropic() && a.set.OpenAIModel == model && port.IsNamed(a.set.OpenAIBaseURL)
 }
 
-// trouble returns the reason why the model can't be used now, for the page. It is empty if no problem is known. ctx
+// problem returns the reason why the model can't be used now, for the page. It is empty if no problem is known. ctx
 // carries the page's timeout. A local server that has not replied by then is reported, a remote one is not.
-func (a *answering) trouble(ctx context.Context) locale.Message {
-	if a.reach == nil {
+func (a *answering) problem(ctx context.Context) locale.Message {
+	if a.ping == nil {
 		return ""
 	}
-	err := a.reach(ctx)
+	err := a.ping(ctx)
 	switch {
 	case err == nil:
 		return ""
@@ -82,9 +82,9 @@ func (a *answering) trouble(ctx context.Context) locale.Message {
 	case ctx.Err() != nil: // a remote server may be slower than the page's timeout
 		return ""
 	case a.fallback() == nil:
-		return locale.Say("It can't be used now: {1}", whyNot(err))
+		return locale.Say("It can't be used now: {1}", failureMessage(err))
 	}
-	return locale.Say("It can't be used now, and rules answer until it can: {1}", whyNot(err))
+	return locale.Say("It can't be used now, and rules answer until it can: {1}", failureMessage(err))
 }
 
 // fallback returns the model that replaces a failing one, see Features. It is nil if the settings disable answers
@@ -104,8 +104,8 @@ func (a *answering) forRuns(log *slog.Logger) agentrun.Models {
 	}
 }
 
-// Desk changes the model of a running server.
-type Desk struct {
+// Switcher changes the model of a running server.
+type Switcher struct {
 	log     *slog.Logger
 	similar offline.Similarity
 	runs    *agent.Runs
@@ -116,60 +116,60 @@ type Desk struct {
 	cancel   context.CancelFunc
 }
 
-// NewDesk returns a desk with the model that the settings name. known is the client of the OpenAI-compatible
+// NewSwitcher returns a Switcher with the model that the settings name. known is the client of the OpenAI-compatible
 // server, or nil. similar compares sentences for the rule-based model; it is nil without an embedder. Runs use the
-// desk's model after AnswerFor has been called.
-func NewDesk(
+// Switcher's model after Attach has been called.
+func NewSwitcher(
 	ctx context.Context, set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
-) (*Desk, error) {
+) (*Switcher, error) {
 	first, err := newAnswering(set, known, similar, log)
 	if err != nil {
 		return nil, err
 	}
-	d := &Desk{log: log, similar: similar}
+	d := &Switcher{log: log, similar: similar}
 	d.stopping, d.cancel = context.WithCancel(context.WithoutCancel(ctx)) // cancelled by StopTrials
 	d.now.Store(first)
 	return d, nil
 }
 
 // Model returns the current model. It may change at any time.
-func (d *Desk) Model() llm.Model { return d.now.Load().models.main }
+func (sw *Switcher) Model() llm.Model { return sw.now.Load().models.main }
 
-// AnswerFor sets the current model for runs, and each one that is chosen later.
-func (d *Desk) AnswerFor(runs *agent.Runs) {
-	d.runs = runs
-	runs.Use(d.now.Load().forRuns(d.log))
+// Attach sets the current model for runs, and each one that is chosen later.
+func (sw *Switcher) Attach(runs *agent.Runs) {
+	sw.runs = runs
+	runs.Use(sw.now.Load().forRuns(sw.log))
 }
 
 // AsksServer reports whether the current model sends requests over a network. The rules do not.
-func (d *Desk) AsksServer() bool { return d.now.Load().models.client != nil }
+func (sw *Switcher) AsksServer() bool { return sw.now.Load().models.client != nil }
 
-// Reachable reports whether the current model has a server for Reach.
-func (d *Desk) Reachable() bool { return d.now.Load().reach != nil }
+// Reachable reports whether the current model has a server for Ping.
+func (sw *Switcher) Reachable() bool { return sw.now.Load().ping != nil }
 
-// Reach sends a health check to the current model's server. It requires Reachable.
-func (d *Desk) Reach(ctx context.Context) error { return d.now.Load().reach(ctx) }
+// Ping sends a health check to the current model's server. It requires Reachable.
+func (sw *Switcher) Ping(ctx context.Context) error { return sw.now.Load().ping(ctx) }
 
 // StopTrials cancels the running trial of a model and all later ones.
-func (d *Desk) StopTrials() { d.cancel() }
+func (sw *Switcher) StopTrials() { sw.cancel() }
 
 // Close cancels trials and closes the models' idle connections.
-func (d *Desk) Close() {
-	d.cancel()
-	d.now.Load().models.close()
+func (sw *Switcher) Close() {
+	sw.cancel()
+	sw.now.Load().models.close()
 }
 
 // Find lists the model servers on this machine, and the services.
 //
 // It scans the ports of the settings with the timeout nearby.Look, and checks the current model concurrently. Lists
 // are never nil, since the page decodes them as JSON arrays.
-func (d *Desk) Find(ctx context.Context) modelchoice.Found {
+func (sw *Switcher) Find(ctx context.Context) modelchoice.Found {
 	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
 	defer cancel()
 	found := modelchoice.Found{Servers: []modelchoice.Server{}, Services: []modelchoice.Service{}}
-	now := d.now.Load()
+	now := sw.now.Load()
 	var asking sync.WaitGroup
-	asking.Go(func() { found.Trouble = now.trouble(ctx) })
+	asking.Go(func() { found.Trouble = now.problem(ctx) })
 	servers := nearby.Find(ctx, portsOf(now.set))
 	asking.Wait()
 	best, suits, _ := nearby.Best(servers)
@@ -189,17 +189,17 @@ func (d *Desk) Find(ctx context.Context) modelchoice.Found {
 	return found
 }
 
-// TellOfOthers logs which model on this machine could answer, for an operator without a model. It logs nothing if a
+// LogOtherModels logs which model on this machine could answer, for an operator without a model. It logs nothing if a
 // server's model answers or the settings name one.
-func (d *Desk) TellOfOthers(ctx context.Context) {
-	now := d.now.Load()
-	if now.reach != nil || now.set.Model != "auto" {
+func (sw *Switcher) LogOtherModels(ctx context.Context) {
+	now := sw.now.Load()
+	if now.ping != nil || now.set.Model != "auto" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
 	defer cancel()
 	if at, best, ok := nearby.Best(nearby.Find(ctx, portsOf(now.set))); ok {
-		d.log.InfoContext(ctx, "a model on this machine could answer: choose it on the page, at the foot of the menu",
+		sw.log.InfoContext(ctx, "a model on this machine could answer: choose it on the page, at the foot of the menu",
 			"model", best.Name, "server", at.Program)
 	}
 }
@@ -209,63 +209,63 @@ func (d *Desk) TellOfOthers(ctx context.Context) {
 // It has two phases, so that a failure changes nothing. First the settings file is parsed with the choice, then the
 // model gets a request, and only then the file is written. Only one trial runs at a time; a concurrent one is
 // refused. A *chat.Error has a message for users. Cancelling ctx or stopping the server ends the trial.
-func (d *Desk) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoice.Tried, error) {
-	if !d.choosing.TryLock() {
+func (sw *Switcher) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoice.Tried, error) {
+	if !sw.choosing.TryLock() {
 		return modelchoice.Tried{}, chat.Invalid("Another model is being tried. Wait until that is done.")
 	}
-	defer d.choosing.Unlock()
+	defer sw.choosing.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(d.stopping, cancel)() //nolint:contextcheck // it is the server's
-	old := d.now.Load()
+	defer context.AfterFunc(sw.stopping, cancel)() //nolint:contextcheck // it is the server's
+	old := sw.now.Load()
 	set, keep, err := choosing(old.set, choice)
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
 	if err := settings.Keep(set.Config, keep, dryRun(set)); !errors.Is(err, settings.ErrTried) {
-		return modelchoice.Tried{}, notKept(err)
+		return modelchoice.Tried{}, saveError(err)
 	}
 	// This takes up to half a minute with the lock held: a second choice is refused.
 	tried, err := tryModel(ctx, set)
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
-	next, err := newAnswering(set, nil, d.similar, d.log)
+	next, err := newAnswering(set, nil, sw.similar, sw.log)
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
-	if err := settings.Keep(set.Config, keep, startsAs(set)); err != nil {
+	if err := settings.Keep(set.Config, keep, checkNextStart(set)); err != nil {
 		next.models.close()
-		return modelchoice.Tried{}, notKept(err)
+		return modelchoice.Tried{}, saveError(err)
 	}
 	// Runs first, then the page and /health: neither may name a model before it answers.
-	d.runs.Use(next.forRuns(d.log))
-	d.now.Store(next)
+	sw.runs.Use(next.forRuns(sw.log))
+	sw.now.Store(next)
 	old.models.close() // running runs open new connections
 	tried.Model = next.models.main.Name()
-	d.log.InfoContext(ctx, "another model answers", "model", tried.Model)
+	sw.log.InfoContext(ctx, "another model answers", "model", tried.Model)
 	return tried, nil
 }
 
-// dryRun is startsAs for a file that is not saved yet.
+// dryRun is checkNextStart for a file that is not saved yet.
 func dryRun(s *settings.Settings) func(next *settings.Settings) error {
-	return func(next *settings.Settings) error { return cmp.Or(startsAs(s)(next), settings.ErrTried) }
+	return func(next *settings.Settings) error { return cmp.Or(checkNextStart(s)(next), settings.ErrTried) }
 }
 
-// startsAs returns a check that fails if the next start would use another model than s, because the environment
+// checkNextStart returns a check that fails if the next start would use another model than s, because the environment
 // takes precedence over the file.
-func startsAs(s *settings.Settings) func(next *settings.Settings) error {
+func checkNextStart(s *settings.Settings) func(next *settings.Settings) error {
 	return func(next *settings.Settings) error {
 		if modelOf(next) == modelOf(s) {
 			return nil
 		}
-		return otherStart()
+		return overrideError()
 	}
 }
 
-// otherStart returns the error for a choice that the environment or another setting overrides. It lists the names
+// overrideError returns the error for a choice that the environment or another setting overrides. It lists the names
 // of the environment variables that are set, never their values.
-func otherStart() error {
+func overrideError() error {
 	var names []string
 	for _, name := range []string{
 		"FOOTNOTE_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "ANTHROPIC_API_KEY", "ANTHROPIC_MODEL",
@@ -301,8 +301,8 @@ func modelOf(s *settings.Settings) modelNamed {
 	return m
 }
 
-// notKept wraps the error of a choice that can't be saved. A *chat.Error is returned unchanged.
-func notKept(err error) error {
+// saveError wraps the error of a choice that can't be saved. A *chat.Error is returned unchanged.
+func saveError(err error) error {
 	if _, ok := errors.AsType[*chat.Error](err); ok {
 		return err
 	}

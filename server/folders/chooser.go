@@ -24,8 +24,8 @@ const (
 	maxPath = 4096
 )
 
-// Desk follows folders that the local user chooses. The zero value can't: the settings decide.
-type Desk struct {
+// Chooser follows folders that the local user chooses. The zero value can't: the settings decide.
+type Chooser struct {
 	// Follow starts to follow a folder, by its path without links. The choice survives a restart.
 	Follow func(dir string) error
 	// Stop stops following a folder. The documents stay.
@@ -36,8 +36,8 @@ type Desk struct {
 	Own []string
 }
 
-// NotKept returns the error for a choice that could not be stored.
-func NotKept(err error) error {
+// SaveError returns the error for a choice that could not be stored.
+func SaveError(err error) error {
 	return &chat.Error{
 		Code: chat.CodeUnavailable, Message: "The choice can't be kept. Nothing has changed.",
 		Hint: "The data directory can't be written.", Err: err,
@@ -71,9 +71,9 @@ const (
 
 // Check fails unless a request may see and choose folders. Only the user of this machine may, who has access to them
 // anyway.
-func (d Desk) Check(c httpio.Context, guard *httpio.Guard) error {
+func (ch Chooser) Check(c httpio.Context, guard *httpio.Guard) error {
 	switch {
-	case d.Follow == nil:
+	case ch.Follow == nil:
 		return &chat.Error{
 			Code: chat.CodeForbidden, Message: "Several servers share this library: their settings say which folders " +
 				"are watched (FOOTNOTE_WATCH).",
@@ -88,22 +88,22 @@ func (d Desk) Check(c httpio.Context, guard *httpio.Guard) error {
 }
 
 // List lists the folders for a request; see Listing. Without a path it starts at the home folder.
-func (d Desk) List(c httpio.Context, guard *httpio.Guard, typed string) (Listing, error) {
-	if err := d.Check(c, guard); err != nil {
+func (ch Chooser) List(c httpio.Context, guard *httpio.Guard, typed string) (Listing, error) {
+	if err := ch.Check(c, guard); err != nil {
 		return Listing{}, err
 	}
 	dir, err := resolve(typed)
 	if err != nil {
-		l := d.list(home())
+		l := ch.list(home())
 		l.Trouble = chat.MessageOf(err)
 		return l, nil
 	}
-	return d.list(dir), nil
+	return ch.list(dir), nil
 }
 
 // Choose starts to follow a folder for a request.
-func (d Desk) Choose(c httpio.Context, guard *httpio.Guard, typed string) error {
-	if err := d.Check(c, guard); err != nil {
+func (ch Chooser) Choose(c httpio.Context, guard *httpio.Guard, typed string) error {
+	if err := ch.Check(c, guard); err != nil {
 		return err
 	}
 	dir, err := resolve(typed)
@@ -113,22 +113,22 @@ func (d Desk) Choose(c httpio.Context, guard *httpio.Guard, typed string) error 
 	if _, _, err := subfolders(dir, nil); err != nil {
 		return unreadable(dir, err)
 	}
-	if err := d.refuses(dir); err != nil {
+	if err := ch.refuses(dir); err != nil {
 		return err
 	}
-	return d.Follow(dir)
+	return ch.Follow(dir)
 }
 
 // End stops following a folder for a request.
-func (d Desk) End(c httpio.Context, guard *httpio.Guard, dir string) error {
-	if err := d.Check(c, guard); err != nil {
+func (ch Chooser) End(c httpio.Context, guard *httpio.Guard, dir string) error {
+	if err := ch.Check(c, guard); err != nil {
 		return err
 	}
-	for _, f := range d.Followed() {
+	for _, f := range ch.Followed() {
 		switch {
 		case f.Dir != dir:
 		case f.Chosen:
-			return d.Stop(c.Request().Context(), dir)
+			return ch.Stop(c.Request().Context(), dir)
 		default:
 			return httpio.Invalid("The settings say that this folder is watched (FOOTNOTE_WATCH). Take it out there.")
 		}
@@ -137,16 +137,16 @@ func (d Desk) End(c httpio.Context, guard *httpio.Guard, dir string) error {
 }
 
 // refuses returns the error for a readable folder that can't be followed.
-func (d Desk) refuses(dir string) error {
+func (ch Chooser) refuses(dir string) error {
 	if filepath.Dir(dir) == dir {
 		return httpio.Invalid("This is the whole disk. Choose a folder in it.")
 	}
-	for _, own := range d.Own {
+	for _, own := range ch.Own {
 		if within(dir, own) {
 			return httpio.Invalid("Footnote keeps its own data here. Choose another folder.")
 		}
 	}
-	return Free(dir, d.Followed())
+	return Free(dir, ch.Followed())
 }
 
 // Free fails if a folder overlaps the followed ones, or if MaxFollowed is reached.

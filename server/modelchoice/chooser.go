@@ -66,8 +66,8 @@ type Service struct {
 	Model   string `json:"model"`   // The default model.
 }
 
-// Desk discovers models and changes the answering one. The zero value can't: the settings decide.
-type Desk struct {
+// Chooser discovers models and changes the answering one. The zero value can't: the settings decide.
+type Chooser struct {
 	Find func(ctx context.Context) Found
 	// Choose tests a model and, if the test succeeds, makes it the answering one.
 	Choose func(ctx context.Context, choice Choice) (Tried, error)
@@ -77,13 +77,13 @@ type Desk struct {
 
 // Locked returns why a request can't choose a model; empty if it can. Without keys it can if only the local user
 // reaches the server.
-func (d Desk) Locked(c httpio.Context, guard *httpio.Guard) locale.Message {
+func (ch Chooser) Locked(c httpio.Context, guard *httpio.Guard) locale.Message {
 	user := httpio.Scope(c).User
 	switch {
-	case d.Choose == nil:
+	case ch.Choose == nil:
 		return "Several servers share this library: their settings say which model answers."
 	case guard.KeyNeeded():
-		if slices.Contains(d.Operators, user) {
+		if slices.Contains(ch.Operators, user) {
 			return ""
 		}
 		return "Whoever runs this server chooses the model, or lets you do it (FOOTNOTE_OPERATORS)."
@@ -93,20 +93,20 @@ func (d Desk) Locked(c httpio.Context, guard *httpio.Guard) locale.Message {
 	return ""
 }
 
-// Look returns the response of GET /model for a request.
-func (d Desk) Look(c httpio.Context, guard *httpio.Guard, answering string) Found {
-	if why := d.Locked(c, guard); why != "" {
+// Describe returns the response of GET /model for a request.
+func (ch Chooser) Describe(c httpio.Context, guard *httpio.Guard, answering string) Found {
+	if why := ch.Locked(c, guard); why != "" {
 		return Found{Answering: answering, Servers: []Server{}, Services: []Service{}, Locked: why}
 	}
-	found := d.Find(c.Request().Context())
+	found := ch.Find(c.Request().Context())
 	found.Answering = answering
 	return found
 }
 
-// Take chooses a model for a request.
-func (d Desk) Take(c httpio.Context, guard *httpio.Guard, choice Choice) (Tried, error) {
-	if why := d.Locked(c, guard); why != "" {
+// TryChoice chooses a model for a request.
+func (ch Chooser) TryChoice(c httpio.Context, guard *httpio.Guard, choice Choice) (Tried, error) {
+	if why := ch.Locked(c, guard); why != "" {
 		return Tried{}, &chat.Error{Code: chat.CodeForbidden, Message: why}
 	}
-	return d.Choose(c.Request().Context(), choice)
+	return ch.Choose(c.Request().Context(), choice)
 }

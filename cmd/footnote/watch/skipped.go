@@ -28,16 +28,16 @@ type refusedFile struct {
 	reason string
 }
 
-// tellServer sends the list of skipped files with reasons to the server's documents page, after a change and every
+// reportSkipped sends the list of skipped files with reasons to the server's documents page, after a change and every
 // compareEvery. If an older server does not have the route, that is logged once.
-func (f *Folder) tellServer(ctx context.Context, listing *folder.Listing) error {
+func (f *Folder) reportSkipped(ctx context.Context, listing *folder.Listing) error {
 	told := f.describe(listing)
 	if reflect.DeepEqual(told, f.described) && time.Since(f.describedAt) < compareEvery {
 		return nil
 	}
 	err := f.server.JSON(ctx, http.MethodPut, "/watched", told, nil)
 	if chat.CodeOf(err) == chat.CodeNotFound {
-		f.tellOnce("the server is of an older version: its documents page does not say what is left out")
+		f.logOnce("the server is of an older version: its documents page does not say what is left out")
 	} else if err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func clip(text string, most int) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// tellLeft logs the unsupported files, each once, as counts by extension in one line.
-func (f *Folder) tellLeft(listing *folder.Listing) {
+// logUnsupported logs the unsupported files, each once, as counts by extension in one line.
+func (f *Folder) logUnsupported(listing *folder.Listing) {
 	left := documents.NewLeftOut()
 	for _, name := range listing.Left {
 		if !f.told["left "+name] {
@@ -129,7 +129,7 @@ func (f *Folder) tellLeft(listing *folder.Listing) {
 		f.log.Info(strings.TrimSuffix(left.String(), "\n"))
 	}
 	for _, file := range listing.Unread {
-		f.tellOnce("can't be looked at: documents from there stay", "error", file.Err)
+		f.logOnce("can't be looked at: documents from there stay", "error", file.Err)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestFoldersAreListed(t *testing.T) {
 	if err := os.Symlink(dir, filepath.Join(dir, "loop")); err != nil {
 		t.Fatal(err)
 	}
-	d := Desk{Followed: func() []Followed { return nil }, Own: []string{filepath.Join(dir, "data")}}
+	d := Chooser{Followed: func() []Followed { return nil }, Own: []string{filepath.Join(dir, "data")}}
 	l := d.list(dir)
 	var names []string
 	for _, place := range l.Folders {
@@ -83,7 +83,7 @@ func TestFolderListIsTruncated(t *testing.T) {
 		many = append(many, fmt.Sprintf("f%04d", i))
 	}
 	dir := makeDirs(t, many...)
-	d := Desk{Followed: func() []Followed { return nil }}
+	d := Chooser{Followed: func() []Followed { return nil }}
 	if l := d.list(dir); len(l.Folders) != MaxListed || !l.More || l.Folders[0].Name != "f0000" {
 		t.Errorf("%d folders from %v, more %v; want %d and more", len(l.Folders), l.Folders[:1], l.More, MaxListed)
 	}
@@ -97,7 +97,7 @@ func TestInvalidFoldersAreReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	followed := []Followed{{Dir: in("papers")}}
-	d := Desk{Followed: func() []Followed { return followed }, Own: []string{in("data")}}
+	d := Chooser{Followed: func() []Followed { return followed }, Own: []string{in("data")}}
 	for typed, want := range map[string]string{
 		in("free"):                 "",
 		in("none"):                 "There is no such folder",

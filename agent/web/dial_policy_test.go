@@ -30,7 +30,7 @@ func wantRefused(t *testing.T, what string, err error) {
 }
 
 // dialled checks an address with a reach, without connecting.
-func dialled(r Reach, private bool, ip string) error {
+func dialled(r DialPolicy, private bool, ip string) error {
 	network := "tcp4"
 	if strings.Contains(ip, ":") {
 		network = "tcp6"
@@ -41,16 +41,16 @@ func dialled(r Reach, private bool, ip string) error {
 func TestReachBlocksInternalAddresses(t *testing.T) {
 	t.Parallel()
 	for _, ip := range append(inside, inside6...) {
-		wantRefused(t, ip, dialled(Reach{}, false, ip))
+		wantRefused(t, ip, dialled(DialPolicy{}, false, ip))
 		if a := netip.MustParseAddr(strings.ReplaceAll(ip, "%25", "%")); a.Is4() {
-			wantRefused(t, "mapped "+ip, dialled(Reach{}, false, "::ffff:"+ip))
+			wantRefused(t, "mapped "+ip, dialled(DialPolicy{}, false, "::ffff:"+ip))
 		}
 	}
 	for _, ip := range []string{"not an address", ""} {
-		wantRefused(t, ip, dialled(Reach{}, true, ip))
+		wantRefused(t, ip, dialled(DialPolicy{}, true, ip))
 	}
 	for _, ip := range []string{"93.184.215.14", "2606:4700::1111"} {
-		if err := dialled(Reach{}, false, ip); err != nil {
+		if err := dialled(DialPolicy{}, false, ip); err != nil {
 			t.Errorf("%s: %v, want no error", ip, err)
 		}
 	}
@@ -63,22 +63,22 @@ func TestOwnNetworkExcludesCloudMetadata(t *testing.T) {
 		"127.0.0.1", "::1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "fd12:3456::1", "100.64.0.1", "::ffff:192.168.1.1",
 		"93.184.215.14",
 	} {
-		if err := dialled(Reach{}, true, ip); err != nil {
+		if err := dialled(DialPolicy{}, true, ip); err != nil {
 			t.Errorf("%s: %v, want no error", ip, err)
 		}
 	}
 	for _, ip := range []string{
 		"fe80::1%lo", "fd00:ec2::123", "0.0.0.0", "::", "2001::1", "224.0.0.1", "ff02::1", "255.255.255.255",
 	} {
-		wantRefused(t, ip, dialled(Reach{}, true, ip))
+		wantRefused(t, ip, dialled(DialPolicy{}, true, ip))
 	}
 	for _, ip := range clouds {
-		wantRefused(t, ip, dialled(Reach{}, true, ip))
+		wantRefused(t, ip, dialled(DialPolicy{}, true, ip))
 		if !netip.MustParseAddr(ip).Is4() {
 			continue
 		}
 		for _, spelling := range embeddings(ip) {
-			wantRefused(t, ip+" as "+spelling, dialled(Reach{}, true, spelling))
+			wantRefused(t, ip+" as "+spelling, dialled(DialPolicy{}, true, spelling))
 		}
 	}
 }
@@ -87,7 +87,7 @@ func TestReachBlocksMetadataNamesAndRedirects(t *testing.T) {
 	t.Parallel()
 	names := newNames(t)
 	known := hops(t)
-	r := Reach{Own: true, Hosts: []string{"nas.example"}, Resolver: names.resolver()}
+	r := DialPolicy{Own: true, Hosts: []string{"nas.example"}, Resolver: names.resolver()}
 	client := r.Client()
 	t.Cleanup(client.CloseIdleConnections)
 	refused := func(address string) {
@@ -117,7 +117,7 @@ func TestReachChecksResolvedAddress(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
 	names := newNames(t, netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1"))
-	r := Reach{Resolver: names.resolver(), Hosts: []string{"known.example", "nas.example:1"}}
+	r := DialPolicy{Resolver: names.resolver(), Hosts: []string{"known.example", "nas.example:1"}}
 	client := r.Client()
 	t.Cleanup(client.CloseIdleConnections)
 	for _, host := range append(spellings("127.0.0.1"), "rebound.example", "nas.example") {
@@ -146,7 +146,7 @@ func TestReachChecksResolvedAddress(t *testing.T) {
 
 func TestListedServersAreExclusive(t *testing.T) {
 	t.Parallel()
-	r := Reach{Hosts: []string{"nas.lan", "box.lan:5001", "[::1]", "10.0.0.9"}}
+	r := DialPolicy{Hosts: []string{"nas.lan", "box.lan:5001", "[::1]", "10.0.0.9"}}
 	for address, want := range map[string]bool{
 		"nas.lan:80": true, "NAS.lan:443": true, "box.lan:5001": true, "box.lan:5002": false, "[::1]:8080": true,
 		"10.0.0.9:1": true, "10.0.0.90:1": false, "nas.lan.evil.example:80": false, "evilnas.lan:80": false,
@@ -178,7 +178,7 @@ func TestRedirectKeepsNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	port, visits := secret(t)
 	known := hops(t)
-	r := Reach{Hosts: []string{known.Listener.Addr().String()}}
+	r := DialPolicy{Hosts: []string{known.Listener.Addr().String()}}
 	client := r.Client()
 	t.Cleanup(client.CloseIdleConnections)
 	get := func(to string) error {
@@ -204,7 +204,7 @@ func TestRedirectKeepsNetworkPolicy(t *testing.T) {
 		http.Redirect(w, r, "/"+r.URL.Path, http.StatusFound)
 	}))
 	t.Cleanup(endless.Close)
-	own := Reach{Own: true}.Client()
+	own := DialPolicy{Own: true}.Client()
 	t.Cleanup(own.CloseIdleConnections)
 	if resp, err := own.Get(endless.URL + "/x"); err == nil {
 		_ = resp.Body.Close()
@@ -215,7 +215,7 @@ func TestRedirectKeepsNetworkPolicy(t *testing.T) {
 // A password that was sent over TLS is not sent in plain text.
 func TestPasswordIsNotSentWithoutTLS(t *testing.T) {
 	t.Parallel()
-	client := Reach{Own: true}.Client()
+	client := DialPolicy{Own: true}.Client()
 	first, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://cloud.example/", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +234,7 @@ func TestPasswordIsNotSentWithoutTLS(t *testing.T) {
 // Proxies of the environment would connect to any address.
 func TestReachIgnoresProxy(t *testing.T) {
 	t.Parallel()
-	transport, ok := Reach{}.Client().Transport.(*http.Transport)
+	transport, ok := DialPolicy{}.Client().Transport.(*http.Transport)
 	if !ok || transport.Proxy != nil {
 		t.Error("the client uses a proxy, want none")
 	}
@@ -243,7 +243,7 @@ func TestReachIgnoresProxy(t *testing.T) {
 // The error of a refused connection is one sentence, however it is wrapped.
 func TestBlockedConnectionErrorIsOneSentence(t *testing.T) {
 	t.Parallel()
-	_, err := Reach{}.Dial(t.Context(), "tcp", "127.0.0.1:1")
+	_, err := DialPolicy{}.Dial(t.Context(), "tcp", "127.0.0.1:1")
 	wantRefused(t, "loopback", err)
 	e, ok := errors.AsType[*chat.Error](fmt.Errorf("look: %w", err))
 	if !ok || !strings.Contains(e.Message.String(), "FOOTNOTE_PLACES_ALLOW") {
