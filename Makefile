@@ -66,7 +66,7 @@ vendor: node_modules/.package-lock.json
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --no-audit --no-fund --silent
 
-# Generated files. A test fails while one is out of date: the templates, docs/settings.md, server/openapi/said.json and the
+# Generated files. A test fails while one is out of date: the templates, docs/settings.md, server/openapi/source_docs.json and the
 # compressed PDFium.
 generate:
 	$(GO) tool templ generate

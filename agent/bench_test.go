@@ -16,7 +16,7 @@ import (
 // BenchmarkRun measures a whole run with a model without latency: two tool calls, then 200 tokens, every event
 // stored.
 func BenchmarkRun(b *testing.B) {
-	h := benchHouse(b)
+	h := benchHarness(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		h.one(b)
@@ -25,7 +25,7 @@ func BenchmarkRun(b *testing.B) {
 
 // BenchmarkRunsAtOnce is the same with eight clients.
 func BenchmarkRunsAtOnce(b *testing.B) {
-	h := benchHouse(b)
+	h := benchHarness(b)
 	b.SetParallelism(4)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
@@ -36,7 +36,7 @@ func BenchmarkRunsAtOnce(b *testing.B) {
 
 // BenchmarkStepOverhead measures a run without its model's time, per turn, with every event stored.
 func BenchmarkStepOverhead(b *testing.B) {
-	h := benchHouse(b)
+	h := benchHarness(b)
 	var took []time.Duration
 	for b.Loop() {
 		begun := time.Now()
@@ -48,9 +48,9 @@ func BenchmarkStepOverhead(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }
 
-type benched struct{ *house }
+type benched struct{ *harness }
 
-func benchHouse(b *testing.B) benched {
+func benchHarness(b *testing.B) benched {
 	answer := scripted.Words("Every employee is entitled to 28 days of paid holiday a year [1]. Unused days may be " +
 		"carried over until 31 March of the following year [1]. " +
 		"A doctor's certificate is needed from the fourth day [2]. " +
@@ -65,9 +65,9 @@ func benchHouse(b *testing.B) benched {
 			return scripted.Reply{Chunks: answer}
 		}
 	})
-	h := &house{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
-	h.furnish()
-	h.hire(model)
+	h := &harness{tb: b, path: filepath.Join(b.TempDir(), "footnote.db")}
+	h.openPrepared()
+	h.startAgent(model)
 	return benched{h}
 }
 

@@ -13,7 +13,7 @@ import (
 func TestBookContentIsText(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(call("retrieve_book_content", `{"query":"paid holiday","top_k":2}`)), says(goodAnswer))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "documentation"
 	got := h.answer(req)
@@ -59,7 +59,7 @@ func TestSourceURLIsWebLink(t *testing.T) {
 
 func TestRulesIncludeRunLimits(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	for budget, want := range map[chat.Budget]string{
 		{Steps: 3, RetrievalCalls: 5}: "You have 3 turns and 5 calls",
 		{}:                            "You have 10 turns and 10 calls",

@@ -28,9 +28,9 @@ func (t transcript) tools() []string {
 }
 
 // readBefore runs a question whose answer cites the handbook and returns its session.
-func readBefore(h *house) string {
+func readBefore(h *harness) string {
 	h.Helper()
-	h.hire(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
+	h.startAgent(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
 	run := h.ask(asks("How many days of paid holiday are there?"))
 	h.wait(run.ID).answer()
 	return run.SessionID
@@ -59,13 +59,13 @@ func TestShortPathSkipsToolSelection(t *testing.T) {
 	} {
 		t.Run(tt.name+" "+tt.question, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, scripted.New())
+			h := newHarness(t, scripted.New())
 			req := asks(tt.question)
 			if tt.later {
 				req.SessionID = readBefore(h)
 			}
 			model := scripted.New(says(strings.Replace(tt.answer, "28 days [1].", "28 days.", 1)))
-			h.hire(model)
+			h.startAgent(model)
 			got := h.answer(req)
 			if a := got.answer(); a.Markdown != tt.answer {
 				t.Errorf("answer %q, want %q", a.Markdown, tt.answer)
@@ -88,7 +88,7 @@ func TestShortPathSkipsToolSelection(t *testing.T) {
 			}
 			model = scripted.New(says(english.Refusal), says(english.Refusal),
 				says(english.Refusal))
-			h.hire(model, thinking(run.Features{Without: []string{"short_paths"}}))
+			h.startAgent(model, thinking(run.Features{Without: []string{"short_paths"}}))
 			got = h.answer(req)
 			if got.has("choose") && got.step("choose").Details["path"] != nil || model.Requests()[0].NoTools {
 				t.Error("got a short path with the feature off, want none")
@@ -115,7 +115,7 @@ func TestInsufficientShortPathFallsBackToModel(t *testing.T) {
 	t.Parallel()
 	good := strings.Replace(goodAnswer, "[1]", "[1][2][3][4]", 1) // one of them is it
 	model := scripted.New(says(english.Refusal), calls(search("paid holiday")), says(good))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(asks("What does Survey.md say about paid holiday?"))
 	if a := got.answer(); !strings.HasPrefix(a.Markdown, goodAnswer[:20]) || got.text() != a.Markdown {
 		t.Errorf("answer %q, want %q at its beginning", a.Markdown, goodAnswer[:20])
@@ -153,7 +153,7 @@ func TestSelectionReportsSelector(t *testing.T) {
 				}
 				return says(answer)
 			})
-			h := newHouse(t, model, thinking(tt.set))
+			h := newHarness(t, model, thinking(tt.set))
 			got := h.answer(chat.RunRequest{Message: tt.question, Config: chat.RunConfig{Selection: tt.asks}})
 			got.answer()
 			if len(model.Requests()) != tt.turns {
@@ -174,7 +174,7 @@ func TestSelectionReportsSelector(t *testing.T) {
 			}
 		})
 	}
-	if _, err := newHouse(t, scripted.New()).library, (run.Features{Selection: "dice"}).Check(); err == nil {
+	if _, err := newHarness(t, scripted.New()).library, (run.Features{Selection: "dice"}).Check(); err == nil {
 		t.Error("unknown selection: got no error, want one")
 	}
 	if err := (run.Features{Without: []string{"sleep"}}).Check(); err == nil ||
@@ -185,9 +185,9 @@ func TestSelectionReportsSelector(t *testing.T) {
 
 func TestEarlyStopSkipsReading(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	ask := func(set run.Features) transcript {
-		h.hire(scripted.New(says(goodAnswer)), thinking(set))
+		h.startAgent(scripted.New(says(goodAnswer)), thinking(set))
 		return h.answer(asks("Is every employee entitled to paid holiday?"))
 	}
 	if got := ask(run.Features{Selection: tools.SelectRules}); !got.has("enough") ||
@@ -208,7 +208,7 @@ func TestModelSelectionIsCachedForSimilarQuestion(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, thinking(run.Features{Selection: tools.SelectAuto}))
+	h := newHarness(t, model, thinking(run.Features{Selection: tools.SelectAuto}))
 	h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 	if n := len(model.Requests()); n != 2 {
 		t.Fatalf("%d turns, want 2", n)
@@ -264,7 +264,7 @@ func TestCachedSelectionExcludesArguments(t *testing.T) {
 			}
 			return says(goodAnswer)
 		})
-		h := newHouse(t, model, thinking(run.Features{Selection: tools.SelectAuto}))
+		h := newHarness(t, model, thinking(run.Features{Selection: tools.SelectAuto}))
 		h.answer(asks("Why and how are employees entitled to paid holidays?")).answer()
 		got := h.answer(asks("How are employees entitled to a paid holiday, and why?"))
 		got.answer()
@@ -286,7 +286,7 @@ func TestCachedSelectionExcludesArguments(t *testing.T) {
 func TestEmptySearchIsRetriedInOtherWords(t *testing.T) {
 	t.Parallel()
 	script := func() *scripted.Model { return scripted.New(calls(search("zzyzx qwertz")), says(goodAnswer)) }
-	h := newHouse(t, script())
+	h := newHarness(t, script())
 	got := h.answer(asks("How many days of paid holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Coverage.EmptySearches) != 1 {
 		t.Errorf("answer %q, empty %q; want %q and 1 empty search", a.Markdown, a.Coverage.EmptySearches, goodAnswer)
@@ -297,7 +297,7 @@ func TestEmptySearchIsRetriedInOtherWords(t *testing.T) {
 	if want := []string{"search_documents", "search_documents"}; !slices.Equal(got.tools(), want) {
 		t.Errorf("tools %q, want %q", got.tools(), want)
 	}
-	h.hire(scripted.New(calls(search("zzyzx qwertz")), says(english.Refusal)),
+	h.startAgent(scripted.New(calls(search("zzyzx qwertz")), says(english.Refusal)),
 		thinking(run.Features{Without: []string{"refine"}}))
 	if h.answer(asks("How many days of paid holiday are there?")).has("refine") {
 		t.Error("got a step refine with the feature off, want none")
@@ -316,7 +316,7 @@ func TestRunSearchesForModelWithoutToolCalls(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, scripted.New(tt.replies...).JudgeBy(no))
+			h := newHarness(t, scripted.New(tt.replies...).JudgeBy(no))
 			got := h.answer(asks("How many days of paid holiday are there?"))
 			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 				t.Errorf("answer %q, want %q", a.Markdown, goodAnswer)
@@ -325,7 +325,7 @@ func TestRunSearchesForModelWithoutToolCalls(t *testing.T) {
 				t.Errorf("choice %v, want %q", s.Details, "pipeline")
 			}
 			replies := append(slices.Clone(tt.replies[:len(tt.replies)-1]), says("28, really."))
-			h.hire(scripted.New(replies...).JudgeBy(no), thinking(run.Features{NoRescue: true}))
+			h.startAgent(scripted.New(replies...).JudgeBy(no), thinking(run.Features{NoRescue: true}))
 			if got := h.answer(asks("How many days of paid holiday are there?")); got.has("choose") {
 				t.Error("got a step choose with the feature off, want none")
 			}
@@ -354,7 +354,7 @@ func TestRequestSwitchesAgentMode(t *testing.T) {
 			return says(goodAnswer)
 		})
 		tt.set.Without = []string{"early_stop"}
-		h := newHouse(t, model, thinking(tt.set))
+		h := newHarness(t, model, thinking(tt.set))
 		got := h.answer(chat.RunRequest{
 			Message: "How many days of paid holiday are there?", Config: chat.RunConfig{UseAgentMode: tt.asks},
 		})
@@ -372,7 +372,7 @@ func TestSelectedCallsBelongToToolset(t *testing.T) {
 		"strategy":      {"hybrid_search", "read_document"},
 		"documentation": {"retrieve_documentation"},
 	} {
-		h := newHouse(t,
+		h := newHarness(t,
 			scripted.NewScript(func(scripted.Request) scripted.Reply {
 				return says("The survey was made by Ada Brown [1].")
 			}),
@@ -393,13 +393,13 @@ func remembering(m run.Memory) func(*Config) { return func(c *Config) { c.Memory
 // Passages of an earlier answer can be cited in the next turn without another search.
 func TestEarlierPassagesCanBeCited(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	session := readBefore(h)
 	req := asks("Tell me more about that")
 	req.SessionID = session
 	const more = "Unused days may be carried over until 31 March of the following year [501]."
 	model := scripted.New(says(more))
-	h.hire(model)
+	h.startAgent(model)
 	got := h.answer(req)
 	a := got.answer()
 	if a.Markdown != strings.Replace(more, "501", "1", 1) || len(a.Citations) != 1 || len(a.Unsupported) != 0 ||
@@ -415,7 +415,7 @@ func TestEarlierPassagesCanBeCited(t *testing.T) {
 		t.Errorf("rules forbid the given passages:\n%s", system)
 	}
 	model = scripted.New(says(english.Refusal), says(english.Refusal))
-	h.hire(model, remembering(run.Memory{Passages: -1}))
+	h.startAgent(model, remembering(run.Memory{Passages: -1}))
 	h.answer(req).answer()
 	if system := model.Requests()[0].Messages[0].Text; strings.Contains(system, "[501]") {
 		t.Errorf("prompt without earlier passages has [501]:\n%s", system)
@@ -426,17 +426,17 @@ func TestEarlierPassagesCanBeCited(t *testing.T) {
 // repeated without a footnote.
 func TestFollowUpIsCheckedAgainstDocuments(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	session := readBefore(h)
 	req := asks("How many days of holiday was that again?")
 	req.SessionID = session
 	const again = "Every employee is entitled to 28 days of paid holiday in each calendar year."
-	h.hire(scripted.New(says(again), says(again)).JudgeBy(no))
+	h.startAgent(scripted.New(says(again), says(again)).JudgeBy(no))
 	if a := h.answer(req).answer(); a.Markdown != again {
 		t.Errorf("answer from the conversation = %q, want %q", a.Markdown, again)
 	}
 	const invented = "Ada Brown hid 900 gold coins below the kitchen floor."
-	h.hire(scripted.New(says(invented), says(invented), says(invented), says(invented), says(invented)).
+	h.startAgent(scripted.New(says(invented), says(invented), says(invented), says(invented), says(invented)).
 		JudgeBy(no))
 	got := h.answer(req)
 	if got.done().Status != chat.RunCitationValidationFailed || strings.Contains(got.text(), "gold") {
@@ -454,7 +454,7 @@ func TestConversationHistoryIsBounded(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, remembering(run.Memory{Questions: 3, Tokens: 200, Passages: 1}))
+	h := newHarness(t, model, remembering(run.Memory{Questions: 3, Tokens: 200, Passages: 1}))
 	session := ""
 	for turn = range 6 {
 		run := h.ask(chat.RunRequest{
@@ -484,7 +484,7 @@ func TestLongRunsAreCompacted(t *testing.T) {
 	model := scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), calls(search("paid holiday")),
 		calls(call("read_document", `{"doc_id":"Long.md","focus_query":"length"}`)),
 		says("The paid holiday of the long document is told at great length [1]."))
-	h := newHouse(t, model, thinking(run.Features{ContextTokens: 1200}))
+	h := newHarness(t, model, thinking(run.Features{ContextTokens: 1200}))
 	h.add(
 		"Long.md", "# Holidays\n\n"+
 			strings.Repeat("The paid holiday of the long document is told at great length, again and again. ", 100),
@@ -543,7 +543,7 @@ func TestRuleQueryIsTranslatedOnce(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			model := scripted.New(tt.translation, says(goodAnswer), says(goodAnswer), says(goodAnswer))
-			h := newHouse(t, model, byRules)
+			h := newHarness(t, model, byRules)
 			got := h.answer(asks(tt.question))
 			if tt.searched == "" {
 				if n := translates(model); n != 0 || got.has("translate") {
@@ -583,7 +583,7 @@ func TestPromptNamesDocumentLanguage(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			model := scripted.New(calls(search("paid holiday")), says(goodAnswer))
-			h := newHouse(t, model)
+			h := newHarness(t, model)
 			if tt.added != "" {
 				h.add("Mietvertrag.txt", tt.added)
 			}
@@ -602,7 +602,7 @@ func TestPromptNamesDocumentLanguage(t *testing.T) {
 // A refusal always lists the searches and the nearest passages.
 func TestRefusalListsSearchesAndNearestPassages(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday lunch")), says(english.Refusal)))
+	h := newHarness(t, scripted.New(calls(search("holiday lunch")), says(english.Refusal)))
 	got := h.answer(asks("What is for lunch?"))
 	a := got.answer()
 	rest, ok := strings.CutPrefix(a.Markdown, english.Refusal+" I searched for: holiday lunch.")

@@ -65,7 +65,7 @@ func isSearched(p chat.Payload) bool {
 
 func TestStoppedRunKeepsTextAndIsCancelled(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{text: "There are"})
+	h := newHarness(t, hanging{text: "There are"})
 	run := h.ask(asks("How many days?"))
 	h.follow(run.ID, isDelta)
 	stranger := chat.Scope{User: "mallory"}
@@ -80,7 +80,7 @@ func TestStoppedRunKeepsTextAndIsCancelled(t *testing.T) {
 		t.Errorf("done = %+v, text %q; want Status %v and %q", d, got.text(), chat.RunCancelled, "There are")
 	}
 	next := scripted.New(says("Welcome."))
-	h.hire(next)
+	h.startAgent(next)
 	again := asks("Thanks!")
 	again.SessionID = run.SessionID
 	h.answer(again)
@@ -102,7 +102,7 @@ func TestStoppedRunKeepsTextAndIsCancelled(t *testing.T) {
 
 func TestAnswerNowAnswersFromAvailablePassages(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, thenHangs())
+	h := newHarness(t, thenHangs())
 	run := h.ask(asks("How many days of holiday are there?"))
 	h.follow(run.ID, isSearched)
 	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
@@ -115,7 +115,7 @@ func TestAnswerNowAnswersFromAvailablePassages(t *testing.T) {
 
 func TestStopInterruptsRunsAndBlocksNewOnes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{})
+	h := newHarness(t, hanging{})
 	run := h.ask(asks("Wait"))
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -135,7 +135,7 @@ func TestStopInterruptsRunsAndBlocksNewOnes(t *testing.T) {
 // A model that panics ends its run as failed.
 func TestPanicFailsRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, relay{func(context.Context, llm.Request) iter.Seq2[llm.Part, error] { panic("a bug") }})
+	h := newHarness(t, relay{func(context.Context, llm.Request) iter.Seq2[llm.Part, error] { panic("a bug") }})
 	if d := h.answer(asks("Hm?")).done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal ||
 		strings.Contains(d.Error.Message, "bug") {
 		t.Errorf("done = %+v; want Status %v, Error.Code %v, no %q in it", d, chat.RunFailed, chat.CodeInternal, "bug")
@@ -144,7 +144,7 @@ func TestPanicFailsRun(t *testing.T) {
 
 func TestSameIdempotencyKeyReturnsSameRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	req := asks("How many days of holiday are there?")
 	req.IdempotencyKey = "k"
 	first := h.ask(req)
@@ -157,7 +157,7 @@ func TestSameIdempotencyKeyReturnsSameRun(t *testing.T) {
 
 func TestIdempotentRepeatIgnoresDeletedDocument(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestIdempotentRepeatIgnoresDeletedDocument(t *testing.T) {
 func TestKilledRunResumesAtLastFinishedStep(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	// the log of a killed server: a search that ended, a read that did not, and a delta of text
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days of paid holiday are there?"), dead)
@@ -221,8 +221,8 @@ func TestKilledRunResumesAtLastFinishedStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := scripted.New(says("There are 28 days of paid holiday a year [4]."))
-	h.hire(model)
-	got := h.carriedOn(run.ID)
+	h.startAgent(model)
+	got := h.takeOverRun(run.ID)
 	a := got.answer()
 	if a.Markdown != "There are 28 days of paid holiday a year [1]." || got.text() != a.Markdown ||
 		len(a.Citations) != 1 || a.Citations[0].ChunkID != p.ID {
@@ -250,7 +250,7 @@ func TestKilledRunResumesAtLastFinishedStep(t *testing.T) {
 func TestOldOrCrashingRunIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
 		chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {
@@ -291,14 +291,14 @@ func TestTakenOverRunKeepsSpentBudget(t *testing.T) {
 	t.Parallel()
 	web := call("web_search", `{"query":"slate roof"}`)
 	read := call("read_document", `{"doc_id":"no such document"}`)
-	deny := func(h *house, r *Runs, runID, id string) error { return r.Deny(h.Context(), chat.Local, runID, id) }
-	edit := func(h *house, r *Runs, runID, id string) error {
+	deny := func(h *harness, r *Runs, runID, id string) error { return r.Deny(h.Context(), chat.Local, runID, id) }
+	edit := func(h *harness, r *Runs, runID, id string) error {
 		return r.Approve(h.Context(), chat.Local, runID, id, []byte(`{"query":"slate roof Wales"}`))
 	}
 	for _, tt := range []struct {
 		name   string
 		turns  []scripted.Reply
-		decide func(h *house, r *Runs, runID, id string) error
+		decide func(h *harness, r *Runs, runID, id string) error
 	}{
 		{name: "arguments that do not fit", turns: []scripted.Reply{
 			calls(call("search_documents", `{"words":"holiday"}`)), calls(search("holiday"), call("fly", `{}`)),
@@ -326,7 +326,7 @@ func TestTakenOverRunKeepsSpentBudget(t *testing.T) {
 
 			// decided answers each call that waits, until done holds for an event of the log.
 			seen := map[string]bool{}
-			decided := func(h *house, r *Runs, runID string, done func(chat.Payload) bool) transcript {
+			decided := func(h *harness, r *Runs, runID string, done func(chat.Payload) bool) transcript {
 				t.Helper()
 				for {
 					var waits string
@@ -348,10 +348,10 @@ func TestTakenOverRunKeepsSpentBudget(t *testing.T) {
 			}
 
 			all := append(slices.Clone(tt.turns), says(goodAnswer))
-			whole := newHouse(t, scripted.New(all...), in.withWeb(true), budget)
+			whole := newHarness(t, scripted.New(all...), in.withWeb(true), budget)
 			want := decided(whole, whole.runs, whole.ask(request).ID, isDone)
 
-			h := newHouse(t, thenNothing(tt.turns[0]), in.withWeb(true), budget, among("0"))
+			h := newHarness(t, thenNothing(tt.turns[0]), in.withWeb(true), budget, among("0"))
 			run := h.ask(request)
 			server := h.runs
 			for i := range tt.turns {
@@ -369,8 +369,8 @@ func TestTakenOverRunKeepsSpentBudget(t *testing.T) {
 				if i+1 == len(tt.turns) {
 					next = scripted.New(says(goodAnswer))
 				}
-				after := h.another(fmt.Sprint(i+1), next, in.withWeb(true), budget)
-				h.works(after)
+				after := h.startServer(fmt.Sprint(i+1), next, in.withWeb(true), budget)
+				h.runServers(after)
 				if err := server.Stop(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -397,7 +397,7 @@ func spent(t transcript) []string {
 }
 
 // rerun starts a run from a step of another and waits for it.
-func (h *house) rerun(runID, callID, input string) transcript {
+func (h *harness) rerun(runID, callID, input string) transcript {
 	h.Helper()
 	run, fresh, err := h.runs.Rerun(h.Context(), chat.Local, runID, callID, json.RawMessage(input), "")
 	if err != nil || !fresh {
@@ -445,7 +445,7 @@ func TestStepCanBeRepeatedWithEditedInput(t *testing.T) {
 		says("Employees have 28 days of paid holiday a year [4]."),
 		says("The roof covering is in poor condition [1]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	first := h.answer(asks("What is the condition of the roof?"))
 	before := first.answer()
 	edited := first.step("read_document")
@@ -518,7 +518,7 @@ func TestPassageNumbersContinueAfterRepeatedSteps(t *testing.T) {
 		says("The roof covering is in poor condition [1]."),
 		says("The roof covering is in poor condition [1]. Employees have 28 days of paid holiday [2]."),
 	)
-	h := newHouse(t, model, func(*Config) {})
+	h := newHarness(t, model, func(*Config) {})
 	first := h.answer(asks("What is the condition of the roof?"))
 	second := h.rerun(first.runID, first.step("read_document").CallID, `{"doc_id":"Survey.md","focus_query":"damp"}`)
 	if a := second.answer(); a.Citations[0].Quote != first.answer().Citations[0].Quote {
@@ -528,7 +528,7 @@ func TestPassageNumbersContinueAfterRepeatedSteps(t *testing.T) {
 
 func TestOfflineModelContinuesFromEditedStep(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	first := h.answer(asks("What is the condition of the roof?"))
 	second := h.rerun(first.runID, first.step("search_documents").CallID, `{"query":"paid holiday days"}`)
 	second.answer()
@@ -547,7 +547,7 @@ func TestInvalidStepRepeatIsRejected(t *testing.T) {
 		calls(call("search_documents", `{"query":"roof condition"}`), call("calculate", `{"expression":"2+2"}`)),
 		says("The roof covering is in poor condition [1]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	first := h.answer(asks("What is the condition of the roof?"))
 	search, sum := first.step("search_documents").CallID, first.step("calculate").CallID
 	for _, tt := range []struct {
@@ -575,7 +575,7 @@ func TestInvalidStepRepeatIsRejected(t *testing.T) {
 			t.Errorf("%s: %v, want %s with %q", tt.name, err, tt.want, tt.says)
 		}
 	}
-	busy := newHouse(t, thenHangs())
+	busy := newHarness(t, thenHangs())
 	run := busy.ask(asks("How many days of holiday are there?"))
 	log := busy.follow(run.ID, isSearched)
 	searched := transcript{t, run.ID, log}.step("search_documents")
@@ -593,7 +593,7 @@ func TestRepeatedStepResumesAfterRestart(t *testing.T) {
 		says("The roof covering is in poor condition [1]."),
 		says("Employees have 28 days of paid holiday a year [1]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	first := h.answer(asks("What is the condition of the roof?"))
 	search := first.step("search_documents")
 	from := &chat.From{

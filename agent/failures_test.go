@@ -39,7 +39,7 @@ func TestModelFallbackIsVisible(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, scripted.New(tt.replies...), withFallback)
+			h := newHarness(t, scripted.New(tt.replies...), withFallback)
 			got := h.answer(asks("How many days of paid holiday does an employee get?"))
 			if a := got.answer(); !strings.Contains(a.Markdown, "28 days") || len(a.Citations) == 0 ||
 				strings.Contains(got.text(), "some days") {
@@ -55,7 +55,7 @@ func TestModelFallbackIsVisible(t *testing.T) {
 
 func TestRunWithoutFallbackFailsWithReason(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(fails(llm.KindAuth)))
+	h := newHarness(t, scripted.New(fails(llm.KindAuth)))
 	got := h.answer(asks("How many days of holiday?"))
 	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed ||
 		!strings.Contains(d.Error.Message, "refused this server's key") {
@@ -85,7 +85,7 @@ func TestInvalidCallsAreRepairedThenModelMustAnswer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			model := scripted.New(calls(tt.bad), calls(search("holiday")), says(goodAnswer))
-			h := newHouse(t, model)
+			h := newHarness(t, model)
 			got := h.answer(asks("How many days of holiday are there?"))
 			got.answer()
 			bad := got.ended()[1]
@@ -102,7 +102,7 @@ func TestInvalidCallsAreRepairedThenModelMustAnswer(t *testing.T) {
 		t.Parallel()
 		bad := calls(call("search_documents", `{}`))
 		model := scripted.New(calls(search("holiday")), bad, bad, bad, says(goodAnswer))
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		h.answer(asks("How many days of holiday are there?")).answer()
 		if last := model.Requests()[4]; !last.NoTools {
 			t.Error("last request offers tools, want none")
@@ -115,7 +115,7 @@ func TestRepeatedCallIsCachedThenRefused(t *testing.T) {
 	model := scripted.New(calls(search("holiday")),
 		calls(call("search_documents", `{"query":" holiday ","max_results":10}`)), calls(search("holiday")),
 		says(goodAnswer))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	steps := h.answer(asks("How many days of holiday are there?")).ended()
 	if steps[1].Cached || !steps[2].Cached || steps[2].Status != chat.StatusComplete {
 		t.Errorf("first cached = %v, second = %+v; want Cached true and Status %v",
@@ -145,7 +145,7 @@ func TestExhaustedBudgetForcesAnswer(t *testing.T) {
 				}
 				return calls(search("holiday " + strings.Repeat("x", r.N)))
 			})
-			h := newHouse(t, model)
+			h := newHarness(t, model)
 			a := h.answer(chat.RunRequest{Message: "How many days of holiday?", Config: tt.config}).answer()
 			if a.StopReason != tt.want || len(a.Citations) != 1 || a.StepsUsed != 2 {
 				t.Errorf("stop = %s after %d steps, %d citations; want %s, 1 citation, 2",
@@ -177,7 +177,7 @@ func TestStopReasonNamesExhaustedBudget(t *testing.T) {
 				}
 				return tt.reply
 			})
-			a := newHouse(t, model).answer(chat.RunRequest{
+			a := newHarness(t, model).answer(chat.RunRequest{
 				Message: "How many days of holiday?", Config: chat.RunConfig{MaxSteps: &ten},
 			}).answer()
 			if a.StopReason != tt.want || a.StepsUsed >= ten {
@@ -190,12 +190,12 @@ func TestStopReasonNamesExhaustedBudget(t *testing.T) {
 
 func TestAnswerWithoutFootnotesIsRetried(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday")), says("Everybody has four weeks off."), says(goodAnswer)))
+	h := newHarness(t, scripted.New(calls(search("holiday")), says("Everybody has four weeks off."), says(goodAnswer)))
 	got := h.answer(asks("How many days of holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 || got.text() != goodAnswer {
 		t.Errorf("answer = %q, shown %q; want %q and %q", a.Markdown, got.text(), goodAnswer, goodAnswer)
 	}
-	h.hire(
+	h.startAgent(
 		scripted.New(calls(search("holiday")), says("The canteen closes at noon."),
 			says("The canteen still closes at noon.")),
 	)
@@ -209,7 +209,7 @@ func TestAnswerWithoutFootnotesIsRetried(t *testing.T) {
 
 func TestClaimWithoutPassageSupportIsUnsupported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(
+	h := newHarness(
 		t, scripted.New(calls(search("holiday")),
 			says("There are 28 days of paid holiday a year [1]. The canteen serves 400 lunches on Fridays [1].")),
 	)
@@ -221,7 +221,7 @@ func TestClaimWithoutPassageSupportIsUnsupported(t *testing.T) {
 
 func TestAnswerWithoutSourcesIsRefused(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("zzyzx")), says("Paris is the capital of France.")))
+	h := newHarness(t, scripted.New(calls(search("zzyzx")), says("Paris is the capital of France.")))
 	got := h.answer(asks("What is the capital of France?"))
 	a := got.answer()
 	// the second in other words
@@ -235,7 +235,7 @@ func TestAnswerWithoutSourcesIsRefused(t *testing.T) {
 
 func TestRefusalIsExactAndHasNoFootnotes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(
+	h := newHarness(
 		t, scripted.New(calls(search("holiday lunch")),
 			says("I couldn’t find relevant information about that in your documents. I looked for lunches [1].")),
 	)
@@ -251,7 +251,7 @@ func TestRefusalIsExactAndHasNoFootnotes(t *testing.T) {
 func TestGivenTextNeedsNoSearch(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("The code is 4711 [1]."))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	req := chat.RunRequest{Message: "What is the code?", ContextText: "The door code is 4711.\n\nThe alarm is off."}
 	got := h.answer(req)
 	if a := got.answer(); a.Markdown != "The code is 4711." || len(a.Citations) != 0 ||
@@ -261,7 +261,7 @@ func TestGivenTextNeedsNoSearch(t *testing.T) {
 	if s := all[chat.RunStarted](got)[0]; s.Mode != chat.ModeContextConstrained {
 		t.Errorf("mode = %s, want %s", s.Mode, chat.ModeContextConstrained)
 	}
-	h.hire(offline.New(nil))
+	h.startAgent(offline.New(nil))
 	if a := h.answer(req).answer(); !strings.Contains(a.Markdown, "4711") || strings.Contains(a.Markdown, "[") {
 		t.Errorf("offline answer = %q; want %q in it and no %q in it", a.Markdown, "4711", "[")
 	}
@@ -271,7 +271,7 @@ func TestTruncatedTurnsRunNoCalls(t *testing.T) {
 	t.Parallel()
 	cut := calls(search("holiday"))
 	cut.Finish = llm.FinishLength
-	h := newHouse(t, scripted.New(cut, calls(search("holiday")), says(goodAnswer)))
+	h := newHarness(t, scripted.New(cut, calls(search("holiday")), says(goodAnswer)))
 	got := h.answer(asks("How many days of holiday are there?"))
 	got.answer()
 	tools := 0
@@ -289,7 +289,7 @@ func TestAnswerIsTruncatedAtTokenLimit(t *testing.T) {
 	t.Parallel()
 	cut := says(goodAnswer)
 	cut.Finish = llm.FinishLength
-	h := newHouse(t, scripted.New(calls(search("holiday")), cut))
+	h := newHarness(t, scripted.New(calls(search("holiday")), cut))
 	a := h.answer(asks("How many days of holiday are there?")).answer()
 	if a.StopReason != chat.StopLength || len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "cut") {
 		t.Errorf("stop reason %q with notes %q, want %q and a note", a.StopReason, a.Notes, chat.StopLength)
@@ -298,7 +298,7 @@ func TestAnswerIsTruncatedAtTokenLimit(t *testing.T) {
 
 func TestProviderRefusalIsNotAnswer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(scripted.Reply{Text: "I can", Finish: llm.FinishFilter}))
+	h := newHarness(t, scripted.New(scripted.Reply{Text: "I can", Finish: llm.FinishFilter}))
 	if d := h.answer(asks("How?")).done(); d.Status != chat.RunGuardrailTriggered ||
 		d.Error.Code != chat.CodeGuardrail {
 		t.Errorf("done = %+v; want Status %v and Error.Code %v", d, chat.RunGuardrailTriggered, chat.CodeGuardrail)
@@ -307,7 +307,7 @@ func TestProviderRefusalIsNotAnswer(t *testing.T) {
 
 func TestInvalidQuestionsAreRejected(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil), func(c *Config) { c.MaxRuns = 1 })
+	h := newHarness(t, offline.New(nil), func(c *Config) { c.MaxRuns = 1 })
 	hot, cold, warm, none, many, beyond := 3.0, -0.1, 1.1, 0, 51, 21
 	for _, tt := range []struct {
 		name string
@@ -342,7 +342,7 @@ func TestInvalidQuestionsAreRejected(t *testing.T) {
 
 func TestConcurrentRunLimit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
+	h := newHarness(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
 	run := h.ask(asks("Wait"))
 	if _, _, err := h.runs.Start(t.Context(), chat.LocalUser, asks("Me too")); err == nil ||
 		chat.CodeOf(err) != chat.CodeTooMany {
@@ -370,7 +370,7 @@ func TestRefusalNamesReachedLimit(t *testing.T) {
 			[]string{"The search ended at max_retrieval_calls (1)."}},
 		{"none", chat.RunConfig{}, []scripted.Reply{calls(search("unicorns"))}, nil},
 	} {
-		h := newHouse(t, scripted.New(append(tt.replies, says(english.Refusal))...))
+		h := newHarness(t, scripted.New(append(tt.replies, says(english.Refusal))...))
 		a := h.answer(chat.RunRequest{Message: "Where do the unicorns sleep?", Config: tt.budget}).answer()
 		if a.StopReason != chat.StopRefused || !slices.Equal(a.Notes, tt.notes) {
 			t.Errorf("%s: %s with the notes %q, want %s with %q", tt.name, a.StopReason, a.Notes, chat.StopRefused,
@@ -414,7 +414,7 @@ func TestAnswerIsJudgedByRulesOrModel(t *testing.T) {
 			replies = append(replies, *tt.reply)
 		}
 		model := scripted.New(replies...)
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		got := h.answer(chat.RunRequest{
 			Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableSelfEvaluation: tt.wanted},
 		})
@@ -453,14 +453,14 @@ func TestRefusalIsNotJudgedByModel(t *testing.T) {
 	t.Parallel()
 	on := true
 	model := scripted.New(calls(search("football")), says(english.Refusal))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	req := chat.RunRequest{
 		Message: "Who won the football world cup?", Config: chat.RunConfig{EnableSelfEvaluation: &on},
 	}
 	if a := h.answer(req).answer(); a.StopReason != chat.StopRefused || len(model.Requests()) != 2 {
 		t.Errorf("answer = %+v after %d requests; want StopReason %v and 2", a, len(model.Requests()), chat.StopRefused)
 	}
-	h.hire(offline.New(nil))
+	h.startAgent(offline.New(nil))
 	if a := h.answer(chat.RunRequest{
 		Message: "How many days of paid holiday are there?", Config: req.Config,
 	}).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
@@ -475,7 +475,7 @@ func TestPlansAndJudgementsUseTemperatureZero(t *testing.T) {
 		says(`{"sub_queries":[{"query":"paid holiday"}]}`), calls(search("paid holiday")), says(goodAnswer),
 		says(`{"evaluation":"It is complete.","confidence":0.9}`),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	h.answer(chat.RunRequest{Message: "How many days of paid holiday are there?", Config: chat.RunConfig{
 		Temperature: &warm, EnableQueryDecomposition: &on, EnableSelfEvaluation: &on,
 	}}).answer()

@@ -327,7 +327,7 @@ func TestProviderFaultsInWholeRun(t *testing.T) {
 // checkFault runs a fault whose responses are sent in chunks of step bytes, and checks the steps, rows and text.
 func checkFault(t *testing.T, row faultRow, step int) {
 	remote, asked := provider(t, step, row.replies...)
-	h := newHouse(t, textcalls.New(remote, textcalls.Auto), withFallback)
+	h := newHarness(t, textcalls.New(remote, textcalls.Auto), withFallback)
 	got := h.answer(asks(cmp.Or(row.ask, "How many days of paid holiday does an employee get?")))
 	if want := max(row.asked, len(row.replies)); row.ends != replaced && int(asked.Load()) != want ||
 		row.asked > 0 && int(asked.Load()) != row.asked {
@@ -372,7 +372,7 @@ func checkFault(t *testing.T, row faultRow, step int) {
 
 // checkStored compares a finished run's log with the store: event numbers without a gap, the end, and the answer
 // that the user saw.
-func (h *house) checkStored(got transcript) {
+func (h *harness) checkStored(got transcript) {
 	h.Helper()
 	stored, err := h.store.Events(h.Context(), chat.Local, got.runID, 0, 0)
 	if err != nil {
@@ -547,14 +547,14 @@ func TestResumedRunSendsCompleteHistory(t *testing.T) {
 			in := newInternet(t)
 			remote, asked := provider(t, way.step, both, answers)
 			model := textcalls.New(remote, textcalls.Auto)
-			h := newHouse(t, model, in.withWeb(true))
-			run, id := h.waits()
+			h := newHarness(t, model, in.withWeb(true))
+			run, id := h.askForApproval()
 			h.follow(run.ID, func(p chat.Payload) bool {
 				s, ok := p.(chat.Step)
 				return ok && s.ToolName == "search_documents" && s.Status == chat.StatusComplete
 			})
-			h.die(run.ID)
-			h.hire(model, in.withWeb(true), withFallback)
+			h.loseRun(run.ID)
+			h.startAgent(model, in.withWeb(true), withFallback)
 			ctx, stop := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
 			wg.Go(func() { h.runs.KeepLeases(ctx) })

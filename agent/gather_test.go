@@ -40,7 +40,7 @@ func TestGatherReturnsModelSelection(t *testing.T) {
 		calls(call("hybrid_search", `{"query":"roof condition"}`), call("hybrid_search", `{"query":"damp kitchen"}`)),
 		calls(call("read_document", `{"doc_id":"Survey.md"}`)), says("DONE"), fits,
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got, err := h.runs.Gather(t.Context(), chat.LocalUser,
 		chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}, 2)
 	if err != nil || len(got.Results) != 2 || !strings.Contains(got.Results[0].Passage.Text, "poor condition") ||
@@ -82,7 +82,7 @@ func TestGatherPlansAndSearchesForMissingParts(t *testing.T) {
 		says(`{"evaluation":"The damp is missing.","confidence":0.2}`),
 		calls(call("hybrid_search", `{"query":"damp kitchen"}`)), says("DONE"),
 	)
-	h := newHouse(t, model, func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
+	h := newHarness(t, model, func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
 	got, err := h.runs.Gather(t.Context(), chat.LocalUser,
 		chat.RunRequest{Message: "Why is the roof poor, who made the survey, and where is damp?"}, 9)
 	if err != nil {
@@ -113,18 +113,18 @@ func TestGatherPlansAndSearchesForMissingParts(t *testing.T) {
 
 func TestGatherReturnsDocumentsMatchingProperties(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(onePart, fits))
+	h := newHarness(t, scripted.New(onePart, fits))
 	h.add("Valuation.md", "---\ndate: 2024-03-01\n---\n# Valuation\n\nThe house is worth £400,000.\n")
 	h.add("Old.md", "---\ndate: 2019\n---\n# Old\n\nNothing to report.\n")
 	for _, model := range []llm.Model{scripted.New(onePart, fits), offline.New(nil)} {
-		h.hire(model)
+		h.startAgent(model)
 		got, err := h.runs.Gather(t.Context(), chat.LocalUser, asks("Find documents from 2024"), 5)
 		if err != nil || len(got.Results) != 1 || got.Results[0].Document.Filename != "Valuation.md" ||
 			!strings.Contains(got.Results[0].Passage.Text, "£400,000") || got.Results[0].Score != 1 {
 			t.Errorf("%s: found %+v, %v; want the valuation with the score 1", model.Name(), got.Results, err)
 		}
 	}
-	h.hire(scripted.New(onePart, calls(call("list_documents", `{}`)), says("DONE"), fits))
+	h.startAgent(scripted.New(onePart, calls(call("list_documents", `{}`)), says("DONE"), fits))
 	if got, err := h.runs.Gather(t.Context(), chat.LocalUser, chat.RunRequest{
 		Message: "Why and how is quantum entanglement?", Toolset: "cursor",
 	}, 5); err != nil || len(got.Results) > 0 {
@@ -140,7 +140,7 @@ func TestGatherStopsAtLimitsAndModelErrors(t *testing.T) {
 		}
 		return calls(call("hybrid_search", `{"query":"roof `+strings.Repeat("x", r.N)+`"}`))
 	})
-	h := newHouse(t, endless)
+	h := newHarness(t, endless)
 	req := chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}
 	if _, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5); err != nil || len(endless.Requests()) != 4 {
 		t.Errorf("%d requests, %v; want a plan and 3 turns", len(endless.Requests()), err)
@@ -148,7 +148,7 @@ func TestGatherStopsAtLimitsAndModelErrors(t *testing.T) {
 	broken := scripted.NewScript(func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Err: &llm.Error{Kind: llm.KindAuth, Message: "the key is wrong"}}
 	})
-	h.hire(broken, withFallback)
+	h.startAgent(broken, withFallback)
 	if _, err := h.runs.Gather(t.Context(), chat.LocalUser, req, 5); chat.CodeOf(orEmpty(err)) != chat.CodeModelFailed {
 		t.Errorf("with a model that fails: %v, want %s", err, chat.CodeModelFailed)
 	}
@@ -181,7 +181,7 @@ func TestVerboseLoggingCoversOnlyItsRun(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(out, nil)) })
+	h := newHarness(t, model, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(out, nil)) })
 	quiet := h.ask(asks("How many days of paid holiday are there?"))
 	h.wait(quiet.ID)
 	yes := true
@@ -206,7 +206,7 @@ func TestVerboseLoggingCoversOnlyItsRun(t *testing.T) {
 
 func TestRunsAreCounted(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("paid holiday"), call("no_such_tool", `{}`)), says(goodAnswer)))
+	h := newHarness(t, scripted.New(calls(search("paid holiday"), call("no_such_tool", `{}`)), says(goodAnswer)))
 	h.answer(asks("How many days of paid holiday are there?")).answer()
 	h.answer(asks("And once more?")).done()
 	h.stop()
@@ -224,7 +224,7 @@ func TestRunsAreCounted(t *testing.T) {
 }
 
 // stop ends all runs, so that no further event is written.
-func (h *house) stop() {
+func (h *harness) stop() {
 	h.Helper()
 	if err := h.runs.Stop(h.Context()); err != nil {
 		h.Fatal(err)
@@ -232,7 +232,7 @@ func (h *house) stop() {
 }
 
 // holidayResults are the results of a search for paid holiday.
-func (h *house) holidayResults() []corpus.Result {
+func (h *harness) holidayResults() []corpus.Result {
 	h.Helper()
 	found, err := h.library.Search(h.Context(), chat.Local, corpus.Query{Text: "paid holiday", Limit: 5})
 	if err != nil || len(found.Results) == 0 {
@@ -243,7 +243,7 @@ func (h *house) holidayResults() []corpus.Result {
 
 func TestResultChecksNeedTokenQuota(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	h.store.SetLimits(chat.Limits{chat.TokensPerDay: 10})
 	found := h.holidayResults()
 	checked, err := h.runs.CheckResults(t.Context(), "anna", paidHoliday, found)
@@ -274,7 +274,7 @@ func (m stuck) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Part, er
 func TestStopCancelsResultChecks(t *testing.T) {
 	t.Parallel()
 	model := stuck{scripted.New(), make(chan struct{}, 8)}
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	found := h.holidayResults()
 	ended := make(chan struct{})
 	go func() {
@@ -314,7 +314,7 @@ func TestSelectionsAreLoggedWithReasons(t *testing.T) {
 		}
 		return says(goodAnswer)
 	})
-	h := newHouse(t, model, logsTo(out))
+	h := newHarness(t, model, logsTo(out))
 	byModel := h.answer(asks("How many days of paid holiday are there?")).runID
 	byRules := h.answer(chat.RunRequest{
 		Message: "How many days of paid holiday are there?",
@@ -335,9 +335,9 @@ func TestSelectionsAreLoggedWithReasons(t *testing.T) {
 func TestModelAndRetrievalErrorsAreLogged(t *testing.T) {
 	t.Parallel()
 	out := &lines{}
-	h := newHouse(t, scripted.New(fails(llm.KindAuth)), withFallback, logsTo(out))
+	h := newHarness(t, scripted.New(fails(llm.KindAuth)), withFallback, logsTo(out))
 	h.answer(asks("How many days of paid holiday are there?"))
-	h.hire(scripted.New(calls(search("paid holiday")), says("No.")), logsTo(out), func(c *Config) {
+	h.startAgent(scripted.New(calls(search("paid holiday")), says("No.")), logsTo(out), func(c *Config) {
 		c.Library = faulty{h.library, func(context.Context) error { return errors.New("disk on fire") }}
 	})
 	h.answer(asks("How many days of paid holiday are there?"))
@@ -405,7 +405,7 @@ func TestDroppedTextIsAStep(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, textcalls.New(scripted.New(tt.replies...), textcalls.Auto))
+			h := newHarness(t, textcalls.New(scripted.New(tt.replies...), textcalls.Auto))
 			got := h.answer(asks(asked))
 			if a := got.answer(); strings.TrimSpace(a.Markdown) != tt.answer &&
 				(tt.answer != english.Refusal || !cite.IsRefusal(a.Markdown)) {
@@ -423,7 +423,7 @@ func TestDroppedAnswerIsAStepOfGather(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string][]string{"DONE.": nil, "The roof is poor.": {"The roof is poor."}} {
 		find := calls(call("hybrid_search", `{"query":"roof condition"}`))
-		h := newHouse(t, scripted.New(onePart, find, says(said), fits))
+		h := newHarness(t, scripted.New(onePart, find, says(said), fits))
 		got, err := h.runs.Gather(t.Context(), chat.LocalUser,
 			chat.RunRequest{Message: "Why is the roof of the house in poor condition?"}, 2)
 		if dropped := droppedTexts(t, got.Steps); err != nil || !slices.Equal(dropped, want) {
@@ -435,7 +435,7 @@ func TestDroppedAnswerIsAStepOfGather(t *testing.T) {
 // TestLateThoughtIsAStep checks the steps for a thought between two paragraphs of an answer.
 func TestLateThoughtIsAStep(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, textcalls.New(scripted.New(calls(search("holiday")),
+	h := newHarness(t, textcalls.New(scripted.New(calls(search("holiday")),
 		says("<think>First.</think>"+goodAnswer+"\n<think>Is that all?</think>\nIt is.")), textcalls.Auto))
 	var thoughts []string
 	for _, s := range h.answer(asks("How many days of paid holiday does an employee get?")).ended() {
@@ -481,7 +481,7 @@ func TestQuotesAreCheckedBeforeFoundIsReported(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			model := refuses().JudgeBy(tt.judge)
-			got := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday))
+			got := newHarness(t, model, small, withFallback, checks).answer(asks(paidHoliday))
 			a, step := got.answer(), got.step("check_passages")
 			if a.Finding != tt.finding {
 				t.Errorf("finding = %q, want %q: %+v", a.Finding, tt.finding, a)
@@ -512,7 +512,7 @@ func TestQuotesAreCheckedBeforeFoundIsReported(t *testing.T) {
 func TestSmallModelJudgesAndRulesQuote(t *testing.T) {
 	t.Parallel()
 	model := scripted.New().JudgeBy(judgeBy("28 days"))
-	a := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday)).answer()
+	a := newHarness(t, model, small, withFallback, checks).answer(asks(paidHoliday)).answer()
 	if n := len(model.Requests()); n != 0 || a.Finding != chat.FindingFound || len(a.Citations) != 1 {
 		t.Errorf("%d requests, answer %+v; want the quote that answers after none", n, a)
 	}
@@ -521,7 +521,7 @@ func TestSmallModelJudgesAndRulesQuote(t *testing.T) {
 func TestSmallModelSkipsUnansweredQuestions(t *testing.T) {
 	t.Parallel()
 	model := scripted.New().JudgeBy(func(string) float64 { return -0.3 })
-	got := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday))
+	got := newHarness(t, model, small, withFallback, checks).answer(asks(paidHoliday))
 	if n := len(model.Requests()); n != 0 || got.answer().Finding != chat.FindingClosest {
 		t.Errorf("%d requests, answer %+v; want the closest quotes after none", n, got.answer())
 	}
@@ -530,7 +530,7 @@ func TestSmallModelSkipsUnansweredQuestions(t *testing.T) {
 func TestChecksAreCached(t *testing.T) {
 	t.Parallel()
 	model := scripted.New().JudgeBy(func(string) float64 { return -0.3 })
-	h := newHouse(t, model, small, withFallback, checks)
+	h := newHarness(t, model, small, withFallback, checks)
 	first := h.answer(asks(paidHoliday)).answer()
 	n := len(model.Checks())
 	again := h.answer(asks(paidHoliday)).answer()
@@ -566,14 +566,14 @@ func (m sameWord) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Par
 
 func TestFailedCheckFallsBackToRules(t *testing.T) {
 	t.Parallel()
-	want := newHouse(t, refuses(), small, withFallback).answer(asks(paidHoliday)).answer()
+	want := newHarness(t, refuses(), small, withFallback).answer(asks(paidHoliday)).answer()
 	for name, model := range map[string]llm.Model{
 		"the server fails": noJudge{refuses()}, "it always says no": sameWord{refuses(), "no"},
 		"it always says yes": sameWord{refuses(), "yes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := newHouse(t, model, small, withFallback, checks).answer(asks(paidHoliday))
+			got := newHarness(t, model, small, withFallback, checks).answer(asks(paidHoliday))
 			a := got.answer()
 			if a.Markdown != want.Markdown || a.Finding != want.Finding {
 				t.Errorf("answer %q (%s), want that of the rules: %q (%s)",
@@ -622,7 +622,7 @@ func TestChecksRunOnlyWhereUseful(t *testing.T) {
 				change = func(*Config) {}
 			}
 			model := scripted.New(tt.replies...)
-			newHouse(t, model, withFallback, checks, change).answer(asks(tt.question)).answer()
+			newHarness(t, model, withFallback, checks, change).answer(asks(tt.question)).answer()
 			if n := len(model.Checks()); (n > 0) != tt.checks {
 				t.Errorf("%d checks, want any: %t", n, tt.checks)
 			}

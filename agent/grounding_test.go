@@ -38,7 +38,7 @@ const invented = "The king keeps seven dragons in the cellar of the old mill."
 
 func TestToolResultsSupportOnlyTheirContent(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, true)
+	s := newOrderServer(t, true)
 	for _, tt := range []struct {
 		name  string
 		asks  string
@@ -74,7 +74,7 @@ func TestToolResultsSupportOnlyTheirContent(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, stubborn(tt.first, tt.said), s.with)
+			h := newHarness(t, stubborn(tt.first, tt.said), s.with)
 			got := h.wait(h.ask(chat.RunRequest{Message: tt.asks, Config: chat.RunConfig{EnabledTools: tt.tools}}).ID)
 			if d := got.done(); d.Status != chat.RunCitationValidationFailed || d.Error == nil ||
 				d.Error.Code != chat.CodeGuardrail || got.text() != "" {
@@ -129,7 +129,7 @@ func TestToolResultsNeedNoFootnotes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			model := stubborn(tt.first, tt.said)
-			h := newHouse(t, model)
+			h := newHarness(t, model)
 			a := h.answer(asks(tt.asks)).answer()
 			if a.Markdown != tt.said || !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence ||
 				a.Coverage.Searched != 0 {
@@ -196,7 +196,7 @@ func TestAnswersWithoutFootnotesAreChecked(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, scripted.New(tt.replies...))
+			h := newHarness(t, scripted.New(tt.replies...))
 			a := h.answer(tt.req).answer()
 			if !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence ||
 				a.SelfEvaluation != tt.explained {
@@ -262,7 +262,7 @@ func TestRefusalReportsOnlyActualSteps(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, tt.model, tt.change...)
+			h := newHarness(t, tt.model, tt.change...)
 			got := h.answer(tt.req)
 			if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want || a.StopReason != chat.StopRefused ||
 				strings.Contains(a.SelfEvaluation,
@@ -277,7 +277,7 @@ func TestRefusalReportsOnlyActualSteps(t *testing.T) {
 
 func TestOfflineAnswerReportsOnlyActualSteps(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	a := h.answer(chat.RunRequest{
 		Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 	}).answer()
@@ -286,7 +286,7 @@ func TestOfflineAnswerReportsOnlyActualSteps(t *testing.T) {
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
-	h.hire(offline.New(nil), func(c *Config) { c.Library = searchless{c.Library} })
+	h.startAgent(offline.New(nil), func(c *Config) { c.Library = searchless{c.Library} })
 	a = h.answer(asks("What lives in the cellar?")).answer()
 	if !strings.Contains(a.Markdown, "failed, so they may still hold it") ||
 		strings.Contains(a.Markdown, "found nothing") || a.Coverage.Searched != 0 {
@@ -307,7 +307,7 @@ func (mute) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Part, error
 
 func TestModelTimeoutIsReported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
+	h := newHarness(t, mute{scripted.New()}, withFallback, func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("What lives in the cellar?")).answer()
 	if want := english.Refusal +
 		" Nothing was searched. The time for this question was used up."; a.Markdown != want ||
@@ -318,7 +318,7 @@ func TestModelTimeoutIsReported(t *testing.T) {
 
 func TestUnsupportedAnswerIsNotEvidenceLater(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(says("Hello! "+invented), says(invented)))
+	h := newHarness(t, scripted.New(says("Hello! "+invented), says(invented)))
 	first := h.ask(asks("Hello!"))
 	if a := h.wait(first.ID).answer(); !slices.Equal(a.Unsupported, []string{invented}) || a.Confidence != 0 {
 		t.Fatalf("the first answer: unsupported %q, confidence %v, want 0", a.Unsupported, a.Confidence)
@@ -334,7 +334,7 @@ func TestFactualHeadingIsChecked(t *testing.T) {
 	t.Parallel()
 	const heading, held = "Seven dragons live in the cellar", "28 days of paid holiday a year"
 	said := "There are 28 days of paid holiday a year [1]."
-	h := newHouse(
+	h := newHarness(
 		t, scripted.New(calls(search("holiday")), says("## "+heading+"\n\n"+said), calls(search("holiday")),
 			says("## "+held+"\n\n"+said)),
 	)
@@ -358,7 +358,7 @@ func (f falling) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part
 
 func TestModelTimeoutAfterSearchIsReported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, falling{scripted.New(calls(search("holiday")))}, withFallback,
+	h := newHarness(t, falling{scripted.New(calls(search("holiday")))}, withFallback,
 		func(c *Config) { c.Budget.Seconds = 1 })
 	a := h.answer(asks("Which dragons live in the cellar?")).answer()
 	if want := english.Refusal +
@@ -380,7 +380,7 @@ func TestEmptyReplyIsCounted(t *testing.T) {
 		plan *bool
 		want chat.Tokens
 	}{{"a turn", nil, chat.Tokens{In: 100, Out: 20}}, {"a plan and a turn", &yes, chat.Tokens{In: 200, Out: 40}}} {
-		h := newHouse(t, scripted.New(empty, empty), withFallback)
+		h := newHarness(t, scripted.New(empty, empty), withFallback)
 		a := h.answer(chat.RunRequest{
 			Message: "How many days of holiday are there?", Config: chat.RunConfig{EnableQueryDecomposition: tt.plan},
 		}).answer()
@@ -393,7 +393,7 @@ func TestEmptyReplyIsCounted(t *testing.T) {
 func TestResultOnlyAnswerIsKept(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"The difference is £200,000.", "The increase is £200,000.", "It is 200,000 more."} {
-		h := newHouse(t, stubborn(calls(call("calculate", `{"expression":"2300000-2100000"}`)), said))
+		h := newHarness(t, stubborn(calls(call("calculate", `{"expression":"2300000-2100000"}`)), said))
 		a := h.answer(asks("How far apart are £2,300,000 and £2,100,000?")).answer()
 		if a.Markdown != said || len(a.Unsupported) > 0 || a.Confidence != cite.UncheckedConfidence {
 			t.Errorf("answer %q with confidence %v, unsupported %q; want %q with %v", a.Markdown, a.Confidence,
@@ -407,7 +407,7 @@ func TestResultOnlyAnswerIsKeptAfterSearch(t *testing.T) {
 	t.Parallel()
 	const said = "The difference is 3."
 	calculate := calls(call("calculate", `{"expression":"34-31"}`))
-	h := newHouse(t, scripted.New(calls(search("holiday")), calculate, says(said)))
+	h := newHarness(t, scripted.New(calls(search("holiday")), calculate, says(said)))
 	a := h.answer(asks("How far apart are 34 and 31 days of holiday?")).answer()
 	if a.Markdown != said || len(a.Unsupported) > 0 || a.Confidence < 0.5 {
 		t.Errorf("answer %q with confidence %v, unsupported %q; want %q", a.Markdown, a.Confidence, a.Unsupported, said)
@@ -420,7 +420,7 @@ func TestAnswerStatementsAreCheckedAgainstRunLog(t *testing.T) {
 	read := func(id string) scripted.Reply { return calls(call("read_document", `{"doc_id":"`+id+`"}`)) }
 	both := []scripted.Reply{calls(search("holiday")), read("Staff handbook"), read("Building survey of 12 Mill Lane")}
 	searched, nothing := []scripted.Reply{calls(search("holiday"))}, []scripted.Reply{read("Staff handbook")}
-	sums := newHouse(
+	sums := newHarness(
 		t, stubborn(calls(call("calculate", `{"expression":"3400*0.12"}`)), "12% of 3400 is 408. I searched the web."),
 	)
 	if a := sums.answer(asks("What is 12% of 3400?")).answer(); !slices.Equal(a.Unsupported,
@@ -456,7 +456,7 @@ func TestAnswerStatementsAreCheckedAgainstRunLog(t *testing.T) {
 		{"The documents do not mention dragons.", both, stays},
 		{"Die Dokumente enthalten keine Angaben zu Drachen.", searched, stays}, // the words can't be compared
 	} {
-		h := newHouse(t, scripted.New(append(slices.Clone(tt.done), says(goodAnswer+" "+tt.said))...))
+		h := newHarness(t, scripted.New(append(slices.Clone(tt.done), says(goodAnswer+" "+tt.said))...))
 		a := h.answer(asks("How many days of holiday are there?")).answer()
 		got, sure := stays, true
 		switch {
@@ -479,7 +479,7 @@ func TestAnswerKeepsSentencesContradictingRunLog(t *testing.T) {
 		"- I searched the web.\n\n" +
 		"Based on what just went down last night (April 4, 2025), I give you:\n\n- Unused days may be carried over " +
 		"until 31 March of the following year [1]."
-	a := newHouse(t, scripted.New(calls(search("holiday")), says(said))).
+	a := newHarness(t, scripted.New(calls(search("holiday")), says(said))).
 		answer(asks("How many days of holiday are there?")).answer()
 	want := []string{
 		"The run did no such thing: “I read all 77 documents.”", "The run did no such thing: “I searched the web.”",

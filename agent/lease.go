@@ -13,7 +13,7 @@ import (
 // their last finished step, or end as interrupted. Errors of the store are logged and retried.
 //
 // Leases are renewed three times in their length, so one renewal may fail. Between renewals it polls for expired
-// leases (lookEvery) and wakes up for notifications. Call it in one goroutine only.
+// leases (pollInterval) and wakes up for notifications. Call it in one goroutine only.
 func (r *Runs) KeepLeases(ctx context.Context) {
 	r.takeOverAtStart(ctx)
 	if r.cfg.Revoked != nil {
@@ -24,7 +24,7 @@ func (r *Runs) KeepLeases(ctx context.Context) {
 	r.applyCommands(ctx)
 	r.sendWaiting(ctx)
 	var purged time.Time
-	ticker, looks := time.NewTicker(r.cfg.Lease/3), time.NewTicker(r.lookEvery())
+	ticker, looks := time.NewTicker(r.cfg.Lease/3), time.NewTicker(r.pollInterval())
 	defer ticker.Stop()
 	defer looks.Stop()
 	for {
@@ -55,10 +55,10 @@ func (r *Runs) KeepLeases(ctx context.Context) {
 	}
 }
 
-// lookEvery returns the polling interval for expired leases: a tenth of a lease, so that the runs of a dead server
+// pollInterval returns the polling interval for expired leases: a tenth of a lease, so that the runs of a dead server
 // resume after 33 s. With a lease of 30 s it is 3 s (docs/decisions/replicas.md). An exclusive server polls every
 // third of a lease, since it can only find runs whose lease it lost itself.
-func (r *Runs) lookEvery() time.Duration {
+func (r *Runs) pollInterval() time.Duration {
 	if r.cfg.Exclusive {
 		return r.cfg.Lease / 3
 	}
@@ -97,7 +97,7 @@ func (r *Runs) renewLeases(ctx context.Context) error {
 	defer r.mu.Unlock()
 	for _, id := range lost {
 		if c, ok := r.active[id]; ok {
-			c.Lose()
+			c.StopWithoutEvent()
 		}
 	}
 	return nil

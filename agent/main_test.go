@@ -28,8 +28,8 @@ import (
 // tb is the interface of tests and benchmarks.
 type tb = testing.TB
 
-// house is a complete agent on real stores.
-type house struct {
+// harness is a complete agent on real stores.
+type harness struct {
 	tb
 	path    string
 	db      *sqlite.DB
@@ -42,38 +42,38 @@ type house struct {
 	embeds   corpus.Embedder // the embedder for it; nil: a deterministic one
 }
 
-// newHouse opens a store with two documents and an agent on it.
-func newHouse(t *testing.T, model llm.Model, change ...func(*Config)) *house {
+// newHarness opens a store with two documents and an agent on it.
+func newHarness(t *testing.T, model llm.Model, change ...func(*Config)) *harness {
 	t.Helper()
-	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db")}
-	h.furnish()
-	h.hire(model, change...)
+	h := &harness{tb: t, path: filepath.Join(t.TempDir(), "footnote.db")}
+	h.openPrepared()
+	h.startAgent(model, change...)
 	return h
 }
 
-// newSemanticHouse is newHouse with embeddings in the library.
-func newSemanticHouse(t *testing.T, model llm.Model) *house {
+// newSemanticHarness is newHarness with embeddings in the library.
+func newSemanticHarness(t *testing.T, model llm.Model) *harness {
 	t.Helper()
-	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true}
-	h.furnish()
-	h.hire(model)
+	h := &harness{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true}
+	h.openPrepared()
+	h.startAgent(model)
 	return h
 }
 
 // add adds a document and waits until it is ready.
-func (h *house) add(name, body string) {
+func (h *harness) add(name, body string) {
 	h.Helper()
 	(&runtest.Store{DB: h.db, Chats: h.store, Feed: h.feed, Library: h.library}).Add(h.tb, name, body)
 }
 
-// furnish opens a store that contains the documents.
-func (h *house) furnish() {
+// openPrepared opens a store that contains the documents.
+func (h *harness) openPrepared() {
 	h.Helper()
 	runtest.Furnish(h.tb, h.path, h.semantic)
 	h.open()
 }
 
-func (h *house) open() {
+func (h *harness) open() {
 	h.Helper()
 	if h.semantic && h.embeds == nil {
 		h.embeds = embedtest.Hashing{}
@@ -82,8 +82,8 @@ func (h *house) open() {
 	h.db, h.store, h.feed, h.library = s.DB, s.Chats, s.Feed, s.Library
 }
 
-// hire builds the agent.
-func (h *house) hire(model llm.Model, change ...func(*Config)) {
+// startAgent builds the agent.
+func (h *harness) startAgent(model llm.Model, change ...func(*Config)) {
 	h.Helper()
 	cfg := Config{Config: run.Config{
 		Store: h.store, Feed: h.feed, Library: h.library, Model: model,
@@ -109,7 +109,7 @@ func (h *house) hire(model llm.Model, change ...func(*Config)) {
 func withFallback(c *Config) { c.Fallback = offline.New(nil) }
 
 // ask starts a run and returns it.
-func (h *house) ask(req chat.RunRequest) chat.Run {
+func (h *harness) ask(req chat.RunRequest) chat.Run {
 	h.Helper()
 	run, fresh, err := h.runs.Start(h.Context(), chat.LocalUser, req)
 	if err != nil || !fresh {
@@ -119,7 +119,7 @@ func (h *house) ask(req chat.RunRequest) chat.Run {
 }
 
 // follow reads a run's log until an event satisfies the condition.
-func (h *house) follow(runID string, until func(chat.Payload) bool) []chat.Payload {
+func (h *harness) follow(runID string, until func(chat.Payload) bool) []chat.Payload {
 	h.Helper()
 	wake, stop := h.feed.Watch(runID)
 	defer stop()
@@ -140,7 +140,7 @@ func (h *house) follow(runID string, until func(chat.Payload) bool) []chat.Paylo
 	}
 }
 
-func (h *house) log(runID string) []chat.Payload {
+func (h *harness) log(runID string) []chat.Payload {
 	h.Helper()
 	var out []chat.Payload
 	for after := int64(0); ; {
@@ -162,12 +162,12 @@ func (h *house) log(runID string) []chat.Payload {
 }
 
 // answer asks a question and waits for the end of its run.
-func (h *house) answer(req chat.RunRequest) transcript {
+func (h *harness) answer(req chat.RunRequest) transcript {
 	h.Helper()
 	return h.wait(h.ask(req).ID)
 }
 
-func (h *house) wait(runID string) transcript {
+func (h *harness) wait(runID string) transcript {
 	h.Helper()
 	return transcript{h.tb, runID, h.follow(runID, isDone)}
 }
@@ -394,7 +394,7 @@ func TestFrameworksProduceSameRun(t *testing.T) {
 			t.Parallel()
 			log := func(t *testing.T, drive run.Framework) ([]string, int) {
 				model := scripted.New(row.replies...)
-				h := newHouse(t, model, drivenBy(drive))
+				h := newHarness(t, model, drivenBy(drive))
 				return shape(t, h.answer(row.req)), len(model.Requests())
 			}
 			want, asked := log(t, nil)
@@ -414,7 +414,7 @@ func TestFrameworksProduceSameRun(t *testing.T) {
 func TestFrameworksSupportCancelAndAnswerNow(t *testing.T) {
 	t.Parallel()
 	others(t, func(t *testing.T, drive run.Framework) {
-		h := newHouse(t, hanging{}, drivenBy(drive))
+		h := newHarness(t, hanging{}, drivenBy(drive))
 		run := h.ask(asks("Wait"))
 		h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 		if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
@@ -423,7 +423,7 @@ func TestFrameworksSupportCancelAndAnswerNow(t *testing.T) {
 		if d := h.wait(run.ID).done(); d.Status != chat.RunCancelled {
 			t.Errorf("it ended %+v, want Status %v", d, chat.RunCancelled)
 		}
-		h.hire(scripted.NewScript(func(r scripted.Request) scripted.Reply {
+		h.startAgent(scripted.NewScript(func(r scripted.Request) scripted.Reply {
 			switch {
 			case r.NoTools:
 				return says(goodAnswer)
@@ -490,14 +490,14 @@ func TestFrameworkOrderErrorFailsOnlyItsRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), drivenBy(drive))
+			h := newHarness(t, scripted.New(calls(search("holiday")), says(goodAnswer)), drivenBy(drive))
 			d := h.answer(asks("How many days of holiday are there?")).done()
 			if d.Status != chat.RunFailed || d.Error.Code != chat.CodeInternal ||
 				strings.Contains(d.Error.Message, "broken") {
 				t.Errorf("it ended %+v %+v; want Status %v, Error.Code %v, no %q in it",
 					d, d.Error, chat.RunFailed, chat.CodeInternal, "broken")
 			}
-			h.hire(scripted.New(calls(search("holiday")), says(goodAnswer)))
+			h.startAgent(scripted.New(calls(search("holiday")), says(goodAnswer)))
 			h.answer(asks("How many days of holiday are there?")).answer()
 		})
 	}
@@ -544,9 +544,9 @@ func firstFile(t *testing.T, s chat.Step) (file string, found int) {
 func TestRerankResultsSearchesAgain(t *testing.T) {
 	t.Parallel()
 	for _, semantic := range []bool{false, true} {
-		h := newHouse(t, scripted.New())
+		h := newHarness(t, scripted.New())
 		if semantic {
-			h = newSemanticHouse(t, scripted.New())
+			h = newSemanticHarness(t, scripted.New())
 		}
 		h.add("Scattered.md", scattered)
 		h.add("Together.md", gathered)
@@ -572,8 +572,8 @@ func TestRerankResultsSearchesAgain(t *testing.T) {
 func TestRerankingContinuesWithoutVectors(t *testing.T) {
 	t.Parallel()
 	server := &embeddingServer{}
-	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true, embeds: server}
-	h.furnish()
+	h := &harness{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true, embeds: server}
+	h.openPrepared()
 	h.add("Scattered.md", scattered)
 	h.add("Together.md", gathered)
 	server.down.Store(true)
@@ -603,7 +603,7 @@ func TestGuardBlocksQuestionBeforeModel(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			model := scripted.New(says("no"))
-			h := newHouse(t, model, func(c *Config) { c.Guard = tt.guard })
+			h := newHarness(t, model, func(c *Config) { c.Guard = tt.guard })
 			got := h.answer(asks(tt.question))
 			d := got.done()
 			if d.Status != chat.RunGuardrailTriggered || d.Error == nil ||
@@ -624,12 +624,12 @@ func TestGuardBlocksQuestionBeforeModel(t *testing.T) {
 func TestUnsupportedAnswerIsWithheld(t *testing.T) {
 	t.Parallel()
 	const wrong = "The canteen serves 400 lunches on Fridays [1]."
-	h := newHouse(t, scripted.New(calls(search("holiday")), says(wrong), says(goodAnswer)))
+	h := newHarness(t, scripted.New(calls(search("holiday")), says(wrong), says(goodAnswer)))
 	if got := h.answer(asks("How many lunches are there?")); got.answer().Markdown != goodAnswer ||
 		got.step("review").Thought == "" {
 		t.Errorf("the repaired answer is %q, want %q", got.answer().Markdown, goodAnswer)
 	}
-	h.hire(scripted.New(calls(search("holiday")), says(wrong), says("On Fridays 400 lunches are served [2].")))
+	h.startAgent(scripted.New(calls(search("holiday")), says(wrong), says("On Fridays 400 lunches are served [2].")))
 	got := h.answer(asks("How many lunches are there?"))
 	if d := got.done(); d.Status != chat.RunCitationValidationFailed || d.Error == nil ||
 		d.Error.Code != chat.CodeGuardrail || d.Error.Retryable {
@@ -640,7 +640,7 @@ func TestUnsupportedAnswerIsWithheld(t *testing.T) {
 		t.Errorf("%q is still shown, want nothing", got.text())
 	}
 	no := false
-	h.hire(scripted.New(calls(search("holiday")), says(wrong)))
+	h.startAgent(scripted.New(calls(search("holiday")), says(wrong)))
 	a := h.answer(chat.RunRequest{
 		Message: "How many lunches are there?", Config: chat.RunConfig{RequireCitations: &no},
 	}).answer()

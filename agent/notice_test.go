@@ -29,7 +29,7 @@ func TestUnsupportedModelOptionIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(model.Close)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	seed, warm, mild := int64(7), 1.5, 0.5
 	for _, tt := range []struct {
 		name   string

@@ -17,12 +17,12 @@ import (
 // A question that only requests to open a source opens it, with any model, and without a request to the model.
 func TestOpenRequestOpensSourceWithoutModel(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	for name, model := range map[string]llm.Model{"offline": offline.New(nil), "scripted": scripted.New()} {
-		h.hire(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
+		h.startAgent(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
 		first := h.ask(asks("How many days of paid holiday are there?"))
 		session, cited := first.SessionID, h.wait(first.ID).answer().Citations[0]
-		h.hire(model)
+		h.startAgent(model)
 		for _, tt := range []struct{ ask, said, url string }{
 			{"Open citation 1", "Opened footnote 1: Handbook.md.", cited.URL},
 			{"Open [1]", "Opened footnote 1: Handbook.md.", cited.URL},
@@ -76,7 +76,7 @@ func TestQuestionsContainingOpenAreAnswered(t *testing.T) {
 // A question that requests more than opening a source gets an answer.
 func TestOpenRequestWithQuestionIsAnswered(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	for _, q := range []string{
 		"Open the document Handbook.md and tell me how many days of paid holiday there are",
 		"Open the document Staff handbook, how many days of paid holiday are there?",
@@ -95,8 +95,8 @@ func TestOpenRequestWithQuestionIsAnswered(t *testing.T) {
 
 func TestOpenRequestWithoutSources(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
-	h.hire(scripted.New())
+	h := newHarness(t, scripted.New())
+	h.startAgent(scripted.New())
 	if a := h.answer(
 		asks("Open citation 1"),
 	).answer(); a.Markdown != "There is no footnote to open yet: ask a question about your documents first." {
@@ -106,7 +106,7 @@ func TestOpenRequestWithoutSources(t *testing.T) {
 
 func TestFollowUpRefersToQuestionNotOpenedSource(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	first := h.ask(asks("How many days of paid holiday does an employee get?"))
 	h.wait(first.ID)
 	for _, between := range []string{"Open citation 1", "Open the document Handbook.md"} {
@@ -126,7 +126,7 @@ func TestFollowUpRefersToQuestionNotOpenedSource(t *testing.T) {
 
 func TestOpenDocumentLinksToQuotedWords(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	const words = "Tell your line manager before 9:30"
 	h.add("rules.md", "Rules for everybody.\n\nThey hold on every day.\n\n"+words+" on the first day.\n")
 	steps := h.used(asks("What must I do when I am ill?"), call("read_document", `{"doc_id":"rules.md"}`),

@@ -24,8 +24,8 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// shop is an MCP server on loopback with its client.
-type shop struct {
+// orderServer is an MCP server on loopback with its client.
+type orderServer struct {
 	web    *httptest.Server
 	client *mcp.Client
 	orders atomic.Int64
@@ -36,10 +36,10 @@ type order struct {
 	What string `json:"what"`
 }
 
-// newShop runs the server and its client.
-func newShop(t *testing.T, free bool) *shop {
+// newOrderServer runs the server and its client.
+func newOrderServer(t *testing.T, free bool) *orderServer {
 	t.Helper()
-	s := &shop{}
+	s := &orderServer{}
 	tools := sdk.NewServer(&sdk.Implementation{Name: "shop", Version: "1"}, nil)
 	sdk.AddTool(tools, &sdk.Tool{Name: "order", Description: "Orders a thing."},
 		func(_ context.Context, _ *sdk.CallToolRequest, in order) (*sdk.CallToolResult, any, error) {
@@ -75,15 +75,15 @@ func newShop(t *testing.T, free bool) *shop {
 	return s
 }
 
-func (s *shop) with(c *Config) { c.MCP = s.client }
+func (s *orderServer) with(c *Config) { c.MCP = s.client }
 
 func orders(what string) scripted.Reply { return calls(call("shop__order", `{"what":"`+what+`"}`)) }
 
 func TestModelCallsExternalTool(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, true)
+	s := newOrderServer(t, true)
 	model := scripted.New(orders("  slates "), says("The slates are ordered."))
-	h := newHouse(t, model, s.with)
+	h := newHarness(t, model, s.with)
 	got := h.wait(h.ask(chat.RunRequest{Message: "Please order slates"}).ID)
 	step := got.step("shop__order")
 	if step.Status != chat.StatusComplete || step.Message != "Called shop: order" ||
@@ -114,8 +114,8 @@ func TestModelCallsExternalTool(t *testing.T) {
 
 func TestExternalToolRequiresApproval(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, false)
-	h := newHouse(t, scripted.New(orders("slates"), says("It was not allowed.")), s.with)
+	s := newOrderServer(t, false)
+	h := newHarness(t, scripted.New(orders("slates"), says("It was not allowed.")), s.with)
 	run := h.ask(chat.RunRequest{Message: "Please order slates"})
 	waits := func(p chat.Payload) bool {
 		step, ok := p.(chat.Step)
@@ -132,8 +132,8 @@ func TestExternalToolRequiresApproval(t *testing.T) {
 
 func TestExternalToolErrorIsObservation(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, true)
-	h := newHouse(t, scripted.New(orders("nothing"), says("It can't be ordered.")), s.with)
+	s := newOrderServer(t, true)
+	h := newHarness(t, scripted.New(orders("nothing"), says("It can't be ordered.")), s.with)
 	if step := h.wait(
 		h.ask(chat.RunRequest{Message: "Please order nothing"}).ID,
 	).step("shop__order"); step.Status != chat.StatusError ||
@@ -141,7 +141,7 @@ func TestExternalToolErrorIsObservation(t *testing.T) {
 		t.Errorf("a tool that failed = %+v %s, want Status %v", step, step.ToolOutput, chat.StatusError)
 	}
 	s.closed.Store(true)
-	h.hire(scripted.New(orders("slates"), says("The shop is closed."), says("The shop is closed.")), s.with)
+	h.startAgent(scripted.New(orders("slates"), says("The shop is closed."), says("The shop is closed.")), s.with)
 	got := h.wait(
 		h.ask(chat.RunRequest{
 			Message: "Please order slates", Config: chat.RunConfig{EnabledTools: []string{"shop__order"}},
@@ -156,9 +156,9 @@ func TestExternalToolErrorIsObservation(t *testing.T) {
 
 func TestExternalToolsAreSelectedByName(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, false)
+	s := newOrderServer(t, false)
 	s.client.Settled(t.Context())
-	h := newHouse(t, scripted.New(), s.with)
+	h := newHarness(t, scripted.New(), s.with)
 	for _, tt := range []struct {
 		set     string
 		names   []string
@@ -194,14 +194,14 @@ func TestExternalToolsAreSelectedByName(t *testing.T) {
 func everyTool(t *testing.T) []chat.Step {
 	t.Helper()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(), in.withWeb(false))
+	h := newHarness(t, scripted.New(), in.withWeb(false))
 	var all []chat.Step
 	run := func(set string, tools []string, cs ...llm.Call) {
 		replies := []scripted.Reply{}
 		for _, c := range cs {
 			replies = append(replies, calls(c))
 		}
-		h.hire(scripted.New(append(
+		h.startAgent(scripted.New(append(
 			replies, says("I couldn't find relevant information about that in your documents."),
 		)...), func(c *Config) {
 			in.withWeb(false)(c)
@@ -243,10 +243,10 @@ func everyTool(t *testing.T) []chat.Step {
 	run("documentation", nil, call("retrieve_documentation", `{"query":"holiday"}`),
 		call("retrieve_book_content", `{"query":"holiday"}`), call("retrieve_book_content", `{"query":"zzyzx"}`),
 		call("retrieve_documentation", `{"query":""}`))
-	shop := newShop(t, true)
-	h.hire(scripted.New(orders("slates"), says("The slates are ordered.")), shop.with)
+	shop := newOrderServer(t, true)
+	h.startAgent(scripted.New(orders("slates"), says("The slates are ordered.")), shop.with)
 	all = append(all, h.wait(h.ask(chat.RunRequest{Message: "Please order slates"}).ID).step("shop__order"))
-	h.hire(scripted.New(says(goodAnswer), says(goodAnswer), says(goodAnswer)))
+	h.startAgent(scripted.New(says(goodAnswer), says(goodAnswer), says(goodAnswer)))
 	req := asks("What does the survey say about the roof and how many days of paid holiday are there?")
 	yes := true
 	req.Config.EnableQueryDecomposition = &yes
@@ -297,7 +297,7 @@ func TestToolResultsMatchImportedResults(t *testing.T) {
 // docs/performance.md has the share.
 func TestResultsStayWithinEventSizeShare(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	for _, name := range []string{"operation", "performance", "quality", "security"} {
 		text, err := os.ReadFile("../docs/" + name + ".md")
 		if err != nil {
@@ -349,8 +349,8 @@ func pending(tool string) func(chat.Payload) bool {
 	}
 }
 
-// deny asks a question, denies the first call of a tool, and waits for the run's end.
-func (h *house) deny(req chat.RunRequest, tool string) transcript {
+// askAndDeny asks a question, denies the first call of a tool, and waits for the run's end.
+func (h *harness) askAndDeny(req chat.RunRequest, tool string) transcript {
 	h.Helper()
 	run := h.ask(req)
 	events := h.follow(run.ID, pending(tool))
@@ -379,10 +379,10 @@ func TestDeniedActionIsReportedAsNotDone(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t, false)
+			s := newOrderServer(t, false)
 			model := scripted.New(tt.first, says(tt.second))
-			h := newHouse(t, model, append([]func(*Config){s.with}, tt.like...)...)
-			got := h.deny(chat.RunRequest{Message: "How many slates can be ordered? Order them."}, "shop__order")
+			h := newHarness(t, model, append([]func(*Config){s.with}, tt.like...)...)
+			got := h.askAndDeny(chat.RunRequest{Message: "How many slates can be ordered? Order them."}, "shop__order")
 			a := got.answer()
 			if a.Markdown != want || got.done().Status != chat.RunCompleted || a.StopReason != chat.StopAnswered {
 				t.Fatalf("answer = %q, done = %+v:%s; want %q and Status %v",
@@ -405,9 +405,10 @@ func TestDeniedActionIsReportedAsNotDone(t *testing.T) {
 
 func TestDeniedCallAnswersWithoutSearch(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, false)
-	h := newHouse(t, scripted.New(orders("slates"), says("The user denied this call.")), s.with)
-	got := h.deny(chat.RunRequest{Message: `Order them, please. #call shop__order {"what":"slates"}`}, "shop__order")
+	s := newOrderServer(t, false)
+	h := newHarness(t, scripted.New(orders("slates"), says("The user denied this call.")), s.with)
+	got := h.askAndDeny(
+		chat.RunRequest{Message: `Order them, please. #call shop__order {"what":"slates"}`}, "shop__order")
 	if a, want := got.answer(), "“Calling shop: order” was not done, because you denied it."; a.Markdown != want {
 		t.Errorf("got the answer %q, want %q:%s", a.Markdown, want, dump(got.log))
 	}
@@ -416,20 +417,20 @@ func TestDeniedCallAnswersWithoutSearch(t *testing.T) {
 func TestDeniedWebSearchFallsBackToDocuments(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(webCall(), says("I may not look."), calls(search("holiday")), says(goodAnswer)),
+	h := newHarness(t, scripted.New(webCall(), says("I may not look."), calls(search("holiday")), says(goodAnswer)),
 		in.withWeb(true))
-	got := h.deny(onTheWeb("How many days of holiday are there?"), "web_search")
+	got := h.askAndDeny(onTheWeb("How many days of holiday are there?"), "web_search")
 	if a := got.answer(); len(a.Citations) != 1 || !strings.HasPrefix(a.Markdown, "There are 28 days") {
 		t.Errorf("answer = %+v:%s; want 1 citation and %q at its beginning", a, dump(got.log), "There are 28 days")
 	}
-	h.hire(scripted.New(webCall(), says("I may not look."), says("I may not look.")), in.withWeb(true))
-	got = h.deny(onTheWeb("How long does a slate roof last?"), "web_search")
+	h.startAgent(scripted.New(webCall(), says("I may not look."), says("I may not look.")), in.withWeb(true))
+	got = h.askAndDeny(onTheWeb("How long does a slate roof last?"), "web_search")
 	if a := got.answer(); a.Markdown != "“Searching the web for: slate roof” was not done, because you denied it." {
 		t.Errorf("a model that does not search the documents: answer = %+v:%s", a, dump(got.log))
 	}
-	h.hire(scripted.New(webCall(), calls(search("roof")), says("The roof is fine."), says("The roof is fine.")),
+	h.startAgent(scripted.New(webCall(), calls(search("roof")), says("The roof is fine."), says("The roof is fine.")),
 		in.withWeb(true))
-	got = h.deny(onTheWeb("How long does a slate roof last?"), "web_search")
+	got = h.askAndDeny(onTheWeb("How long does a slate roof last?"), "web_search")
 	if a := got.answer(); !strings.HasSuffix(a.Markdown, "because you denied it.") ||
 		got.done().Status != chat.RunCompleted {
 		t.Errorf("a model that gives no footnotes: answer = %+v, done = %+v:%s; want %q at its end and Status %v",
@@ -439,15 +440,15 @@ func TestDeniedWebSearchFallsBackToDocuments(t *testing.T) {
 
 func TestExpiredApprovalIsReportedAsNotDone(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, false)
-	h := newHouse(t, scripted.New(orders("slates"), says("It is ordered.")), s.with,
+	s := newOrderServer(t, false)
+	h := newHarness(t, scripted.New(orders("slates"), says("It is ordered.")), s.with,
 		func(c *Config) { c.Budget.Seconds = 1 })
 	got := h.wait(h.ask(chat.RunRequest{Message: "How many slates can be ordered? Order them."}).ID)
 	if a := got.answer(); a.Markdown != "“Calling shop: order” was not done: nobody approved it in time." {
 		t.Errorf("answer = %+v:%s, want Markdown %q",
 			a, dump(got.log), "“Calling shop: order” was not done: nobody approved it in time.")
 	}
-	h.hire(scripted.New(orders("slates"), says("It is ordered.")), s.with)
+	h.startAgent(scripted.New(orders("slates"), says("It is ordered.")), s.with)
 	run := h.ask(chat.RunRequest{Message: "How many slates can be ordered? Order them."})
 	h.follow(run.ID, pending("shop__order"))
 	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
@@ -463,7 +464,7 @@ func TestExpiredApprovalIsReportedAsNotDone(t *testing.T) {
 
 func TestDenialSurvivesRestart(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, false)
+	s := newOrderServer(t, false)
 	held := make(chan struct{})
 	model := scripted.NewScript(func(r scripted.Request) scripted.Reply {
 		if r.Turn() == 0 {
@@ -473,16 +474,16 @@ func TestDenialSurvivesRestart(t *testing.T) {
 		<-t.Context().Done()
 		return says("")
 	})
-	h := newHouse(t, model, s.with)
+	h := newHarness(t, model, s.with)
 	run := h.ask(chat.RunRequest{Message: "How many slates can be ordered? Order them."})
 	events := h.follow(run.ID, pending("shop__order"))
 	if err := h.runs.Deny(t.Context(), chat.Local, run.ID, events[len(events)-1].(chat.Step).CallID); err != nil {
 		t.Fatal(err)
 	}
 	<-held
-	h.die(run.ID)
+	h.loseRun(run.ID)
 	second := scripted.New(says("They are ordered."))
-	h.hire(second, s.with)
+	h.startAgent(second, s.with)
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { h.runs.KeepLeases(ctx) })
@@ -499,15 +500,15 @@ func TestDenialSurvivesRestart(t *testing.T) {
 	wg.Wait()
 }
 
-// die ends a run like a killed process, without a further event.
-func (h *house) die(runID string) {
+// loseRun ends a run like a killed process, without a further event.
+func (h *harness) loseRun(runID string) {
 	h.runs.mu.Lock()
 	defer h.runs.mu.Unlock()
-	h.runs.active[runID].Lose()
+	h.runs.active[runID].StopWithoutEvent()
 }
 
-// carriedOn takes over the runs of another server, until a run is over.
-func (h *house) carriedOn(runID string) transcript {
+// takeOverRun takes over the runs of another server, until a run is over.
+func (h *harness) takeOverRun(runID string) transcript {
 	h.Helper()
 	ctx, stop := context.WithCancel(h.Context())
 	ended := make(chan struct{})
@@ -523,9 +524,9 @@ func (h *house) carriedOn(runID string) transcript {
 func TestOnlyReadOnlyCallsAreRepeatedAfterCrash(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	s := newShop(t, true)
+	s := newOrderServer(t, true)
 	model := scripted.New(says("There are 28 days of paid holiday a year [1]."))
-	h := newHouse(t, model, s.with)
+	h := newHarness(t, model, s.with)
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days of paid holiday are there?"),
 		chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)})
 	if err != nil {
@@ -547,7 +548,7 @@ func TestOnlyReadOnlyCallsAreRepeatedAfterCrash(t *testing.T) {
 		step("c5", "shop__order", `{"what":"slates"}`, chat.StatusRunning)); err != nil {
 		t.Fatal(err)
 	}
-	got := h.carriedOn(run.ID)
+	got := h.takeOverRun(run.ID)
 	if a := got.answer(); len(a.Citations) != 1 {
 		t.Errorf("answer = %+v, want 1 citation", a)
 	}

@@ -28,7 +28,7 @@ func TestRequestWithoutDocumentsIsAnsweredDirectly(t *testing.T) {
 		for _, set := range []string{"", "strategy", "react"} {
 			on := set != "react"
 			model := scripted.New(says(reply))
-			h := newHouse(t, model)
+			h := newHarness(t, model)
 			got := h.answer(chat.RunRequest{Message: message, Toolset: set, Config: chat.RunConfig{
 				EnableQueryDecomposition: &on, EnableSelfEvaluation: new(bool),
 			}})
@@ -46,7 +46,7 @@ func TestUngroundedAnswerTriggersSearch(t *testing.T) {
 		"Question: what is the capital of France?": "The capital of France is Paris.",
 		"Do you allow pets?":                       "Yes, pets are allowed.",
 	} {
-		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says(reply) }).JudgeBy(no))
+		h := newHarness(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return says(reply) }).JudgeBy(no))
 		got := h.answer(asks(message))
 		if a := got.answer(); strings.Contains(a.Markdown, reply) || len(got.tools()) == 0 {
 			t.Errorf("%s: %q after %q, want a search and another answer", message, a.Markdown, got.tools())
@@ -56,7 +56,7 @@ func TestUngroundedAnswerTriggersSearch(t *testing.T) {
 
 func TestOfflineModelCannotRewriteGivenText(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	for message, want := range map[string]string{
 		"Rewrite this more formally: gonna be late, traffic sucks": "that needs a language model",
 		"Make this friendlier: Send me the report by Friday.":      "that needs a language model",
@@ -75,10 +75,10 @@ func TestOfflineModelCannotRewriteGivenText(t *testing.T) {
 
 func TestOfflineCitationIsQuotedForAnyPhrasing(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	session := readBefore(h)
 	for _, message := range []string{"What does [1] mean?", "What does citation 1 say exactly?"} {
-		h.hire(offline.New(nil))
+		h.startAgent(offline.New(nil))
 		req := asks(message)
 		req.SessionID = session
 		if a := h.answer(req).answer(); !strings.Contains(a.Markdown, "28 days of paid holiday") ||
@@ -104,7 +104,7 @@ func TestModelDecidesWhetherDocumentsAreNeeded(t *testing.T) {
 		model := scripted.NewScript(func(scripted.Request) scripted.Reply { return says(reply) }).JudgeBy(
 			func(string) float64 { return odds },
 		)
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		got := h.answer(asks(message))
 		checks := model.Checks()
 		if len(checks) != 1 || !strings.Contains(checks[0].Messages[1].Text, message) {
@@ -140,7 +140,7 @@ func TestModelWithoutDecisionIsAskedToSearch(t *testing.T) {
 	model := scripted.New(
 		says("Spring is here."), calls(call("search_documents", `{"query":"spring"}`)), says(goodAnswer),
 	).JudgeBy(func(string) float64 { return math.NaN() })
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	if got := h.answer(asks("Write me a haiku about spring")); len(got.tools()) == 0 {
 		t.Errorf("answered %q without a search, want one", got.answer().Markdown)
 	}
@@ -150,7 +150,7 @@ func TestRequestClassifiedAsTalkMaySearch(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{"", "react", "strategy"} {
 		model := scripted.New(calls(call("retrieve", `{"query":"paid holiday"}`)), says(goodAnswer))
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		got := h.answer(chat.RunRequest{
 			Message: "Translate into German: the number of days of paid holiday", Toolset: set,
 			Config: chat.RunConfig{EnableSelfEvaluation: new(bool), EnabledTools: []string{"retrieve"}},
@@ -177,7 +177,7 @@ func TestDocumentFreeReplyIsKeptAfterRuleSearch(t *testing.T) {
 			}
 			return says(reply)
 		})
-		got := newHouse(t, model).answer(chat.RunRequest{
+		got := newHarness(t, model).answer(chat.RunRequest{
 			Message: "Write me a haiku about spring", Toolset: set,
 			Config: chat.RunConfig{EnableQueryDecomposition: &on, EnableSelfEvaluation: new(bool)},
 		})

@@ -41,7 +41,7 @@ func TestFootnotesAreAddedForModelWithoutFootnotes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, scripted.New(read, says(tt.says), says(tt.says)))
+			h := newHarness(t, scripted.New(read, says(tt.says), says(tt.says)))
 			got := h.answer(asks("How many days of holiday are there?"))
 			a := got.answer()
 			if plain := cite.Footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want ||
@@ -73,7 +73,7 @@ func TestMostlyUngroundedAnswerIsWithheld(t *testing.T) {
 		"Employees are not entitled to 28 days of paid holiday a year.",
 		"A year has holiday weather in paid hotels.", "Holiday.",
 	} {
-		h := newHouse(t, scripted.New(calls(search("holiday")), says(says2), says(says2)))
+		h := newHarness(t, scripted.New(calls(search("holiday")), says(says2), says(says2)))
 		if got := h.answer(
 			asks("How many days of holiday are there?"),
 		); got.done().Status != chat.RunCitationValidationFailed || got.text() != "" {

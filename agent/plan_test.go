@@ -45,7 +45,7 @@ func decomposed(text string) chat.RunRequest {
 
 func TestComplexQuestionIsSplitIntoPlan(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	got := h.answer(asks("Compare the roof condition and paid holiday"))
 	a := got.answer()
 	if len(a.Citations) < 2 || !strings.Contains(a.Markdown, "28 days") ||
@@ -102,7 +102,7 @@ func TestSimpleQuestionMakesNoPlan(t *testing.T) {
 				Message: "Compare the roof and holidays", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 			}},
 	} {
-		h := newHouse(t, offline.New(nil))
+		h := newHarness(t, offline.New(nil))
 		if plans := h.answer(tt.req).plans(); len(plans) > 0 {
 			t.Errorf("%s: %+v, want none", tt.name, plans)
 		}
@@ -117,7 +117,7 @@ func TestRequestEnablesModelPlanning(t *testing.T) {
 			{"query":"What else did they say about guarantee?","reasoning":"builds on the firm","depends_on":[0]}]}`),
 		says("The roof was last renewed in 1987 by Harper & Sons [1]. There are 28 days of paid holiday a year [2]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(decomposed("Who renewed the roof, and how long is the holiday, and what about the guarantee?"))
 	got.answer()
 	reqs := model.Requests()
@@ -175,7 +175,7 @@ func TestInvalidPlanFallsBackToQuestion(t *testing.T) {
 		{"a circle", says(`[{"query":"a","depends_on":[1]},{"query":"b","depends_on":[0]}]`), "circle"},
 		{"an error", fails(llm.KindServer), "did not answer"},
 	} {
-		h := newHouse(t, scripted.New(tt.reply, says(goodAnswer)))
+		h := newHarness(t, scripted.New(tt.reply, says(goodAnswer)))
 		got := h.answer(decomposed(q))
 		if a := got.answer(); len(a.Citations) != 1 {
 			t.Errorf("%s: answer = %+v, want 1 citation", tt.name, a)
@@ -200,7 +200,7 @@ func TestMalformedPlanSearchesForQuestion(t *testing.T) {
 			for _, plan := range []string{
 				"First I would look for holidays.", `{"sub_queries":[{"query":"a"`, `{"plan":"paid holiday"}`,
 			} {
-				h := newHouse(t, scripted.New(says(plan), says(goodAnswer)))
+				h := newHarness(t, scripted.New(says(plan), says(goodAnswer)))
 				req := decomposed(q)
 				req.Toolset = set
 				var searched []string
@@ -221,7 +221,7 @@ func TestMalformedPlanSearchesForQuestion(t *testing.T) {
 func TestPlanByRulesNeedsNoModelCall(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(search("paid holiday entitlement")), says(goodAnswer))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(asks("Compare paid holiday and roof guarantee"))
 	got.answer()
 	if first := model.Requests()[0]; len(first.Messages) != 2 ||
@@ -250,7 +250,7 @@ func TestAnsweredPlanPartsAreComplete(t *testing.T) {
 		{"not answered at all", "leave per year", english.Refusal,
 			[]string{"paid holiday: skipped", "sick note: skipped"}},
 	} {
-		h := newHouse(t, scripted.New(calls(search(tt.searched)), says(tt.answer)))
+		h := newHarness(t, scripted.New(calls(search(tt.searched)), says(tt.answer)))
 		got := h.answer(asks("Compare paid holiday and sick note"))
 		got.answer()
 		if diff := cmp.Diff(tt.want, partsOf(t, got.step("plan"))); diff != "" {
@@ -262,7 +262,7 @@ func TestAnsweredPlanPartsAreComplete(t *testing.T) {
 func TestPlanRespectsSearchBudget(t *testing.T) {
 	t.Parallel()
 	one := 1
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	req := decomposed("Compare the roof condition and paid holiday")
 	req.Config.MaxRetrievalCalls = &one
 	got := h.answer(req)
@@ -276,7 +276,7 @@ func TestPlanRespectsSearchBudget(t *testing.T) {
 func TestKilledRunResumesWithPlan(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
 	begun, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("Compare the roof condition and paid holiday"),
 		dead)
@@ -296,8 +296,8 @@ func TestKilledRunResumesWithPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.hire(offline.New(nil), func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
-	got := h.carriedOn(begun.ID)
+	h.startAgent(offline.New(nil), func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
+	got := h.takeOverRun(begun.ID)
 	last := got.step("plan")
 	if last.Tokens == nil || last.Tokens.In != 200 || last.Cost == nil || *last.Cost != 0.5 {
 		t.Errorf("last state has %+v tokens for %v, want those of the first state", last.Tokens, last.Cost)
@@ -376,7 +376,7 @@ func TestLowJudgementTriggersSearch(t *testing.T) {
 	} {
 		model := scripted.New(append([]scripted.Reply{calls(search("paid holiday")), says(goodAnswer)},
 			tt.replies...)...)
-		h := newHouse(t, model, func(c *Config) { c.Fallback = tt.fallback })
+		h := newHarness(t, model, func(c *Config) { c.Fallback = tt.fallback })
 		req := selfEvaluating("How many days of paid holiday are there, and who renewed the roof?")
 		req.Config.MaxRetrievalCalls, req.Config.MaxSteps = tt.budget.MaxRetrievalCalls, tt.budget.MaxSteps
 		got := h.answer(req)
@@ -397,7 +397,7 @@ func TestRetryPromptListsMissingParts(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(search("paid holiday")), says(goodAnswer), judges("The roof is missing.", 0.2),
 		calls(search("roof renewed")), says(fullAnswer), judges("Complete.", 0.9))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(selfEvaluating("How many days of paid holiday are there, and who renewed the roof?"))
 	got.answer()
 	asked := model.Requests()[3]
@@ -442,7 +442,7 @@ func TestStrategyToolsetPlansAndReflectsWithModel(t *testing.T) {
 			}, nil, false},
 	} {
 		model := scripted.New(tt.replies...)
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		tt.req.Toolset = "strategy"
 		got := h.answer(tt.req)
 		a := got.answer()
@@ -457,7 +457,7 @@ func TestStrategyToolsetPlansAndReflectsWithModel(t *testing.T) {
 				tt.planned, a.SelfEvaluation, len(model.Requests()), len(tt.replies))
 		}
 	}
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "strategy"
 	if a := h.answer(req).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
@@ -507,7 +507,7 @@ func TestJudgeMarksDoubtfulSentencesUnsupported(t *testing.T) {
 		{"no list", `"2"`, nil, 0.9, "2 of 2 sentences"},
 	} {
 		model := scripted.New(calls(search("paid holiday")), says(answer), doubts(tt.numbers))
-		a := newHouse(t, model).answer(selfEvaluating("How many days of paid holiday are there?")).answer()
+		a := newHarness(t, model).answer(selfEvaluating("How many days of paid holiday are there?")).answer()
 		if !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence ||
 			!strings.Contains(a.SelfEvaluation, tt.says) {
 			t.Errorf("%s: unsupported %q, confidence %v, %q; want %q, %v, %q", tt.name, a.Unsupported, a.Confidence,
@@ -547,7 +547,7 @@ func TestJudgeDoubtsClaimsBeyondGivenText(t *testing.T) {
 		model := scripted.New(says(tt.answer), doubts(tt.numbers))
 		req := selfEvaluating("What does the text say?")
 		req.ContextText = given
-		a := newHouse(t, model).answer(req).answer()
+		a := newHarness(t, model).answer(req).answer()
 		if !slices.Equal(a.Unsupported, tt.unsupported) || a.Confidence != tt.confidence {
 			t.Errorf("%s: unsupported %q, confidence %v (%s); want %q, %v", tt.name, a.Unsupported, a.Confidence,
 				a.SelfEvaluation, tt.unsupported, tt.confidence)
@@ -563,7 +563,7 @@ func TestJudgeIsNotAskedAboutHiddenEvidence(t *testing.T) {
 	// the sum is supported by calculate's result, which the judge's prompt lacks
 	model := scripted.New(calls(call("calculate", `{"expression":"391*17"}`)), says("391 × 17 is 6,647."),
 		doubts(`[1]`))
-	a := newHouse(t, model).answer(selfEvaluating("What is 391 * 17?")).answer()
+	a := newHarness(t, model).answer(selfEvaluating("What is 391 * 17?")).answer()
 	if len(a.Unsupported) > 0 {
 		t.Errorf("unsupported = %q, want nothing", a.Unsupported)
 	}
@@ -577,7 +577,7 @@ func TestDoubtsApplyToTheirAnswerOnly(t *testing.T) {
 	low := scripted.Reply{Text: `{"evaluation":"The roof is missing.","confidence":0.3,"unsupported":[1]}`}
 	model := scripted.New(calls(search("paid holiday")), says(goodAnswer), low, calls(search("roof renewed")),
 		says(fullAnswer), judges("Complete.", 0.9))
-	if a := newHouse(
+	if a := newHarness(
 		t, model,
 	).answer(
 		selfEvaluating("How many days of paid holiday are there, and who renewed the roof?"),

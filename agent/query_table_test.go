@@ -26,10 +26,10 @@ const unpaid = `{"document":"Invoices.csv","where":[{"column":"customer","op":"=
 	`{"column":"Paid","op":"=","value":"no"}],"compute":[{"function":"sum","column":"Amount"}]}`
 
 // asked answers a question with a call of query_table and a text.
-func (h *house) asked(question, args, answer string) transcript {
+func (h *harness) asked(question, args, answer string) transcript {
 	h.Helper()
 	replies := []scripted.Reply{calls(call("query_table", args)), says(answer), says(answer), says(answer)}
-	h.hire(scripted.New(replies...), func(c *Config) {
+	h.startAgent(scripted.New(replies...), func(c *Config) {
 		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}
 	})
 	return h.answer(asks(question))
@@ -37,7 +37,7 @@ func (h *house) asked(question, args, answer string) transcript {
 
 func TestTableQueryCitesRows(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	h.add("Invoices.csv", invoices)
 	got := h.asked("Which invoices has Harrow not paid, and what is the total?", unpaid,
 		"INV-3 of Harrow has the amount 3,300.00 [1]. INV-4 has 1,200.25 [2]. The total is 4,500.25 [1][2].")
@@ -72,7 +72,7 @@ func TestTableQueryCitesRows(t *testing.T) {
 
 func TestWrongTableSumIsUnsupported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	h.add("Invoices.csv", invoices)
 	for said, want := range map[string]string{
 		"The total is 4,500.25 [1][2].":    "",
@@ -94,7 +94,7 @@ func TestWrongTableSumIsUnsupported(t *testing.T) {
 
 func TestInvalidTableQueryListsAvailableTables(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	h.add("Invoices.csv", invoices)
 	var cs []llm.Call
 	wants := []string{"A Number, B Customer, C Due, D Amount, E Paid", "no number", "“Nonsuch”. There are: 1 “table”",
@@ -117,11 +117,11 @@ func TestInvalidTableQueryListsAvailableTables(t *testing.T) {
 // A run that resumes after its server died cites rows by their old numbers.
 func TestRowNumbersSurviveRestart(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	h.add("Invoices.csv", invoices)
 	first := h.asked("What has Harrow not paid?", unpaid, "INV-3 of Harrow has the amount 3,300.00 [1].")
 	step := first.step("query_table")
-	h.hire(scripted.New(says("INV-4 has the amount 1,200.25 [2]. The total is 4,500.25 [1][2].")))
+	h.startAgent(scripted.New(says("INV-4 has the amount 1,200.25 [2]. The total is 4,500.25 [1][2].")))
 	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("What has Harrow not paid in total?"),
 		chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)})
 	if err == nil {
@@ -130,7 +130,7 @@ func TestRowNumbersSurviveRestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := h.carriedOn(run.ID).answer()
+	a := h.takeOverRun(run.ID).answer()
 	if len(a.Citations) != 2 || a.Citations[0].Quote != "INV-4 | Harrow | 2026-04-02 | 1,200.25 | no" ||
 		a.Citations[0].Section != "Number | Customer | Due | Amount | Paid" || len(a.Unsupported) > 0 {
 		t.Errorf("after the restart: citations %+v, unsupported %q", a.Citations, a.Unsupported)
@@ -143,11 +143,11 @@ const mieten = "Wohnung;Mieter;Miete;Bezahlt\nErdgeschoss;Weber;1.234,50 €;ja\
 // Without a model, a question about many rows queries the table, as far as its words name columns and cells.
 func TestOfflineModelQueriesTable(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	h.add("Invoices.csv", invoices)
 	h.add("Mieten.csv", mieten)
 	h.add("Ledger.csv", "Entry,Account,Value\n"+strings.Repeat("Booking,Travel,2.50\nBooking,Rent,100\n", 400))
-	h.hire(offline.New(nil))
+	h.startAgent(offline.New(nil))
 	for _, tt := range []struct {
 		question, total string   // empty: nothing is computed
 		rows            []string // none: the table is not asked
@@ -225,7 +225,7 @@ func hasStep(ps []chat.Payload, name string, status chat.Status) bool {
 // The start of a call with side effects is in the log before the call, or the next server would repeat it.
 func TestCallWithSideEffectsIsLoggedBeforeStart(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, true)
+	s := newOrderServer(t, true)
 	store := &watchedStore{}
 	store.before = func(ps []chat.Payload) error {
 		if hasStep(ps, "shop__order", chat.StatusRunning) &&
@@ -240,7 +240,7 @@ func TestCallWithSideEffectsIsLoggedBeforeStart(t *testing.T) {
 		}
 		return nil
 	}
-	h := newHouse(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)
+	h := newHarness(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)
 	h.feed = store.feed
 	if got := h.wait(
 		h.ask(chat.RunRequest{Message: "Please order slates"}).ID,
@@ -252,7 +252,7 @@ func TestCallWithSideEffectsIsLoggedBeforeStart(t *testing.T) {
 // A step whose end could not be stored ends with its run.
 func TestStepWithoutStoredEndEndsWithRun(t *testing.T) {
 	t.Parallel()
-	s := newShop(t, true)
+	s := newOrderServer(t, true)
 	store := &watchedStore{}
 	refused := false
 	store.before = func(ps []chat.Payload) error {
@@ -262,7 +262,7 @@ func TestStepWithoutStoredEndEndsWithRun(t *testing.T) {
 		}
 		return nil
 	}
-	h := newHouse(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)
+	h := newHarness(t, scripted.New(orders("slates"), says("The slates are ordered.")), s.with, store.with)
 	h.feed = store.feed
 	got := h.wait(h.ask(chat.RunRequest{Message: "Please order slates"}).ID)
 	if got.done().Status != chat.RunFailed || got.step("shop__order").Status != chat.StatusCancelled {
@@ -282,7 +282,7 @@ func TestLoneBacktickKeepsAnswer(t *testing.T) {
 			"following year [1].",
 	} {
 		model := scripted.New(calls(search("holiday")), says(says2))
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		got := h.answer(asks("How many days of holiday are there?"))
 		a := got.answer()
 		if len(a.Citations) != 2 || a.Confidence != 1 || len(a.Unsupported) != 0 || got.text() != a.Markdown ||
@@ -299,7 +299,7 @@ func TestLoneBacktickKeepsAnswer(t *testing.T) {
 func TestUnstorableRunEndIsReportedImmediately(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("Hello."))
-	h := newHouse(t, model, func(c *Config) {
+	h := newHarness(t, model, func(c *Config) {
 		c.Prices = map[string]run.Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}}
 	})
 	d := h.answer(asks("Hello!")).done()
@@ -314,7 +314,7 @@ func TestUnstorableRunEndIsReportedImmediately(t *testing.T) {
 func TestRunWithoutStoredEndFailsWithReason(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
 		chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {
@@ -326,7 +326,7 @@ func TestRunWithoutStoredEndFailsWithReason(t *testing.T) {
 	h.runs.unstored[run.ID] = &chat.Error{
 		Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.",
 	}
-	d := h.carriedOn(run.ID).done()
+	d := h.takeOverRun(run.ID).done()
 	const want = "The answer was written and could not be stored. The disk is full. Free some space and try again."
 	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want ||
 		d.StepsUsed != 0 {

@@ -21,7 +21,7 @@ import (
 )
 
 // queue adds a question to a session's queue.
-func (h *house) queue(session, text string) chat.Queued {
+func (h *harness) queue(session, text string) chat.Queued {
 	h.Helper()
 	q, err := h.runs.Enqueue(h.Context(), chat.Local, chat.RunRequest{SessionID: session, Message: text})
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *house) queue(session, text string) chat.Queued {
 }
 
 // next waits for the run of a session with a question, and for its end.
-func (h *house) next(session, text string) transcript {
+func (h *harness) next(session, text string) transcript {
 	h.Helper()
 	limit, cancel := context.WithTimeout(h.Context(), 20*time.Second)
 	defer cancel()
@@ -57,7 +57,7 @@ func (h *house) next(session, text string) transcript {
 
 func TestQueuedQuestionsRunInOrder(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{})
+	h := newHarness(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	h.queue("s", "one")
@@ -84,7 +84,7 @@ func TestQueuedQuestionsRunInOrder(t *testing.T) {
 }
 
 // started waits until a queued question is an active run, and returns its id.
-func (h *house) started(session, text string) string {
+func (h *harness) started(session, text string) string {
 	h.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -108,9 +108,9 @@ func (h *house) started(session, text string) string {
 	}
 }
 
-// left waits until a session's queue satisfies a condition: a question leaves the queue a moment after its run
+// waitForQueue waits until a session's queue satisfies a condition: a question leaves the queue a moment after its run
 // began.
-func (h *house) left(session string, ok func([]chat.Queued) bool) []chat.Queued {
+func (h *harness) waitForQueue(session string, ok func([]chat.Queued) bool) []chat.Queued {
 	h.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -133,7 +133,7 @@ func (h *house) left(session string, ok func([]chat.Queued) bool) []chat.Queued 
 
 func TestSendNowCancelsRunAndGoesFirst(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{})
+	h := newHarness(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	h.queue("s", "one")
@@ -149,7 +149,9 @@ func TestSendNowCancelsRunAndGoesFirst(t *testing.T) {
 		t.Errorf("the run ended as %v, want %v", d.Status, chat.RunCancelled)
 	}
 	second := h.started("s", "two")
-	left := h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Request.Message == "one" })
+	left := h.waitForQueue("s", func(left []chat.Queued) bool {
+		return len(left) == 1 && left[0].Request.Message == "one"
+	})
 	if err := h.runs.SendNow(t.Context(), chat.Local, "s", left[0].ID, true); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +165,7 @@ func TestSendNowCancelsRunAndGoesFirst(t *testing.T) {
 
 func TestQuestionStartsImmediatelyWithoutActiveRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	h.answer(chat.RunRequest{SessionID: "s", Message: "How many days of holiday are there?"})
 	h.queue("s", "What is the condition of the roof?")
 	h.next("s", "What is the condition of the roof?").answer()
@@ -175,7 +177,7 @@ func TestQuestionStartsImmediatelyWithoutActiveRun(t *testing.T) {
 
 func TestQueuedQuestionsSurviveRestart(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{})
+	h := newHarness(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	h.queue("s", "What is the condition of the roof?")
@@ -188,7 +190,7 @@ func TestQueuedQuestionsSurviveRestart(t *testing.T) {
 	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 1 {
 		t.Fatalf("left = %+v, %v; want 1", left, err)
 	}
-	h.hire(offline.New(nil))
+	h.startAgent(offline.New(nil))
 	ctx, cancel = context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); h.runs.KeepLeases(ctx) }() // ends by ctx
@@ -199,7 +201,7 @@ func TestQueuedQuestionsSurviveRestart(t *testing.T) {
 
 func TestQuestionQueueIsBounded(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{}, func(c *Config) { c.MaxQuestions = 2 })
+	h := newHarness(t, hanging{}, func(c *Config) { c.MaxQuestions = 2 })
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	last := chat.RunRequest{SessionID: "s", Message: "the last", IdempotencyKey: "k"}
@@ -215,12 +217,12 @@ func TestQuestionQueueIsBounded(t *testing.T) {
 	if again, err := h.runs.Enqueue(t.Context(), chat.Local, last); err != nil || again.ID != q.ID {
 		t.Errorf("the last one sent again = %+v, %v; want ID %v", again, err, q.ID)
 	}
-	h.left("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Problem == "" })
+	h.waitForQueue("s", func(left []chat.Queued) bool { return len(left) == 1 && left[0].Problem == "" })
 }
 
 func TestQueuedQuestionWithDeletedDocumentIsDropped(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{})
+	h := newHarness(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
@@ -251,7 +253,7 @@ func TestQueuedQuestionWithDeletedDocumentIsDropped(t *testing.T) {
 
 func TestRepeatedQueuedQuestionIgnoresDeletedDocument(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{})
+	h := newHarness(t, hanging{})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
 	h.follow(run.ID, func(p chat.Payload) bool { return p.Kind() == chat.KindRunStarted })
 	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
@@ -310,7 +312,7 @@ func TestRepeatedQueuedQuestionIgnoresDeletedDocument(t *testing.T) {
 func TestRevokedKeyEndsWork(t *testing.T) {
 	t.Parallel()
 	var revoked atomic.Bool
-	h := newHouse(t, hanging{text: "So far "}, func(c *Config) {
+	h := newHarness(t, hanging{text: "So far "}, func(c *Config) {
 		c.Revoked = func(user string) bool { return revoked.Load() && user == chat.LocalUser }
 	})
 	run := h.ask(chat.RunRequest{SessionID: "s", Message: "Wait"})
@@ -329,7 +331,7 @@ func TestRevokedKeyEndsWork(t *testing.T) {
 		t.Errorf("ended as %+v; want Status %v, Error.Code %v, Error.Message %q",
 			done, chat.RunCancelled, chat.CodeUnauthorized, "Your key was revoked before the answer was done.")
 	}
-	h.left("s", func(list []chat.Queued) bool {
+	h.waitForQueue("s", func(list []chat.Queued) bool {
 		return len(list) == 2 && list[0].Problem == "Your key was revoked before this question was asked." &&
 			list[1].Problem == ""
 	})
@@ -365,7 +367,7 @@ func (n named) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, 
 func TestRequestSelectsAllowedModel(t *testing.T) {
 	t.Parallel()
 	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New()
-	h := newHouse(t, named{large, "large"}, func(c *Config) {
+	h := newHarness(t, named{large, "large"}, func(c *Config) {
 		c.Models = []llm.Model{named{small, "small"}, named{large, "large"}}
 		c.Prices = map[string]run.Price{"small": {In: 0.5, Out: 2}}
 	})
@@ -395,7 +397,7 @@ func TestRequestSelectsAllowedModel(t *testing.T) {
 func TestSelectableModels(t *testing.T) {
 	t.Parallel()
 	large := scripted.New()
-	h := newHouse(t, named{large, "large"}, withFallback, func(c *Config) {
+	h := newHarness(t, named{large, "large"}, withFallback, func(c *Config) {
 		c.Models, c.Toolset = []llm.Model{named{scripted.New(), "small"}, named{large, "large"}}, "react"
 	})
 	if diff := cmp.Diff([]string{"large", "small", "offline"}, h.runs.Models()); diff != "" {
@@ -417,11 +419,11 @@ func TestSelectableModels(t *testing.T) {
 func TestStepRepeatReplacesRemovedModel(t *testing.T) {
 	t.Parallel()
 	small, large := scripted.New(calls(search("holiday")), says(goodAnswer)), scripted.New(says(goodAnswer))
-	h := newHouse(t, named{large, "large"}, func(c *Config) { c.Models = []llm.Model{named{small, "small"}} })
+	h := newHarness(t, named{large, "large"}, func(c *Config) { c.Models = []llm.Model{named{small, "small"}} })
 	first := h.answer(chat.RunRequest{
 		Message: "How many days of holiday are there?", Config: chat.RunConfig{Model: "small"},
 	})
-	h.hire(named{large, "large"})
+	h.startAgent(named{large, "large"})
 	run, _, err := h.runs.Rerun(t.Context(), chat.Local, first.runID, first.step("search_documents").CallID,
 		[]byte(`{"query":"paid holiday"}`), "")
 	if err != nil {
@@ -436,7 +438,7 @@ func TestStepRepeatReplacesRemovedModel(t *testing.T) {
 func TestModelBelowMinimumGetsFixedPipeline(t *testing.T) {
 	t.Parallel()
 	small, large := scripted.New(says(goodAnswer)), scripted.New(calls(search("holiday")), says(goodAnswer))
-	h := newHouse(t, named{large, "large"}, func(c *Config) {
+	h := newHarness(t, named{large, "large"}, func(c *Config) {
 		c.Models, c.LeastModel = []llm.Model{named{small, "small"}, named{large, "large"}}, "large"
 	})
 	got := h.answer(chat.RunRequest{
@@ -463,7 +465,7 @@ func TestModelBelowMinimumGetsFixedPipeline(t *testing.T) {
 
 func TestCostOfModelWithoutPriceIsUnknown(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)))
+	h := newHarness(t, scripted.New(calls(search("holiday")), says(goodAnswer)))
 	if a := h.answer(asks("How many days of holiday are there?")).answer(); a.Cost != nil {
 		t.Errorf("cost %v", *a.Cost)
 	}
@@ -473,7 +475,7 @@ func TestCheaperModelPlans(t *testing.T) {
 	t.Parallel()
 	cheap := scripted.New(says(`["days of holiday", "the notice period"]`), says("That is enough."))
 	main := scripted.New(says(goodAnswer))
-	h := newHouse(t, main, func(c *Config) { c.Select = named{cheap, "cheap"} })
+	h := newHarness(t, main, func(c *Config) { c.Select = named{cheap, "cheap"} })
 	h.answer(chat.RunRequest{
 		Message: "How many days of holiday are there, and how long is the notice?",
 		Config:  chat.RunConfig{EnableQueryDecomposition: new(true), EnableSelfEvaluation: new(false)},
@@ -497,7 +499,7 @@ func TestCostCoversAllModelsOrIsOmitted(t *testing.T) {
 		{map[string]run.Price{"large": {In: 2, Out: 8}, "cheap": {In: 1, Out: 4}}, true},
 	} {
 		cheap, main := scripted.New(calls(search("holiday")), says("That is enough.")), scripted.New(says(goodAnswer))
-		h := newHouse(t, named{main, "large"}, func(c *Config) {
+		h := newHarness(t, named{main, "large"}, func(c *Config) {
 			c.Select, c.Prices, c.Features = named{cheap, "cheap"}, tt.prices, run.Features{
 				Selection: tools.SelectModel,
 			}
@@ -523,7 +525,7 @@ func TestCheaperModelSelectsToolsAndRunModelAnswers(t *testing.T) {
 	t.Parallel()
 	small := scripted.New(calls(search("holiday")), says("I have seen enough."))
 	large := scripted.New(says(goodAnswer))
-	h := newHouse(t, named{large, "large"}, cheaper(small))
+	h := newHarness(t, named{large, "large"}, cheaper(small))
 	got := h.answer(asks("How many days of holiday are there?"))
 	a := got.answer()
 	if a.Markdown != goodAnswer || len(a.Citations) != 1 || !slices.Contains(got.tools(), "search_documents") ||
@@ -553,7 +555,7 @@ func TestToolSelectionFallsBackToRunModel(t *testing.T) {
 	t.Parallel()
 	small := scripted.New(fails(llm.KindServer))
 	large := scripted.New(calls(search("holiday")), says(goodAnswer))
-	h := newHouse(t, named{large, "large"}, cheaper(small))
+	h := newHarness(t, named{large, "large"}, cheaper(small))
 	got := h.answer(asks("How many days of holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer {
 		t.Errorf("answer %+v, want Markdown %v", a, goodAnswer)
@@ -571,7 +573,7 @@ func TestCheaperModelIsAskedOnceToSearch(t *testing.T) {
 	t.Parallel()
 	small := scripted.New(says("No."), calls(search("holiday")), says("Done.")).JudgeBy(no)
 	large := scripted.New(says("There are twenty."), says(goodAnswer))
-	h := newHouse(t, named{large, "large"}, cheaper(small))
+	h := newHarness(t, named{large, "large"}, cheaper(small))
 	got := h.answer(asks("How many days of holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 		t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
@@ -594,7 +596,7 @@ func TestRunWorksWithoutAnalysis(t *testing.T) {
 			if selection == tools.SelectRules {
 				model = scripted.New(says(goodAnswer))
 			}
-			h := newHouse(t, model, thinking(run.Features{Selection: selection, Without: []string{"analyse"}}))
+			h := newHarness(t, model, thinking(run.Features{Selection: selection, Without: []string{"analyse"}}))
 			got := h.answer(asks("How many days of paid holiday does an employee get?"))
 			if a := got.answer(); a.Markdown != goodAnswer || len(a.Citations) != 1 {
 				t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
@@ -611,7 +613,7 @@ func TestRunWorksWithoutAnalysis(t *testing.T) {
 			}
 		})
 	}
-	h := newHouse(t, scripted.New(says("Hello! Ask me about your documents.")),
+	h := newHarness(t, scripted.New(says("Hello! Ask me about your documents.")),
 		thinking(run.Features{Without: []string{"analyse", "short_paths"}}))
 	if a := h.answer(asks("Hello!")).answer(); a.StopReason != chat.StopAnswered || len(a.Citations) != 0 {
 		t.Errorf("talk: %+v; want StopReason %v and no citations", a, chat.StopAnswered)

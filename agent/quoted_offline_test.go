@@ -10,7 +10,7 @@ import (
 // Quotes of the offline model are in the documents, so none is marked as unsupported.
 func TestQuotesOfTheOfflineModelAreSupported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	h.add("diary.txt", "12 march\nBroad beans out under fleece. Mended the water butt.\n\n25 june\nNo rain for three "+
 		"weeks. Carrying cans every second evening, the kohlrabi hates me.\n")
 	h.add("wheel.md", "# Removing the sprocket\n\n1. Shift to the smallest sprocket.\n2. Open the *thru* axle of the "+

@@ -25,19 +25,19 @@ func among(name string) func(*Config) {
 	return func(c *Config) { c.Exclusive, c.Owner = false, name }
 }
 
-// another starts one more server on the house's store. The house keeps the first.
-func (h *house) another(name string, model llm.Model, change ...func(*Config)) *Runs {
+// startServer starts one more server on the harness's store. The harness keeps the first.
+func (h *harness) startServer(name string, model llm.Model, change ...func(*Config)) *Runs {
 	h.Helper()
 	first := h.runs
-	h.hire(model, append(change, among(name))...)
+	h.startAgent(model, append(change, among(name))...)
 	second := h.runs
 	h.runs = first
 	return second
 }
 
-// works runs the background work of servers until the test ends. A stored change of one wakes the others, as a
+// runServers runs the background work of servers until the test ends. A stored change of one wakes the others, as a
 // database notification does.
-func (h *house) works(servers ...*Runs) {
+func (h *harness) runServers(servers ...*Runs) {
 	h.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(h.Context()))
 	var wg sync.WaitGroup
@@ -53,7 +53,7 @@ func (h *house) works(servers ...*Runs) {
 				return
 			case <-tick.C:
 				for _, r := range servers {
-					r.Look()
+					r.Poll()
 				}
 			}
 		}
@@ -62,13 +62,13 @@ func (h *house) works(servers ...*Runs) {
 	h.Cleanup(stop)
 }
 
-// dies ends a run's goroutine like a kill, without a further event, and expires its lease.
-func (h *house) dies(r *Runs, runID string) {
+// killRun ends a run's goroutine like a kill, without a further event, and expires its lease.
+func (h *harness) killRun(r *Runs, runID string) {
 	h.Helper()
 	r.mu.Lock()
 	c := r.active[runID]
 	r.mu.Unlock()
-	c.Lose()
+	c.StopWithoutEvent()
 	r.wg.Wait()
 	if err := h.store.Release(h.Context(), r.cfg.Owner, runID); err != nil {
 		h.Fatal(err)
@@ -83,8 +83,8 @@ func isStep(name string) func(chat.Payload) bool {
 	return func(p chat.Payload) bool { s, ok := p.(chat.Step); return ok && s.Step == name }
 }
 
-// rests waits until a server has no active run: a run's last event is stored a moment before it is removed.
-func (h *house) rests(r *Runs) {
+// waitIdle waits until a server has no active run: a run's last event is stored a moment before it is removed.
+func (h *harness) waitIdle(r *Runs) {
 	h.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -112,32 +112,32 @@ func TestCommandReachesServerOfRun(t *testing.T) {
 		model   func() llm.Model
 		waits   bool
 		command func(r *Runs, run, call string) error
-		check   func(*house, transcript)
+		check   func(*harness, transcript)
 	}{
 		{"cancel", func() llm.Model { return hanging{} }, false,
 			func(r *Runs, run, _ string) error { return r.Cancel(t.Context(), chat.Local, run) },
-			func(h *house, got transcript) {
+			func(h *harness, got transcript) {
 				if d := got.done(); d.Status != chat.RunCancelled {
 					h.Errorf("done = %+v", d)
 				}
 			}},
 		{"answer now", thenHangs, false,
 			func(r *Runs, run, _ string) error { return r.AnswerNow(t.Context(), chat.Local, run) },
-			func(h *house, got transcript) {
+			func(h *harness, got transcript) {
 				if a := got.answer(); a.StopReason != chat.StopAnswerNow || len(a.Citations) != 1 {
 					h.Errorf("answer = %+v", a)
 				}
 			}},
 		{"approve", script(webCall(), says(slateAnswer)), true,
 			func(r *Runs, run, call string) error { return r.Approve(t.Context(), chat.Local, run, call, nil) },
-			func(h *house, got transcript) {
+			func(h *harness, got transcript) {
 				if s := got.step("web_search"); s.Status != chat.StatusComplete || s.Details["proposed"] != nil {
 					h.Errorf("step = %+v", s)
 				}
 			}},
 		{"edit", script(webCall(), says(slateAnswer)), true, func(r *Runs, run, call string) error {
 			return r.Approve(t.Context(), chat.Local, run, call, json.RawMessage(`{"query":" slate roof Wales "}`))
-		}, func(h *house, got transcript) {
+		}, func(h *harness, got transcript) {
 			if s := got.step("web_search"); s.Status != chat.StatusComplete ||
 				!strings.Contains(string(s.ToolInput), `"slate roof Wales"`) {
 				h.Errorf("step = %+v %s", s, s.ToolInput)
@@ -145,7 +145,7 @@ func TestCommandReachesServerOfRun(t *testing.T) {
 		}},
 		{"deny", script(webCall(), says("I could not look.")), true,
 			func(r *Runs, run, call string) error { return r.Deny(t.Context(), chat.Local, run, call) },
-			func(h *house, got transcript) {
+			func(h *harness, got transcript) {
 				if s := got.step("web_search"); s.Status != chat.StatusSkipped || s.Summary != "denied by you" {
 					h.Errorf("step = %+v", s)
 				}
@@ -156,12 +156,12 @@ func TestCommandReachesServerOfRun(t *testing.T) {
 				func(t *testing.T) {
 					t.Parallel()
 					model := row.model()
-					h := newHouse(t, model, in.withWeb(true), among("one"))
-					two := h.another("two", model, in.withWeb(true))
+					h := newHarness(t, model, in.withWeb(true), among("one"))
+					two := h.startServer("two", model, in.withWeb(true))
 					var run chat.Run
 					call := ""
 					if row.waits {
-						run, call = h.waits()
+						run, call = h.askForApproval()
 					} else {
 						run = h.ask(asks("How many days of holiday are there?"))
 						h.follow(run.ID, func(p chat.Payload) bool {
@@ -172,18 +172,18 @@ func TestCommandReachesServerOfRun(t *testing.T) {
 						t.Fatal(err)
 					}
 					if dies { // before the next poll
-						h.dies(h.runs, run.ID)
+						h.killRun(h.runs, run.ID)
 						if err := two.takeOver(t.Context(), time.Now()); err != nil {
 							t.Fatal(err)
 						}
 						two.applyCommands(t.Context()) // once, before the call waits again
 					} else {
-						h.works(h.runs)
+						h.runServers(h.runs)
 					}
 					got := h.wait(run.ID)
 					row.check(h, got)
-					h.rests(h.runs)
-					h.rests(two)
+					h.waitIdle(h.runs)
+					h.waitIdle(two)
 					if err := row.command(two, run.ID, call); chat.CodeOf(orEmpty(err)) != chat.CodeConflict {
 						t.Errorf("command after the end: got %v, want a conflict", err)
 					}
@@ -195,12 +195,12 @@ func TestCommandReachesServerOfRun(t *testing.T) {
 func TestOtherServerRejectsInvalidCommand(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(
+	h := newHarness(
 		t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`)), says(slateAnswer)),
 		in.withWeb(true), among("one"),
 	)
-	two := h.another("two", scripted.New(), in.withWeb(true))
-	run, id := h.waits()
+	two := h.startServer("two", scripted.New(), in.withWeb(true))
+	run, id := h.askForApproval()
 	searched := ""
 	for _, p := range h.follow(run.ID, isSearched) {
 		if isSearched(p) {
@@ -233,7 +233,7 @@ func TestOtherServerRejectsInvalidCommand(t *testing.T) {
 			t.Errorf("second decision at %s: got %v, want a conflict", name, err)
 		}
 	}
-	h.works(h.runs)
+	h.runServers(h.runs)
 	if s := h.wait(run.ID).step("web_search"); s.Status != chat.StatusSkipped || in.searches.Load() != 0 {
 		t.Errorf("step = %+v, %d searches; want Status %v and 0", s, in.searches.Load(), chat.StatusSkipped)
 	}
@@ -242,8 +242,8 @@ func TestOtherServerRejectsInvalidCommand(t *testing.T) {
 // A command that reached a run's own server is not lost with that server.
 func TestCommandSurvivesCrashOfReceivingServer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, thenHangs(), among("one"))
-	two := h.another("two", hanging{}) // answers when it has to
+	h := newHarness(t, thenHangs(), among("one"))
+	two := h.startServer("two", hanging{}) // answers when it has to
 	asked := h.ask(asks("How many days of holiday are there?"))
 	h.follow(asked.ID, isSearched)
 	h.runs.mu.Lock()
@@ -256,8 +256,8 @@ func TestCommandSurvivesCrashOfReceivingServer(t *testing.T) {
 	h.runs.mu.Lock()
 	h.runs.active[asked.ID] = working
 	h.runs.mu.Unlock()
-	h.dies(h.runs, asked.ID)
-	h.works(two)
+	h.killRun(h.runs, asked.ID)
+	h.runServers(two)
 	if a := h.wait(asked.ID).answer(); a.StopReason != chat.StopAnswerNow {
 		t.Errorf("answer = %+v, want StopReason %v", a, chat.StopAnswerNow)
 	}
@@ -282,7 +282,7 @@ func TestShutdownReleasesRuns(t *testing.T) {
 	t.Parallel()
 	var searches atomic.Int64
 	begun, free := make(chan struct{}), make(chan struct{})
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	slowly := func(c *Config) {
 		c.Library = faulty{h.library, func(ctx context.Context) error {
 			if searches.Add(1) == 1 {
@@ -296,14 +296,14 @@ func TestShutdownReleasesRuns(t *testing.T) {
 			return nil
 		}}
 	}
-	h.hire(scripted.New(calls(search("holiday"))), slowly, among("one"))
-	two := h.another("two", hanging{text: "There"}, slowly)
+	h.startAgent(scripted.New(calls(search("holiday"))), slowly, among("one"))
+	two := h.startServer("two", hanging{text: "There"}, slowly)
 	run := h.ask(asks("How many days of holiday are there?"))
 	<-begun
 	stopped := make(chan error, 1)
 	go func() { stopped <- h.runs.Stop(context.WithoutCancel(t.Context())) }()
 	waitFor(t, func() bool { h.runs.mu.Lock(); defer h.runs.mu.Unlock(); return h.runs.stopping })
-	h.works(h.runs, two)
+	h.runServers(h.runs, two)
 	close(free) // an active call ends, and counts
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
@@ -312,11 +312,11 @@ func TestShutdownReleasesRuns(t *testing.T) {
 
 	// a started reply is discarded each time: a stop is not counted as a crash
 	servers := []*Runs{
-		two, h.another("three", hanging{text: "There are"}), h.another("four", hanging{text: "There"}),
-		h.another("five", scripted.New(says(goodAnswer))),
+		two, h.startServer("three", hanging{text: "There are"}), h.startServer("four", hanging{text: "There"}),
+		h.startServer("five", scripted.New(says(goodAnswer))),
 	}
 	for i, r := range servers[:3] {
-		h.works(servers[i+1])
+		h.runServers(servers[i+1])
 		if err := r.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -357,17 +357,17 @@ func TestShutdownReleasesRuns(t *testing.T) {
 func TestShutdownReleasesWaitingAndHangingCalls(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`))),
+	h := newHarness(t, scripted.New(calls(search("holiday"), call("web_search", `{"query":"slate roof"}`))),
 		in.withWeb(true), among("one"))
-	two := h.another("two", scripted.New(says(slateAnswer)), in.withWeb(true))
-	run, id := h.waits()
+	two := h.startServer("two", scripted.New(says(slateAnswer)), in.withWeb(true))
+	run, id := h.askForApproval()
 	if err := h.runs.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := two.Approve(t.Context(), chat.Local, run.ID, id, nil); err != nil { // no server works on it
 		t.Fatal(err)
 	}
-	h.works(two)
+	h.runServers(two)
 	got := h.wait(run.ID)
 	if s := got.step("web_search"); s.Status != chat.StatusComplete || s.CallID != id || in.searches.Load() != 1 {
 		t.Errorf("step = %+v, %d searches; want Status %v, CallID %v, 1",
@@ -380,7 +380,7 @@ func TestShutdownReleasesWaitingAndHangingCalls(t *testing.T) {
 
 func TestShutdownIsNotCountedAsCrash(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
+	h := newHarness(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
 	run, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"),
 		chat.Lease{Owner: "stopped"})
 	if err != nil {
@@ -396,7 +396,7 @@ func TestShutdownIsNotCountedAsCrash(t *testing.T) {
 	if err := h.feed.Append(t.Context(), "stopped", run.ID, log...); err != nil {
 		t.Fatal(err)
 	}
-	h.works(h.runs)
+	h.runServers(h.runs)
 	if a := h.wait(run.ID).answer(); a.Markdown != goodAnswer {
 		t.Errorf("answer = %+v, want Markdown %v", a, goodAnswer)
 	}
@@ -407,8 +407,8 @@ func TestDeadServerRunIsTakenOverIn35Seconds(t *testing.T) {
 	t.Parallel()
 	for after := range 12 { // seconds from the others' first look to the death
 		synctest.Test(t, func(t *testing.T) {
-			h := newHouse(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
-			two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
+			h := newHarness(t, scripted.New(calls(search("holiday")), says(goodAnswer)), among("one"))
+			two := h.startServer("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
 			ctx, stop := context.WithCancel(t.Context())
 			var working sync.WaitGroup
 			defer working.Wait()
@@ -453,8 +453,8 @@ func TestDeadServerRunIsTakenOverIn35Seconds(t *testing.T) {
 
 func TestUnstartedRunIsNotChanged(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(), among("one"))
-	two := h.another("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
+	h := newHarness(t, scripted.New(), among("one"))
+	two := h.startServer("two", scripted.New(calls(search("holiday")), says(goodAnswer)))
 	begun, _, err := h.store.StartRun(t.Context(), chat.LocalUser, asks("How many days of holiday are there?"),
 		h.runs.newLease())
 	if err != nil {
@@ -462,12 +462,12 @@ func TestUnstartedRunIsNotChanged(t *testing.T) {
 	}
 	ctx, c := run.NewControl(t.Context(), chat.LocalUser)
 	defer c.Close()
-	c.LeaveAtOnce()
+	c.HandOverNow()
 	h.runs.engine.NewRunner(begun, h.runs.engine.DefaultTools(), c).Execute(ctx, nil, nil)
 	if log := h.log(begun.ID); len(log) != 0 {
 		t.Errorf("log = %s, want none", dump(log))
 	}
-	h.works(two)
+	h.runServers(two)
 	got := h.wait(begun.ID)
 	if got.log[0].Kind() != chat.KindRunStarted || got.answer().Markdown != goodAnswer {
 		t.Errorf("log:%s", dump(got.log))
@@ -480,14 +480,14 @@ const quotesOnly = "Without a language model I can't put it in other words, only
 
 func TestOfflineFollowUpRepeatsQuotes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	session := readBefore(h)
 	const quote = "Every employee is entitled to 28 days of paid holiday a year, including public holidays."
 	for _, message := range []string{
 		"Explain that in simple terms", "shorter please", "as a list", "say that in German", "why?",
 		"what do you mean by that?", "Shorten your last answer",
 	} {
-		h.hire(offline.New(nil))
+		h.startAgent(offline.New(nil))
 		req := asks(message)
 		req.SessionID = session
 		got := h.answer(req)
@@ -501,7 +501,7 @@ func TestOfflineFollowUpRepeatsQuotes(t *testing.T) {
 			t.Errorf("%s: %q were called, want none", message, tools)
 		}
 	}
-	h.hire(offline.New(nil))
+	h.startAgent(offline.New(nil))
 	for _, message := range []string{"shorter please", "why?"} {
 		if a := h.answer(asks(message)).answer(); strings.Contains(a.Markdown, quotesOnly) {
 			t.Errorf("%s, as a first question: %q, want no %q in it", message, a.Markdown, quotesOnly)
@@ -529,10 +529,10 @@ func TestModelReusesLastAnswerWithoutSearch(t *testing.T) {
 			[]scripted.Reply{says(english.Refusal), calls(search("paid holiday")), says(goodAnswer)}, goodAnswer,
 			[]string{"search_documents"}},
 	} {
-		h := newHouse(t, scripted.New())
+		h := newHarness(t, scripted.New())
 		session := readBefore(h)
 		model := scripted.New(tt.replies...)
-		h.hire(model)
+		h.startAgent(model)
 		req := asks(tt.message)
 		req.SessionID = session
 		got := h.answer(req)

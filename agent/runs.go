@@ -68,7 +68,7 @@ type Runs struct {
 	slots    map[string]int          // number of active and begun runs, by user
 	deferred map[string][]string     // sessions whose queued question exceeds a limit of the user, by user
 	stopping bool
-	stopped  chan struct{} // closed when stopping is set: cancels besideRuns
+	stopped  chan struct{} // closed when stopping is set: cancels runWithSlot
 	look     chan struct{} // buffer of one signal: a new command or a free run
 }
 
@@ -350,7 +350,7 @@ func (r *Runs) Gather(ctx context.Context, user string, req chat.RunRequest, mos
 		return run.Gathered{}, err
 	}
 	var found run.Gathered
-	err = r.besideRuns(ctx, user, func(ctx context.Context) (_ chat.Spent, err error) {
+	err = r.runWithSlot(ctx, user, func(ctx context.Context) (_ chat.Spent, err error) {
 		found, err = r.engine.Gather(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, set, most)
 		return found.Spent, err
 	})
@@ -363,16 +363,16 @@ func (r *Runs) CheckResults(
 	ctx context.Context, user, question string, found []corpus.Result,
 ) (checked run.CheckedResults, err error) {
 	req := chat.RunRequest{Message: question}
-	err = r.besideRuns(ctx, user, func(ctx context.Context) (_ chat.Spent, err error) {
+	err = r.runWithSlot(ctx, user, func(ctx context.Context) (_ chat.Spent, err error) {
 		checked, err = r.engine.CheckResults(ctx, chat.Run{ID: chat.NewID(), User: user, Request: req}, found)
 		return checked.Spent, err
 	})
 	return checked, err
 }
 
-// besideRuns executes work that calls models outside of a run. It holds a slot, returns an error if the user has no
+// runWithSlot executes work that calls models outside of a run. It holds a slot, returns an error if the user has no
 // tokens left, and cancels the work when the server stops.
-func (r *Runs) besideRuns(
+func (r *Runs) runWithSlot(
 	ctx context.Context, user string, work func(context.Context) (chat.Spent, error),
 ) error {
 	if err := r.cfg.Store.CheckQuota(ctx, user, chat.ResourceTokens); err != nil {

@@ -52,8 +52,8 @@ func (e *embeddingServer) EmbedQuery(ctx context.Context, query string) ([]float
 func TestSemanticSearchFallsBackToLexicalOnTimeout(t *testing.T) {
 	t.Parallel()
 	server := &embeddingServer{}
-	h := &house{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true, embeds: server}
-	h.furnish()
+	h := &harness{tb: t, path: filepath.Join(t.TempDir(), "footnote.db"), semantic: true, embeds: server}
+	h.openPrepared()
 	req := asks("What is the condition of the roof?")
 	req.Config.EnabledTools = []string{"semantic_search", "retrieve_documentation", "read_document"}
 	find := call("semantic_search", `{"query":"roof condition"}`)
@@ -70,12 +70,12 @@ func TestSemanticSearchFallsBackToLexicalOnTimeout(t *testing.T) {
 				c.name, s.Status, s.ToolOutput, chat.StatusComplete)
 		}
 	}
-	h.hire(offline.New(nil))
+	h.startAgent(offline.New(nil))
 	req.Config.EnabledTools = []string{"semantic_search", "read_document"}
 	if got := h.answer(req).answer(); !strings.Contains(got.Markdown, "poor condition") {
 		t.Errorf("the offline answer while the server is down: %s, want %q in it", got.Markdown, "poor condition")
 	}
-	h.hire(scripted.New(calls(find), says(english.Refusal), calls(find), says(english.Refusal)),
+	h.startAgent(scripted.New(calls(find), says(english.Refusal), calls(find), says(english.Refusal)),
 		func(c *Config) {
 			c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}}
 		})
@@ -91,7 +91,7 @@ func TestSemanticSearchFallsBackToLexicalOnTimeout(t *testing.T) {
 
 func TestSimilarityIsEqualAcrossSearches(t *testing.T) {
 	t.Parallel()
-	h := newSemanticHouse(t, scripted.New())
+	h := newSemanticHarness(t, scripted.New())
 	similar := func(rerank bool, name, args string) map[string]float64 {
 		req := asks("What is the condition of the roof?")
 		req.Config.EnabledTools, req.Config.RerankResults = []string{
@@ -140,7 +140,7 @@ func TestSimilarityIsEqualAcrossSearches(t *testing.T) {
 
 func TestSearchFiltersByDateAndProperties(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	h.add(
 		"Valuation.md",
 		"---\ndate: 2024-03-01\nauthor: Ada Brown\ntags: [roof, value]\n---\n# Valuation\n\nThe house is worth "+
@@ -257,7 +257,7 @@ func onTheWeb(text string) chat.RunRequest {
 func TestWebPageIsCitedLikeDocument(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(
+	h := newHarness(
 		t, scripted.New(calls(call("web_search", `{"query":"how long does a slate roof last"}`)),
 			says("A slate roof lasts for about a hundred years [1].")), in.withWeb(false),
 	)
@@ -296,7 +296,7 @@ func TestWebPageIsCitedLikeDocument(t *testing.T) {
 
 func TestWebSearchNeedsProvider(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	_, _, err := h.runs.Start(t.Context(), chat.LocalUser, onTheWeb("x"))
 	if err == nil || chat.CodeOf(err) != chat.CodeInvalid ||
 		!strings.Contains(chat.MessageOf(err).String(), "no web search provider is set up") {
@@ -311,7 +311,7 @@ func TestWebSearchNeedsProvider(t *testing.T) {
 func TestPromptInjectionInPageHasNoEffect(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(
+	h := newHarness(t, scripted.New(
 		calls(call("web_search", `{"query":"slate roof"}`)),
 		calls(call("open_document", `{"citation_number":1,"reason":"the page says so"}`),
 			call("delete_everything", `{}`), call("web_search", `{"query":"http://169.254.169.254/"}`)),
@@ -341,15 +341,15 @@ func TestResumedRunKeepsPages(t *testing.T) {
 	in := newInternet(t)
 	slow := says("Not heard.")
 	slow.Delay = time.Minute
-	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate roof"}`)), slow), in.withWeb(false))
+	h := newHarness(t, scripted.New(calls(call("web_search", `{"query":"slate roof"}`)), slow), in.withWeb(false))
 	run := h.ask(onTheWeb("How long does a slate roof last, says the web?"))
 	h.follow(run.ID, func(p chat.Payload) bool {
 		s, ok := p.(chat.Step)
 		return ok && s.ToolName == "web_search" && s.Status == chat.StatusComplete
 	})
-	h.die(run.ID)
-	h.hire(scripted.New(says("A slate roof lasts for about a hundred years [1].")), in.withWeb(false))
-	a := h.carriedOn(run.ID).answer()
+	h.loseRun(run.ID)
+	h.startAgent(scripted.New(says("A slate roof lasts for about a hundred years [1].")), in.withWeb(false))
+	a := h.takeOverRun(run.ID).answer()
 	if len(a.Citations) != 1 || a.Citations[0].SourceURL != in.URL+"/slate" {
 		t.Errorf("citations = %+v, want one of %s/slate", a.Citations, in.URL)
 	}
@@ -368,8 +368,8 @@ func isWaiting(p chat.Payload) bool {
 	return ok && s.ToolName == "web_search" && s.Status == chat.StatusPending
 }
 
-// waits asks a question whose search needs approval, and returns the run and the waiting step.
-func (h *house) waits() (chat.Run, string) {
+// askForApproval asks a question whose search needs approval, and returns the run and the waiting step.
+func (h *harness) askForApproval() (chat.Run, string) {
 	h.Helper()
 	run := h.ask(onTheWeb("How long does a slate roof last?"))
 	for _, p := range h.follow(run.ID, isWaiting) {
@@ -385,8 +385,8 @@ func webCall() scripted.Reply { return calls(call("web_search", `{"query":"slate
 func TestCallWaitsForApproval(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(true))
-	run, id := h.waits()
+	h := newHarness(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(true))
+	run, id := h.askForApproval()
 	if in.searches.Load() != 0 {
 		t.Error("call ran before its approval")
 	}
@@ -432,8 +432,8 @@ func TestEditedInputIsExecutedAndSentToModel(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
 	model := scripted.New(webCall(), says(slateAnswer))
-	h := newHouse(t, model, in.withWeb(true))
-	run, id := h.waits()
+	h := newHarness(t, model, in.withWeb(true))
+	run, id := h.askForApproval()
 	if err := h.runs.Approve(t.Context(), chat.Local, run.ID, id,
 		json.RawMessage(`{"query":"slate roof Wales","max_results":1}`)); err != nil {
 		t.Fatal(err)
@@ -454,8 +454,8 @@ func TestEditedInputIsExecutedAndSentToModel(t *testing.T) {
 func TestDeniedCallIsObservation(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate"}`), search("holiday")), says(goodAnswer)),
-		in.withWeb(true))
+	model := scripted.New(calls(call("web_search", `{"query":"slate"}`), search("holiday")), says(goodAnswer))
+	h := newHarness(t, model, in.withWeb(true))
 	run := h.ask(onTheWeb("How many days of holiday are there?"))
 	var id string
 	for _, p := range h.follow(run.ID, isWaiting) {
@@ -480,8 +480,8 @@ func TestDeniedCallIsObservation(t *testing.T) {
 func TestUndecidedCallEndsWithRun(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(webCall(), says("I could not look.")), in.withWeb(true))
-	run, id := h.waits()
+	h := newHarness(t, scripted.New(webCall(), says("I could not look.")), in.withWeb(true))
+	run, id := h.askForApproval()
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func TestUndecidedCallEndsWithRun(t *testing.T) {
 	if s := got.step("web_search"); s.Status != chat.StatusCancelled || got.done().Status != chat.RunCancelled {
 		t.Errorf("step = %+v, want Status %v", s, chat.StatusCancelled)
 	}
-	h.hire(scripted.New(webCall(), says("I could not look.")), in.withWeb(true),
+	h.startAgent(scripted.New(webCall(), says("I could not look.")), in.withWeb(true),
 		func(c *Config) { c.Budget.Seconds = 1 })
 	got = h.answer(onTheWeb("How long does a slate roof last?"))
 	if s := got.step("web_search"); s.Status != chat.StatusSkipped ||
@@ -508,15 +508,15 @@ func TestUndecidedCallEndsWithRun(t *testing.T) {
 func TestWaitingCallSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(calls(call("web_search", `{"query":"slate roof"}`), search("holiday"))),
+	h := newHarness(t, scripted.New(calls(call("web_search", `{"query":"slate roof"}`), search("holiday"))),
 		in.withWeb(true))
-	run, id := h.waits()
+	run, id := h.askForApproval()
 	h.follow(run.ID, func(p chat.Payload) bool {
 		s, ok := p.(chat.Step)
 		return ok && s.ToolName == "search_documents" && s.Status == chat.StatusComplete
 	})
-	h.die(run.ID)
-	h.hire(scripted.New(says(goodAnswer)), in.withWeb(true))
+	h.loseRun(run.ID)
+	h.startAgent(scripted.New(says(goodAnswer)), in.withWeb(true))
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { h.runs.KeepLeases(ctx) })
@@ -547,8 +547,8 @@ func TestWaitingCallSurvivesRestart(t *testing.T) {
 func TestInvalidEditedInputNamesFieldAndRange(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(true))
-	run, id := h.waits()
+	h := newHarness(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(true))
+	run, id := h.askForApproval()
 	for input, want := range map[string]string{
 		`{"query":"slate roof","max_results":99}`: "web_search does not take this input: “max_results” must be a " +
 			"whole number from 1 to 10.",
@@ -574,7 +574,7 @@ func TestInvalidEditedInputNamesFieldAndRange(t *testing.T) {
 func TestCapturedPagesAreDeletedWithConversation(t *testing.T) {
 	t.Parallel()
 	in := newInternet(t)
-	h := newHouse(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(false))
+	h := newHarness(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(false))
 	run := h.ask(onTheWeb("How long does a slate roof last?"))
 	cite := h.wait(run.ID).answer().Citations[0]
 	purge := func() {

@@ -21,7 +21,7 @@ import (
 )
 
 // begin starts a run of a user.
-func (h *house) begin(user, session string) (chat.Run, error) {
+func (h *harness) begin(user, session string) (chat.Run, error) {
 	h.Helper()
 	run, _, err := h.runs.Start(h.Context(), user, chat.RunRequest{
 		SessionID: session, Message: "How many days of holiday are there?",
@@ -30,7 +30,7 @@ func (h *house) begin(user, session string) (chat.Run, error) {
 }
 
 // ended waits for the end of a user's run.
-func (h *house) ended(user, runID string) chat.Run {
+func (h *harness) ended(user, runID string) chat.Run {
 	h.Helper()
 	scope := chat.Scope{User: user}
 	wake, stop := h.feed.Watch(runID)
@@ -48,8 +48,8 @@ func (h *house) ended(user, runID string) chat.Run {
 	}
 }
 
-// comes polls until a condition holds.
-func (h *house) comes(what string, ok func() bool) {
+// waitUntil polls until a condition holds.
+func (h *harness) waitUntil(what string, ok func() bool) {
 	h.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -66,9 +66,9 @@ func (h *house) comes(what string, ok func() bool) {
 func TestUserLimitLeavesSlotsToOthers(t *testing.T) {
 	t.Parallel()
 	shared := true
-	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns, c.Shared = 4, func() bool { return shared } })
-	h.lend("anna", "handbook.md", runtest.Handbook, "holiday")
-	h.lend("bert", "handbook.md", runtest.Handbook, "holiday")
+	h := newHarness(t, hanging{}, func(c *Config) { c.MaxRuns, c.Shared = 4, func() bool { return shared } })
+	h.addForUser("anna", "handbook.md", runtest.Handbook, "holiday")
+	h.addForUser("bert", "handbook.md", runtest.Handbook, "holiday")
 	for i := range 2 {
 		if _, err := h.begin("anna", ""); err != nil {
 			t.Fatalf("anna's question %d: %v, want no error", i+1, err)
@@ -94,7 +94,7 @@ func TestUserLimitLeavesSlotsToOthers(t *testing.T) {
 
 func TestSlotsAreReleased(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns, c.Shared = 2, func() bool { return true } })
+	h := newHarness(t, hanging{}, func(c *Config) { c.MaxRuns, c.Shared = 2, func() bool { return true } })
 	for range 3 {
 		run, err := h.begin("anna", "s")
 		if err != nil {
@@ -105,7 +105,7 @@ func TestSlotsAreReleased(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.ended("anna", run.ID)
-		h.rests(h.runs)
+		h.waitIdle(h.runs)
 	}
 	h.runs.mu.Lock()
 	defer h.runs.mu.Unlock()
@@ -117,30 +117,30 @@ func TestSlotsAreReleased(t *testing.T) {
 func TestBackgroundWorkYieldsToRuns(t *testing.T) {
 	t.Parallel()
 	var held atomic.Int64
-	h := newHouse(t, hanging{}, func(c *Config) {
+	h := newHarness(t, hanging{}, func(c *Config) {
 		c.GiveWay = func() (release func()) {
 			held.Add(1)
 			return func() { held.Add(-1) }
 		}
 	})
-	h.lend("anna", "handbook.md", runtest.Handbook, "holiday")
+	h.addForUser("anna", "handbook.md", runtest.Handbook, "holiday")
 	for i := range 2 {
 		run, err := h.begin("anna", "s")
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.comes("other work waits for run "+strconv.Itoa(i+1), func() bool { return held.Load() == 1 })
+		h.waitUntil("other work waits for run "+strconv.Itoa(i+1), func() bool { return held.Load() == 1 })
 		if err := h.runs.Cancel(t.Context(), chat.Scope{User: "anna"}, run.ID); err != nil {
 			t.Fatal(err)
 		}
 		h.ended("anna", run.ID)
-		h.comes("other work goes on", func() bool { return held.Load() == 0 })
+		h.waitUntil("other work goes on", func() bool { return held.Load() == 0 })
 	}
 }
 
 func TestIdempotentRepeatNeedsNoSlot(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
+	h := newHarness(t, hanging{}, func(c *Config) { c.MaxRuns = 1 })
 	req := chat.RunRequest{Message: "How many days of holiday are there?", IdempotencyKey: "key"}
 	first := h.ask(req)
 	again, fresh, err := h.runs.Start(t.Context(), chat.LocalUser, req)
@@ -151,9 +151,9 @@ func TestIdempotentRepeatNeedsNoSlot(t *testing.T) {
 
 func TestQueuedQuestionWaitsForConcurrencyLimit(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{})
+	h := newHarness(t, hanging{})
 	h.store.SetLimits(chat.Limits{chat.RunsAtOnce: 1})
-	h.lend("anna", "handbook.md", runtest.Handbook, "holiday")
+	h.addForUser("anna", "handbook.md", runtest.Handbook, "holiday")
 	anna := chat.Scope{User: "anna"}
 	cancel := func(run chat.Run) {
 		t.Helper()
@@ -167,7 +167,7 @@ func TestQueuedQuestionWaitsForConcurrencyLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel(run)
-	h.rests(h.runs) // after the second run the queued question is active
+	h.waitIdle(h.runs) // after the second run the queued question is active
 	if run, err = h.begin("anna", "a"); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestQueuedQuestionWaitsForConcurrencyLimit(t *testing.T) {
 	}
 	cancel(run)
 	var runs []chat.Run
-	h.comes("the question that waited is asked", func() bool {
+	h.waitUntil("the question that waited is asked", func() bool {
 		runs, err = h.store.Runs(t.Context(), anna, "b")
 		return err != nil || len(runs) == 2
 	})
@@ -195,9 +195,9 @@ func TestQueuedQuestionWaitsForConcurrencyLimit(t *testing.T) {
 
 func TestQueuedQuestionBeyondDailyLimitIsReported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, hanging{})
+	h := newHarness(t, hanging{})
 	h.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 1})
-	h.lend("anna", "handbook.md", runtest.Handbook, "holiday")
+	h.addForUser("anna", "handbook.md", runtest.Handbook, "holiday")
 	anna := chat.Scope{User: "anna"}
 	run, err := h.begin("anna", "s")
 	if err != nil {
@@ -209,7 +209,7 @@ func TestQueuedQuestionBeyondDailyLimitIsReported(t *testing.T) {
 	if err := h.runs.Cancel(t.Context(), anna, run.ID); err != nil {
 		t.Fatal(err)
 	}
-	h.comes("the waiting question says why it waits", func() bool {
+	h.waitUntil("the waiting question says why it waits", func() bool {
 		list, err := h.store.Queue(t.Context(), anna, "s")
 		return err != nil || len(list) == 1 && strings.Contains(list[0].Problem.String(), "1 question in 24 hours")
 	})
@@ -217,7 +217,7 @@ func TestQueuedQuestionBeyondDailyLimitIsReported(t *testing.T) {
 
 func TestAnswerTokensCountTowardsUserQuota(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply {
+	h := newHarness(t, scripted.NewScript(func(scripted.Request) scripted.Reply {
 		return scripted.Reply{Text: english.Refusal, Usage: &llm.Usage{In: 60, Out: 50}}
 	}))
 	h.store.SetLimits(chat.Limits{chat.TokensPerDay: 100})
@@ -226,7 +226,7 @@ func TestAnswerTokensCountTowardsUserQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.ended("anna", run.ID)
-	h.rests(h.runs)
+	h.waitIdle(h.runs)
 	if err := h.store.CheckQuota(context.WithoutCancel(t.Context()), "anna", chat.ResourceTokens); err == nil {
 		t.Error("there is room for more tokens, want none")
 	}
@@ -238,8 +238,8 @@ func TestAnswerTokensCountTowardsUserQuota(t *testing.T) {
 	}
 }
 
-// lend adds a document of another user and returns its id and that of its first passage.
-func (h *house) lend(user, name, body, words string) (id, passage string) {
+// addForUser adds a document of another user and returns its id and that of its first passage.
+func (h *harness) addForUser(user, name, body, words string) (id, passage string) {
 	h.Helper()
 	ctx, stop := context.WithCancel(h.Context())
 	var wg sync.WaitGroup
@@ -268,9 +268,9 @@ func (h *house) lend(user, name, body, words string) (id, passage string) {
 // A request for another user's document gets the same response as for one that never existed.
 func TestDocumentOfOtherUserIsNotFound(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
-	id, passage := h.lend("ben", "Quokka.md", "# Quokka ledger\n\nThe quokka account holds 977 marsupial coins.\n",
-		"quokka account")
+	h := newHarness(t, scripted.New())
+	id, passage := h.addForUser("ben", "Quokka.md",
+		"# Quokka ledger\n\nThe quokka account holds 977 marsupial coins.\n", "quokka account")
 	foreign := strings.NewReplacer("ID", id, "PASSAGE", passage, "FILE", "Quokka.md", "TITLE", "Quokka ledger",
 		"WORD", "quokka")
 	unknown := strings.NewReplacer("ID", chat.NewID(), "PASSAGE", strings.Repeat("x", len(passage)), "FILE",
@@ -371,7 +371,7 @@ func unplanned(req chat.RunRequest) chat.RunRequest {
 
 func TestEveryReactAndStrategyToolShowsResult(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	all := []string{"retrieve", "retrieve_more", "lookup", "summarize", "semantic_search", "hybrid_search", "finish"}
 	found := call("retrieve", `{"query":"roof"}`)
 	for _, tt := range []struct {
@@ -427,7 +427,7 @@ func TestRetrieveMoreContinuesSearch(t *testing.T) {
 		calls(call("retrieve_more", `{"top_k":1}`)),
 		says("The roof was last renewed in 1987 by Harper & Sons [1][2][3]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(react("What about the roof, holiday and sickness?"))
 	seen := map[string]bool{}
 	for i, s := range got.ended()[1:5] {
@@ -462,7 +462,7 @@ func TestFinishEndsRunWithAnswer(t *testing.T) {
 			},
 		},
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(react("How many days of holiday are there?"))
 	a := got.answer()
 	if want := "There are 28 days of paid holiday a year [1]."; a.Markdown != want || got.text() != want ||
@@ -501,7 +501,7 @@ func TestFinishAnswerIsChecked(t *testing.T) {
 	} {
 		model := scripted.New(append([]scripted.Reply{calls(call("retrieve", `{"query":"paid holiday"}`))},
 			tt.last...)...)
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		got := h.answer(react("How many days of holiday are there?"))
 		if a := got.answer(); a.Markdown != tt.want || got.text() != tt.want {
 			t.Errorf("%s: answer = %q, shown %q; want %q and %q", tt.name, a.Markdown, got.text(), tt.want, tt.want)
@@ -511,7 +511,7 @@ func TestFinishAnswerIsChecked(t *testing.T) {
 
 func TestUnreachedThresholdReportsBestScore(t *testing.T) {
 	t.Parallel()
-	h := newSemanticHouse(t, scripted.New())
+	h := newSemanticHarness(t, scripted.New())
 	req := asks("What about slates?")
 	req.Toolset = "strategy"
 	steps := h.used(req, call("semantic_search", `{"query":"slates missing on the north slope","min_score":0.99}`),
@@ -529,7 +529,7 @@ func TestGenerateAnswerForcesAnswerNextTurn(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(calls(call("generate_answer", `{}`)), calls(search("paid holiday")),
 		calls(call("generate_answer", `{}`)), says(goodAnswer))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	req := asks("How many days of holiday are there?")
 	req.Config.EnabledTools = []string{"search_documents", "generate_answer"}
 	got := h.answer(req)
@@ -564,7 +564,7 @@ func TestSummarizeUsesModel(t *testing.T) {
 			calls(call("retrieve", `{"query":"paid holiday"}`)),
 			calls(call("summarize", `{"texts":["[1]"],"focus":"holiday"}`)), tt.reply, says(goodAnswer),
 		)
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		off := new(bool)
 		got := h.answer(chat.RunRequest{
 			Message: "How many days of holiday are there?", Toolset: "react",
@@ -592,7 +592,7 @@ func TestToolLimitBoundsModelSummary(t *testing.T) {
 	t.Parallel()
 	slow := says("A summary that comes too late.")
 	slow.Delay = 2 * time.Second
-	h := newHouse(t, scripted.New(
+	h := newHarness(t, scripted.New(
 		calls(call("summarize", `{"texts":["The boiler was installed in March 2016 by the owner."]}`)), slow,
 		says(goodAnswer), says(goodAnswer),
 	), func(c *Config) { c.ToolTimeout = time.Second })
@@ -607,7 +607,7 @@ func TestToolLimitBoundsModelSummary(t *testing.T) {
 
 func TestModelSummaryHasNoCompletenessNote(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(
+	h := newHarness(t, scripted.New(
 		calls(call("summarize", `{"texts":["Yes."]}`)), says("An assent."), says(goodAnswer), says(goodAnswer),
 	))
 	req := asks("What about the boiler?")
@@ -625,7 +625,7 @@ func TestSummarizeSelectsSentencesWithoutModel(t *testing.T) {
 		`"Yes."`: `"summary":"Yes.","notes":["The texts are so short that this is all of them.",` +
 			`"The model did not answer: these are key sentences, word for word."]`,
 	} {
-		h := newHouse(t, scripted.New(
+		h := newHarness(t, scripted.New(
 			calls(call("summarize", `{"texts":[`+texts+`]}`)), fails(llm.KindServer), says(goodAnswer),
 			says(goodAnswer),
 		))

@@ -26,7 +26,7 @@ func small(c *Config) {
 func TestSmallModelGetsOneShortRequest(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer))
-	h := newHouse(t, model, small)
+	h := newHarness(t, model, small)
 	long := strings.Repeat("The guests of the house are asked to take part in the cleaning of the hall. ", 12)
 	for i := range 8 {
 		h.add(fmt.Sprintf("leave-%d.md", i), fmt.Sprintf(
@@ -80,7 +80,7 @@ func TestSmallModelGetsQuotesOfRules(t *testing.T) {
 		}
 	}}
 	model := scripted.New(says("Offices grant days of holiday [1]."))
-	h := newHouse(t, model, small, func(c *Config) { c.Fallback = rules })
+	h := newHarness(t, model, small, func(c *Config) { c.Fallback = rules })
 	long := strings.Repeat("The guests of the house are asked to take part in the cleaning of the hall. ", 12)
 	for i := range 6 {
 		h.add(fmt.Sprintf("leave-%d.md", i), fmt.Sprintf(
@@ -101,7 +101,7 @@ func TestSmallModelGetsQuotesOfRules(t *testing.T) {
 func TestSmallModelPromptPrefixIsConstant(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer), says(goodAnswer))
-	h := newHouse(t, model, small)
+	h := newHarness(t, model, small)
 	h.answer(asks("How many days of paid holiday does an employee get?"))
 	h.add("more.md", "# More\n\nMore of it.")
 	h.answer(asks("What is paid holiday for an employee?"))
@@ -127,7 +127,7 @@ func TestSmallModelPlansAndJudgesOnlyOnRequest(t *testing.T) {
 				replies = []scripted.Reply{plan, says(goodAnswer), judged}
 			}
 			model := scripted.New(replies...)
-			h := newHouse(t, model, small)
+			h := newHarness(t, model, small)
 			h.answer(chat.RunRequest{
 				Message: "How many days of holiday are there, and how long is the notice?", Toolset: "strategy",
 				Config: chat.RunConfig{EnableQueryDecomposition: tt.asked, EnableSelfEvaluation: tt.asked},
@@ -143,7 +143,7 @@ func TestSmallModelPlansAndJudgesOnlyOnRequest(t *testing.T) {
 func TestSmallModelGetsPassagesForListQuestion(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(goodAnswer))
-	h := newHouse(t, model, small)
+	h := newHarness(t, model, small)
 	h.answer(asks("What documents grant paid holiday to an employee?"))
 	last := model.Requests()[0].Messages[1].Text
 	if !strings.Contains(last, "[1] Staff handbook, Staff handbook › Leave: ") ||
@@ -160,7 +160,7 @@ func TestSmallModelFootnotesAreReplaced(t *testing.T) {
 		"Every employee is entitled to 28 days of paid holiday a year.",
 	} {
 		model := scripted.New(says(said))
-		a := newHouse(t, model, small).answer(asks("How many days of paid holiday does an employee get?")).answer()
+		a := newHarness(t, model, small).answer(asks("How many days of paid holiday does an employee get?")).answer()
 		if len(a.Citations) != 1 || !strings.Contains(a.Citations[0].Quote, "28 days") || len(model.Requests()) != 1 {
 			t.Errorf("%q has the citations %+v after %d requests; want one with its words after 1", said, a.Citations,
 				len(model.Requests()))
@@ -173,13 +173,13 @@ func TestRepeatedQuestionIsNotAnswer(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"[1]", "[1] [2]", "How many days of paid holiday does an employee get [1]?"} {
 		model := scripted.New(says(said), says(goodAnswer))
-		a := newHouse(t, model, small).answer(asks("How many days of paid holiday does an employee get?")).answer()
+		a := newHarness(t, model, small).answer(asks("How many days of paid holiday does an employee get?")).answer()
 		if a.Markdown != goodAnswer {
 			t.Errorf("after %q the answer is %q, want %q", said, a.Markdown, goodAnswer)
 		}
 	}
 	const yes = "The roof covering is in poor condition [1]."
-	h := newHouse(t, scripted.New(says(yes)), small)
+	h := newHarness(t, scripted.New(says(yes)), small)
 	if a := h.answer(asks("Is the roof covering in poor condition?")).answer(); a.Markdown != yes {
 		t.Errorf("the question as a statement became %q, want %q", a.Markdown, yes)
 	}
@@ -189,7 +189,7 @@ func TestRepeatedQuestionIsNotAnswer(t *testing.T) {
 func TestQuotesReplaceWithheldAnswer(t *testing.T) {
 	t.Parallel()
 	const lie = "The canteen serves lobster to every dragon [1]."
-	h := newHouse(t, scripted.New(calls(search("paid holiday")), says(lie), says(lie)), func(c *Config) {
+	h := newHarness(t, scripted.New(calls(search("paid holiday")), says(lie), says(lie)), func(c *Config) {
 		c.Fallback = offline.New(nil)
 	})
 	got := h.answer(asks("How many days of paid holiday does an employee get?"))
@@ -204,7 +204,7 @@ func TestQuotesReplaceWithheldAnswer(t *testing.T) {
 func TestRefusalWithoutSearchTriggersRuleSearch(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal), says(goodAnswer))
-	a := newHouse(t, model).answer(asks("How many days of paid holiday does an employee get?")).answer()
+	a := newHarness(t, model).answer(asks("How many days of paid holiday does an employee get?")).answer()
 	if a.Markdown != goodAnswer || len(a.Citations) != 1 {
 		t.Errorf("answer %+v, want %q", a, goodAnswer)
 	}
@@ -219,7 +219,7 @@ func TestRepetitionTruncatesReply(t *testing.T) {
 		"a line":     goodAnswer + strings.Repeat("\n"+again, 9),
 		"in turns":   strings.Repeat(goodAnswer+" "+again+" ", 9),
 	} {
-		h := newHouse(t, scripted.New(calls(search("paid holiday")), says(reply)))
+		h := newHarness(t, scripted.New(calls(search("paid holiday")), says(reply)))
 		a := h.answer(asks("How many days of paid holiday does an employee get?")).answer()
 		if n := strings.Count(a.Markdown, "Unused days"); n < 1 || n > 2 || !strings.HasPrefix(a.Markdown, goodAnswer) {
 			t.Errorf("%s: the answer is %q; want no sentence again and again", name, a.Markdown)
@@ -231,7 +231,7 @@ func TestRepetitionTruncatesReply(t *testing.T) {
 func TestRuleSelectionRetryIncludesError(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal), calls(search("paid holiday")), says(goodAnswer))
-	newHouse(t, model).answer(asks("What does Survey.md say about paid holiday?")).answer()
+	newHarness(t, model).answer(asks("What does Survey.md say about paid holiday?")).answer()
 	seen := model.Requests()
 	if last := seen[1].Messages[len(seen[1].Messages)-1]; len(seen) != 3 || !last.Aside {
 		t.Errorf("the second of %d requests ends with %+v; want a word on the first", len(seen), last)
@@ -241,7 +241,7 @@ func TestRuleSelectionRetryIncludesError(t *testing.T) {
 // A small model overlooks facts in its passages: its refusal is replaced by quotes.
 func TestQuotesReplaceRefusalOfSmallModel(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New(says(english.Refusal)), small, withFallback)
+	h := newHarness(t, scripted.New(says(english.Refusal)), small, withFallback)
 	a := h.answer(asks("How many days of paid holiday does an employee get?")).answer()
 	if len(a.Citations) == 0 || !strings.Contains(a.Citations[0].Quote, "28 days") {
 		t.Errorf("answer %+v; want a quote", a)
@@ -252,7 +252,7 @@ func TestQuotesReplaceRefusalOfSmallModel(t *testing.T) {
 func TestAnswerNowInterruptsReply(t *testing.T) {
 	t.Parallel()
 	searching := scripted.New(calls(search("paid holiday")))
-	h := newHouse(t, relay{func(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
+	h := newHarness(t, relay{func(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, error] {
 		if len(searching.Requests()) == 0 {
 			return searching.Stream(ctx, req)
 		}
@@ -280,7 +280,7 @@ func TestPromptPrefixIsConstantBeforeVariableParts(t *testing.T) {
 	t.Parallel()
 	looks := calls(search("paid holiday"))
 	model := scripted.New(looks, says(goodAnswer), looks, says(goodAnswer))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	h.answer(asks("How many days of paid holiday does an employee get?")).answer()
 	h.add("more.md", "# More\n\nMore of it.")
 	h.answer(asks("What does an employee get, in days of paid holiday?")).answer()
@@ -308,7 +308,7 @@ func TestUnparsableCallIsRetriedWithError(t *testing.T) {
 	t.Run("once", func(t *testing.T) {
 		t.Parallel()
 		model := scripted.New(bad, calls(search("holiday")), says(goodAnswer))
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		got := h.answer(asks("How many days of holiday are there?"))
 		if a := got.answer(); a.Markdown != goodAnswer {
 			t.Errorf("answer %q, want %q", a.Markdown, goodAnswer)
@@ -325,7 +325,7 @@ func TestUnparsableCallIsRetriedWithError(t *testing.T) {
 	t.Run("twice", func(t *testing.T) {
 		t.Parallel()
 		model := scripted.New(calls(search("holiday")), bad, bad, says(goodAnswer))
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		if a := h.answer(asks("How many days of holiday are there?")).answer(); a.Markdown != goodAnswer ||
 			len(a.Citations) != 1 {
 			t.Errorf("answer %+v; want Markdown %v and 1 citation", a, goodAnswer)
@@ -336,7 +336,7 @@ func TestUnparsableCallIsRetriedWithError(t *testing.T) {
 	})
 	t.Run("repeatedly", func(t *testing.T) {
 		t.Parallel()
-		h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return bad }), withFallback)
+		h := newHarness(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return bad }), withFallback)
 		got := h.answer(asks("How many days of paid holiday are there?"))
 		if a := got.answer(); !strings.Contains(a.Markdown, "28 days") {
 			t.Errorf("answer %q, want %q in it", a.Markdown, "28 days")
@@ -361,7 +361,7 @@ func TestDroppedPromptIsDetected(t *testing.T) {
 			t.Parallel()
 			reply := says("The wheel turns slowly.")
 			reply.Usage = &tt.usage
-			h := newHouse(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return reply }))
+			h := newHarness(t, scripted.NewScript(func(scripted.Request) scripted.Reply { return reply }))
 			got := h.answer(chat.RunRequest{Message: "How does the wheel turn?", ContextText: long})
 			got.answer()
 			n := 0
@@ -387,7 +387,7 @@ func TestLongHistoryIsShortenedOnce(t *testing.T) {
 		Err: &llm.Error{Kind: llm.KindTooLong, Message: "The conversation is too long for the model."},
 	}
 	model := scripted.New(calls(search("holiday")), calls(search("notice period")), long, says(goodAnswer))
-	h := newHouse(t, model, withFallback)
+	h := newHarness(t, model, withFallback)
 	got := h.answer(asks("How many days of paid holiday are there?"))
 	if a := got.answer(); a.Markdown != goodAnswer {
 		t.Errorf("answer %q, want %q", a.Markdown, goodAnswer)

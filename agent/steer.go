@@ -51,7 +51,7 @@ func (r *Runs) storeCommand(ctx context.Context, s chat.Scope, w chat.Command) e
 	if err := r.cfg.Store.AddCommand(ctx, s, w); err != nil {
 		return err
 	}
-	r.Look()
+	r.Poll()
 	return nil
 }
 
@@ -87,9 +87,9 @@ func applyCommand(c *run.Control, w chat.Command) bool {
 	return true
 }
 
-// Look makes the server poll for free runs and new commands. It does not block. The channel buffers one signal, so
+// Poll makes the server poll for free runs and new commands. It does not block. The channel buffers one signal, so
 // any number of calls cause one poll.
-func (r *Runs) Look() {
+func (r *Runs) Poll() {
 	select {
 	case r.look <- struct{}{}:
 	default: // a signal is pending

@@ -39,7 +39,7 @@ func (r *Runs) Stop(ctx context.Context) error {
 		case <-late.C:
 			r.mu.Lock()
 			for _, c := range r.active {
-				c.LeaveAtOnce()
+				c.HandOverNow()
 			}
 			r.mu.Unlock()
 		case <-ctx.Done():
@@ -53,6 +53,6 @@ func (r *Runs) dismissRun(c *run.Control) {
 	if r.cfg.Exclusive {
 		c.Interrupt()
 	} else {
-		c.Leave()
+		c.HandOver()
 	}
 }

@@ -69,7 +69,7 @@ func TestSentenceIsJudgedByItsFootnotes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, scripted.NewScript(func(r scripted.Request) scripted.Reply {
+			h := newHarness(t, scripted.NewScript(func(r scripted.Request) scripted.Reply {
 				for _, m := range r.Messages {
 					if found := roofPassage.FindStringSubmatch(m.Text); found != nil {
 						return says(strings.ReplaceAll(tt.says, "[1]", "["+found[1]+found[2]+"]"))
@@ -98,7 +98,7 @@ func TestAnswerMentioningOnlyDocumentsIsWithheld(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"The documents say so [1].", "Yes, according to the sources [1].", "Yes [1]."} {
 		model := scripted.New(calls(search("paid holiday entitlement")), says(said), says(said))
-		h := newHouse(t, model)
+		h := newHarness(t, model)
 		got := h.answer(asks("Are there 99 days of paid holiday?"))
 		if done := got.done(); done.Status != chat.RunCitationValidationFailed {
 			a := all[chat.Answer](got)
@@ -111,7 +111,7 @@ func TestAnswerMentioningOnlyDocumentsIsWithheld(t *testing.T) {
 // their thought.
 func TestOfflineCallHasThought(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	for _, asked := range []string{
 		"What is the condition of the roof?", "How many days of holiday are there, and when was the roof renewed?",
 		"What is 12 * 7?", "Which documents do I have?", "What does the moon cost?",
@@ -140,7 +140,7 @@ func TestOfflineCallHasThought(t *testing.T) {
 
 func TestFullSessionOffersNewOne(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil), func(c *Config) { c.MaxQuestions = 2 })
+	h := newHarness(t, offline.New(nil), func(c *Config) { c.MaxQuestions = 2 })
 	ask := func(req chat.RunRequest) (chat.Run, error) {
 		t.Helper()
 		run, _, err := h.runs.Start(t.Context(), chat.LocalUser, req)
@@ -238,7 +238,7 @@ func TestAnswerRepeatingMailGetsFootnote(t *testing.T) {
 		{"behind one", "Please clear the room by then [1]. " + sanding,
 			"Please clear the room by then [1]. " + strings.TrimSuffix(sanding, ".") + " [2].", []bool{false, true}},
 	} {
-		h := newHouse(t, repeats("parquet floor", tt.said))
+		h := newHarness(t, repeats("parquet floor", tt.said))
 		h.add("mail.md", mail)
 		got := h.answer(asks("When is the parquet floor sanded?"))
 		a := got.answer()
@@ -272,7 +272,7 @@ func TestAnswerGetsOnlySupportingFootnotes(t *testing.T) {
 		"a document not read":   "The roof was last renewed in 1987 by Harper & Sons.",
 		"no footnotes in a row": "Kind regards, Tom.",
 	} {
-		h := newHouse(t, repeats("parquet floor", "Please clear the room by then [1]. "+said))
+		h := newHarness(t, repeats("parquet floor", "Please clear the room by then [1]. "+said))
 		h.add("mail.md", mail)
 		a := h.answer(chat.RunRequest{Message: "When is the parquet floor sanded?", Config: chat.RunConfig{
 			RetrievalTopK: new(1),
@@ -281,7 +281,7 @@ func TestAnswerGetsOnlySupportingFootnotes(t *testing.T) {
 			t.Errorf("%s: got %q with %+v, want no added footnote", name, a.Markdown, a.Citations)
 		}
 	}
-	h := newHouse(t, repeats("parquet floor", sanding))
+	h := newHarness(t, repeats("parquet floor", sanding))
 	h.add("mail.md", mail)
 	a := h.answer(chat.RunRequest{Message: "When is the parquet floor sanded?", Config: chat.RunConfig{
 		RequireCitations: new(false),
@@ -298,7 +298,7 @@ func TestRunSearchesReadsAndAnswersWithFootnotes(t *testing.T) {
 		calls(call("read_document", `{"document_id":"Survey.md"}`)),
 		says("The roof covering is in poor condition [1]. It was last renewed in 1987 by Harper & Sons [99]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(asks("What is the condition of the roof?"))
 	a := got.answer()
 	if a.StopReason != chat.StopAnswered || len(a.Citations) != 1 {
@@ -360,7 +360,7 @@ func TestCitationPrecedesDeltaWithMarker(t *testing.T) {
 			Chunks: []string{"The slates are missing ", "[", "1", ", ", "2]", " and the wall is damp", "【", "3】", "."},
 		},
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(asks("What is wrong with the roof and the walls?"))
 	known := map[string]bool{}
 	for _, p := range got.log {
@@ -389,7 +389,7 @@ func TestParallelCallsShareStep(t *testing.T) {
 		calls(call("search_documents", `{"query":"holiday"}`), call("search_documents", `{"query":"roof"}`)),
 		says("Employees have 28 days of paid holiday a year [1]. The roof is in poor condition [2]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(asks("Compare holidays and roofs"))
 	parent := got.step("parallel")
 	if parent.Message != "2 searches in parallel" || parent.Status != chat.StatusComplete {
@@ -417,7 +417,7 @@ func TestTextBeforeCallIsThought(t *testing.T) {
 		},
 		says("There are 28 days of paid holiday a year [1]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(asks("How many days of holiday are there?"))
 	resets := all[chat.AnswerReset](got)
 	if len(resets) != 1 || resets[0].CallID != got.step("search_documents").CallID {
@@ -431,7 +431,7 @@ func TestTextBeforeCallIsThought(t *testing.T) {
 
 func TestOfflineModelUsesSameTools(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	got := h.answer(asks("How many days of paid holiday does an employee get?"))
 	a := got.answer()
 	if len(a.Citations) == 0 || !strings.Contains(a.Markdown, "28 days") || len(a.Unsupported) > 0 {
@@ -461,7 +461,7 @@ func TestFollowUpIncludesConversation(t *testing.T) {
 		}
 		return says("The roof was last renewed in 1987 by Harper & Sons [1].")
 	})
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	first := h.ask(asks("When was the roof renewed?"))
 	h.wait(first.ID).answer()
 	h.answer(chat.RunRequest{SessionID: first.SessionID, Message: "And who did it?"}).answer()
@@ -480,7 +480,7 @@ func TestFollowUpIncludesConversation(t *testing.T) {
 func TestClientHistoryPrecedesQuestion(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says("The roof was last renewed in 1987."))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	req := asks("And when was that?")
 	req.History = [][2]string{{"Who renewed the roof?", "Harper & Sons did."}}
 	h.answer(req)
@@ -502,7 +502,7 @@ func TestDocumentCannotGiveInstructions(t *testing.T) {
 		calls(call("read_document", `{"doc_id":"Handbook.md","focus_query":"sickness"}`)),
 		says("A doctor's certificate is needed from the fourth day [2]."),
 	)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(asks("When do I need a certificate?"))
 	got.answer()
 	for _, s := range got.ended() {

@@ -22,13 +22,13 @@ import (
 )
 
 // used runs calls one turn after the other and returns their steps.
-func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
+func (h *harness) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 	h.Helper()
 	replies := make([]scripted.Reply, 0, len(cs)+1)
 	for _, c := range cs {
 		replies = append(replies, calls(c))
 	}
-	h.hire(scripted.New(append(replies, says(english.Refusal))...), func(c *Config) {
+	h.startAgent(scripted.New(append(replies, says(english.Refusal))...), func(c *Config) {
 		c.Features = run.Features{Selection: tools.SelectModel, Without: []string{"refine"}} // these calls alone
 	})
 	var out []chat.Step
@@ -42,7 +42,7 @@ func (h *house) used(req chat.RunRequest, cs ...llm.Call) []chat.Step {
 
 func TestEveryToolShowsResult(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	read := call("read_document", `{"doc_id":"Survey.md"}`)
 	for _, tt := range []struct {
 		name             string
@@ -121,7 +121,7 @@ func TestEveryToolShowsResult(t *testing.T) {
 
 func TestToolsRespectQuestionScope(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	docs, _, err := h.library.List(t.Context(), chat.Local, corpus.Filter{Sort: "title"})
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestToolsRespectQuestionScope(t *testing.T) {
 
 func TestLongOutputIsTruncatedInEventAndStored(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	var long strings.Builder
 	for i := range 60 {
 		fmt.Fprintf(&long, "## Part %d\n\nThe length of part %d is measured in 日本語 and other words. %s\n\n", i, i,
@@ -174,7 +174,7 @@ func TestLongOutputIsTruncatedInEventAndStored(t *testing.T) {
 		t.Fatal(p, err)
 	}
 	h.add("Long.md", long.String())
-	h.hire(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(english.Refusal)))
+	h.startAgent(scripted.New(calls(call("read_document", `{"doc_id":"Long.md"}`)), says(english.Refusal)))
 	got := h.answer(asks("How long is it?"))
 	s := got.step("read_document")
 	if n := utf8.RuneCount(s.ToolOutput); !s.Truncated || n > tools.MaxOutput || !json.Valid(s.ToolOutput) {
@@ -218,7 +218,7 @@ func untilStopped(ctx context.Context) error {
 
 func TestToolErrorIsObservation(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	for _, tt := range []struct {
 		name   string
 		search func(context.Context) error
@@ -233,7 +233,7 @@ func TestToolErrorIsObservation(t *testing.T) {
 			"Go on without it"},
 	} {
 		fails := func(c *Config) { c.Library, c.ToolTimeout = faulty{h.library, tt.search}, tt.limit }
-		h.hire(
+		h.startAgent(
 			scripted.New(calls(search("holiday")), calls(call("read_document", `{"doc_id":"Handbook.md"}`)),
 				says(goodAnswer)), fails,
 		)
@@ -252,7 +252,7 @@ func TestToolErrorIsObservation(t *testing.T) {
 
 func TestSlowCallIsShownAndCancelledWithRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	isRunning := func(p chat.Payload) bool {
 		s, ok := p.(chat.Step)
 		return ok && s.ToolName == "search_documents" && s.Status == chat.StatusRunning
@@ -264,7 +264,7 @@ func TestSlowCallIsShownAndCancelledWithRun(t *testing.T) {
 		}
 	}
 	stopped.Add(2)
-	h.hire(scripted.New(calls(search("holiday"), search("leave"))), slow)
+	h.startAgent(scripted.New(calls(search("holiday"), search("leave"))), slow)
 	run := h.ask(asks("How many days of holiday are there?"))
 	h.follow(run.ID, isRunning)
 	if err := h.runs.Cancel(t.Context(), chat.Local, run.ID); err != nil {
@@ -281,7 +281,7 @@ func TestSlowCallIsShownAndCancelledWithRun(t *testing.T) {
 		}
 	}
 	stopped.Add(1)
-	h.hire(scripted.New(calls(search("holiday")), says("I could not look it up.")), slow)
+	h.startAgent(scripted.New(calls(search("holiday")), says("I could not look it up.")), slow)
 	run = h.ask(asks("How many days of holiday are there?"))
 	h.follow(run.ID, isRunning)
 	if err := h.runs.AnswerNow(t.Context(), chat.Local, run.ID); err != nil {
@@ -298,12 +298,12 @@ func TestSlowCallIsShownAndCancelledWithRun(t *testing.T) {
 func TestCallsWaitingForSlotAreShown(t *testing.T) {
 	t.Parallel()
 	const most = 9 // one more than run at the same time
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	asked := make([]llm.Call, most)
 	for i := range asked {
 		asked[i] = search(fmt.Sprintf("holiday %d", i))
 	}
-	h.hire(scripted.New(calls(asked...)), func(c *Config) { c.Library = faulty{h.library, untilStopped} })
+	h.startAgent(scripted.New(calls(asked...)), func(c *Config) { c.Library = faulty{h.library, untilStopped} })
 	run := h.ask(asks("How many days of holiday are there?"))
 	running := map[string]bool{}
 	h.follow(run.ID, func(p chat.Payload) bool {
@@ -325,7 +325,7 @@ func TestCallsWaitingForSlotAreShown(t *testing.T) {
 
 func TestParallelCallsOverlap(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	var both sync.WaitGroup
 	both.Add(2)
 	meet := func(ctx context.Context) error { // each waits until the other has begun
@@ -339,7 +339,7 @@ func TestParallelCallsOverlap(t *testing.T) {
 			return ctx.Err()
 		}
 	}
-	h.hire(scripted.New(calls(search("holiday"), search("leave")), says(goodAnswer)),
+	h.startAgent(scripted.New(calls(search("holiday"), search("leave")), says(goodAnswer)),
 		func(c *Config) { c.Library = faulty{h.library, meet} })
 	for _, s := range h.answer(asks("How many days of holiday are there?")).ended() {
 		if s.ToolName != "" && s.Status != chat.StatusComplete {
@@ -350,8 +350,8 @@ func TestParallelCallsOverlap(t *testing.T) {
 
 func TestLostLeaseStopsEvents(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
-	h.hire(hanging{text: "There"}, func(c *Config) { c.Exclusive, c.Lease = false, 300*time.Millisecond })
+	h := newHarness(t, scripted.New())
+	h.startAgent(hanging{text: "There"}, func(c *Config) { c.Exclusive, c.Lease = false, 300*time.Millisecond })
 	run := h.ask(asks("Wait"))
 	h.follow(run.ID, isDelta)
 	ctx, stop := context.WithCancel(t.Context())
@@ -385,7 +385,7 @@ func TestIdleConversationIsDeletedAfterThirtyDays(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t,
+		h := newHarness(t,
 			scripted.NewScript(func(scripted.Request) scripted.Reply { return says(english.Refusal) }),
 			func(c *Config) {
 				c.KeepSessions, c.Lease = 30*day, 12*time.Hour
@@ -423,7 +423,7 @@ func TestIdleConversationIsDeletedAfterThirtyDays(t *testing.T) {
 func TestDailyLimitOfHundredQuestions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := newHouse(t, scripted.New())
+		h := newHarness(t, scripted.New())
 		h.store.SetLimits(chat.Limits{chat.QuestionsPerDay: 100})
 		ask := func() error {
 			_, _, err := h.store.StartRun(t.Context(), "anna", asks("Why?"),

@@ -51,7 +51,7 @@ func TestRequestOptionsReachModel(t *testing.T) {
 	t.Parallel()
 	script := []scripted.Reply{calls(call("retrieve", `{"query":"paid holiday"}`)), says(goodAnswer)}
 	model := scripted.New(script...)
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "react"
 	req = unplanned(req)
@@ -62,7 +62,7 @@ func TestRequestOptionsReachModel(t *testing.T) {
 			*first.Temperature, first.MaxTokens, first.Messages[0].Text, "{{", "say besides")
 	}
 	model, cool, own := scripted.New(script...), 0.6, 0.9
-	h.hire(model, func(c *Config) {
+	h.startAgent(model, func(c *Config) {
 		c.Temperature, c.MaxTokens, c.SystemPrompt = &cool, 900, "You are the {{date}} librarian of the mill."
 	})
 	h.answer(req).answer()
@@ -75,7 +75,7 @@ func TestRequestOptionsReachModel(t *testing.T) {
 		t.Errorf("prompt differs from the setting:\n%s", said)
 	}
 	model = scripted.New(script...)
-	h.hire(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
+	h.startAgent(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
 	req.Config.Temperature = &own
 	req.Instructions = "Answer in {{date}} rhymes."
 	h.answer(req).answer()
@@ -84,7 +84,7 @@ func TestRequestOptionsReachModel(t *testing.T) {
 		t.Errorf("prompt lacks the instructions of the request:\n%s", said)
 	}
 	model = scripted.New(script...)
-	h.hire(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
+	h.startAgent(model, func(c *Config) { c.Temperature, c.SystemPrompt = &cool, "Speak like a miller." })
 	req.ContextText = "There are 28 days of paid holiday."
 	h.answer(req)
 	if first := model.Requests()[0]; *first.Temperature != own ||
@@ -96,7 +96,7 @@ func TestRequestOptionsReachModel(t *testing.T) {
 
 func TestOfflineModelAnswersWithEveryToolset(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	for _, tt := range []struct {
 		name  string
 		Set   string
@@ -147,7 +147,7 @@ func TestOfflineModelAnswersWithEveryToolset(t *testing.T) {
 
 func TestMissingToolsAreNamed(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil))
 	for _, tt := range []struct {
 		name string
 		req  chat.RunRequest
@@ -182,7 +182,7 @@ func TestMissingToolsAreNamed(t *testing.T) {
 func TestUnconfiguredToolIsOmittedWithReason(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal))
-	h := newHouse(t, model)
+	h := newHarness(t, model)
 	got := h.answer(react("What is new on the web?"))
 	if why, _ := got.step(
 		"analyse",
@@ -201,7 +201,7 @@ func TestUnconfiguredToolIsOmittedWithReason(t *testing.T) {
 func TestSettingsSelectTools(t *testing.T) {
 	t.Parallel()
 	model := scripted.New(says(english.Refusal), says(english.Refusal), says(english.Refusal))
-	h := newHouse(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
+	h := newHarness(t, model, func(c *Config) { c.Toolset, c.Tools = "react", []string{"retrieve", "calculate"} })
 	h.answer(unplanned(asks("What?")))
 	h.answer(unplanned(chat.RunRequest{Message: "What?", Config: chat.RunConfig{EnabledTools: []string{"lookup"}}}))
 	h.answer(chat.RunRequest{Message: "What?", Toolset: "documentation"})
@@ -279,7 +279,7 @@ func TestSearchToolsRejectUnsupportedArguments(t *testing.T) {
 
 func TestRetrieveDocumentationKeepsAgreedSchema(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, scripted.New())
+	h := newHarness(t, scripted.New())
 	req := chat.RunRequest{Message: "How many days of holiday?", Toolset: "documentation"}
 	steps := h.used(req,
 		call("retrieve_documentation", `{"query":"paid holiday","top_k":1}`),

@@ -46,7 +46,7 @@ func NewFeed(store Store) *Feed {
 }
 
 // Begin registers a run that this process just started, so that the first reader need not query the store for an
-// empty log. Its first Append must follow: without it, the run is never evicted from memory, since underWay holds
+// empty log. Its first Append must follow: without it, the run is never evicted from memory, since isActive holds
 // it.
 func (f *Feed) Begin(run Run) {
 	r := f.acquireRun(run.ID)
@@ -73,7 +73,7 @@ func (f *Feed) Append(ctx context.Context, owner, runID string, ps ...Payload) e
 	defer r.appending.Unlock()
 	events, err := f.store.Append(ctx, owner, runID, ps...)
 	if err != nil {
-		r.distrustMemory() // another server may hold the run: only the store knows its end
+		r.invalidate() // another server may hold the run: only the store knows its end
 		return err
 	}
 	r.addEntries(encodeEvents(events))
@@ -94,7 +94,7 @@ func (f *Feed) Watch(runID string) (wake func() <-chan struct{}, stop func()) {
 // entries.
 func (f *Feed) Wake(runID string) {
 	if r := f.lookupRun(runID); r != nil {
-		r.distrustMemory()
+		r.invalidate()
 		r.wakeReaders()
 		f.releaseRun(r)
 		return
@@ -115,7 +115,7 @@ func (f *Feed) WakeAll() {
 	f.mu.Unlock()
 	for _, r := range runs {
 		r.forgetStored()
-		r.distrustMemory()
+		r.invalidate()
 		r.wakeReaders()
 		f.releaseRun(r)
 	}
@@ -161,7 +161,7 @@ func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int
 		return Page{}, ctx.Err()
 	}
 	defer func() { <-r.fetching }()
-	told := r.countNews()
+	told := r.countWakes()
 	recent, last, over, known := r.entriesAfter(after, true)
 	if known || len(recent) > 0 { // another reader fetched it meanwhile
 		return Page{Entries: recent, Last: last, Over: over}, nil
@@ -172,7 +172,7 @@ func (f *Feed) ReadWatched(ctx context.Context, s Scope, runID string, after int
 		return Page{}, err
 	}
 	if n := len(events); n > 0 && n < MaxPage {
-		r.learnEnd(encodeEvents(events), told)
+		r.cacheEnd(encodeEvents(events), told)
 		if recent, last, over, _ = r.entriesAfter(after, true); last > 0 {
 			return Page{Entries: recent, Last: last, Over: over}, nil
 		}
@@ -195,7 +195,7 @@ func (f *Feed) checkReader(ctx context.Context, s Scope, r *liveRun) error {
 
 // readStore collects pages until the end of the log. It takes entries from r's cache, if r is not nil, and adds the
 // missing ones to it. Notifications are counted before each read of the store: an append during the read makes the
-// result stale, and learnEnd compares the count. The capacity of page.Entries is clipped before appending, since it
+// result stale, and cacheEnd compares the count. The capacity of page.Entries is clipped before appending, since it
 // may share the cache's array. A page of fewer than MaxPage events ends at the log's end at that time.
 func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64, r *liveRun) (Page, error) {
 	var page Page
@@ -213,7 +213,7 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 				return page, nil
 			}
 			at += int64(len(recent))
-			told = r.countNews()
+			told = r.countWakes()
 		}
 		events, err := f.store.Events(ctx, s, runID, at, MaxPage)
 		if err != nil {
@@ -230,7 +230,7 @@ func (f *Feed) readStore(ctx context.Context, s Scope, runID string, after int64
 			return f.endPage(ctx, s, runID, after)
 		}
 		if r != nil {
-			r.learnEnd(page.Entries, told)
+			r.cacheEnd(page.Entries, told)
 		}
 		return page, nil
 	}
@@ -290,7 +290,7 @@ func (f *Feed) acquireRun(runID string) *liveRun {
 func (f *Feed) releaseRun(r *liveRun) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if r.users--; r.users == 0 && !r.underWay() {
+	if r.users--; r.users == 0 && !r.isActive() {
 		delete(f.runs, r.id)
 	}
 }

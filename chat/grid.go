@@ -150,9 +150,9 @@ func CheckGridQuota(there int64) error {
 // GridStore keeps grids. Its guarantees are those of Store. Claims work like those of kept questions: a claim moves
 // the due time ahead, as a lease. A server that dies loses its lease when that time passes.
 type GridStore interface {
-	// KeepGrid stores a grid for the scope's user under a new id, with all cells waiting, and returns it as stored.
+	// AddGrid stores a grid for the scope's user under a new id, with all cells waiting, and returns it as stored.
 	// It fails with CodeTooMany if the user has MaxGrids.
-	KeepGrid(ctx context.Context, s Scope, g Grid) (Grid, error)
+	AddGrid(ctx context.Context, s Scope, g Grid) (Grid, error)
 
 	// Grid returns a grid.
 	Grid(ctx context.Context, s Scope, id string) (Grid, error)

@@ -21,7 +21,7 @@ type liveRun struct {
 	begun   bool          // just started by this process: its log is empty
 	owned   bool          // appended to by this process, so entries reach to the end of the log
 	over    bool          // the last of entries is RunDone
-	told    int           // number of notifications of appends by other processes
+	wakes   int           // number of notifications of appends by other processes
 	current bool          // no notification since entries were read to the end of the log
 	wake    chan struct{} // closed at the next append; nil without waiting readers
 }
@@ -69,11 +69,11 @@ func (r *liveRun) beginEmpty(user string) {
 	}
 }
 
-// learnEnd caches the end of the log, as read from the store, for later readers. told is the value of countNews
+// cacheEnd caches the end of the log, as read from the store, for later readers. told is the value of countWakes
 // before that read. Concurrent readers may have read different ranges. The read entries replace the cache if they
 // start earlier or leave a gap; otherwise only the new part is appended. An owned run is left unchanged: its own
 // appends are newer.
-func (r *liveRun) learnEnd(entries []*Entry, told int) {
+func (r *liveRun) cacheEnd(entries []*Entry, told int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.owned || r.over && len(r.entries) >= len(entries) {
@@ -101,7 +101,7 @@ func (r *liveRun) learnEnd(entries []*Entry, told int) {
 		r.trimOldest()
 		r.over = r.entries[len(r.entries)-1].Type == KindRunDone
 	}
-	r.current = r.told == told
+	r.current = r.wakes == told
 }
 
 // trimOldest evicts the oldest entries of a long log beyond liveBytes. The newest entry always stays, since it holds
@@ -163,14 +163,14 @@ func (r *liveRun) wakeReadersLocked() {
 	}
 }
 
-// distrustMemory makes readers ask the store again. It drops the cached entries unless the run is over: a crash of
+// invalidate makes readers ask the store again. It drops the cached entries unless the run is over: a crash of
 // the store may have lost the last of them, and their numbers may be reused. A finished log can't change, so its
 // entries stay cached.
-func (r *liveRun) distrustMemory() {
+func (r *liveRun) invalidate() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.begun, r.owned, r.current = false, false, false
-	r.told++
+	r.wakes++
 	if !r.over {
 		r.entries, r.size = nil, 0
 	}
@@ -186,16 +186,16 @@ func (r *liveRun) forgetStored() {
 	}
 }
 
-// countNews returns the number of notifications of appends by other processes. A reader compares it before and after
+// countWakes returns the number of notifications of appends by other processes. A reader compares it before and after
 // a read of the store to detect a stale result.
-func (r *liveRun) countNews() int {
+func (r *liveRun) countWakes() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.told
+	return r.wakes
 }
 
-// underWay reports whether this process appends to the run and has not ended it.
-func (r *liveRun) underWay() bool {
+// isActive reports whether this process appends to the run and has not ended it.
+func (r *liveRun) isActive() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.owned && !r.over

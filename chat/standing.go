@@ -173,9 +173,9 @@ func (l Limits) CheckStandingQuota(there int64) error {
 // StandingStore stores kept questions. Its guarantees are those of Store. They survive the deletion of their
 // conversations. Work on them is claimed by moving DueAt ahead, a lease that needs no lock beyond one statement.
 type StandingStore interface {
-	// KeepStanding stores a question for the scope's user under a new id, and returns it as stored. It fails with an
+	// AddStanding stores a question for the scope's user under a new id, and returns it as stored. It fails with an
 	// *OverLimit over the user's limit; concurrent calls never exceed it.
-	KeepStanding(ctx context.Context, s Scope, kept Standing) (Standing, error)
+	AddStanding(ctx context.Context, s Scope, kept Standing) (Standing, error)
 
 	// Standing returns a kept question.
 	Standing(ctx context.Context, s Scope, id string) (Standing, error)

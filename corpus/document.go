@@ -519,10 +519,10 @@ func (l *Library) addMember(ctx context.Context, d Document, m Member, name stri
 	return member.ID, err
 }
 
-// dropWordless deletes a document without text if it is only displayed by its container and was not added
+// deleteEmptyMember deletes a document without text if it is only displayed by its container and was not added
 // separately. It reports whether it deleted the document. It does not cancel the job, which ends by itself:
 // cancelling could stop a job that another container has queued meanwhile for the same file.
-func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (bool, error) {
+func (l *Library) deleteEmptyMember(ctx context.Context, job Job, reason *Failure) (bool, error) {
 	if reason.Code != NoText {
 		return false, nil
 	}
@@ -537,7 +537,7 @@ func (l *Library) dropWordless(ctx context.Context, job Job, reason *Failure) (b
 	}
 	container, err := l.cfg.Documents.Get(ctx, s, d.MetaText(MetaParent))
 	if err != nil || !strings.HasPrefix(d.Path, container.Path+"/") {
-		return false, goneIsDone(err)
+		return false, ignoreGone(err)
 	}
 	if err := l.cfg.Documents.Delete(ctx, s, d.ID); err != nil {
 		return true, err

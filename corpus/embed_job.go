@@ -52,7 +52,7 @@ func (l vectorJobs) embedDocument(ctx context.Context, job Job) error {
 	if err := l.awaitVectors(ctx); err != nil {
 		return err
 	}
-	return l.embedAll(ctx, job, d, l.embedSought)
+	return l.embedAll(ctx, job, d, l.embedPrioritised)
 }
 
 // embedAll embeds a document in batches and calls between after each. It deletes the vectors of removed passages
@@ -118,13 +118,13 @@ func (l vectorJobs) embedAll(
 	return nil
 }
 
-// embedSought embeds documents that searches wait for, between the batches of another document. Their own jobs then
-// find the vectors. With concurrent embed jobs it does nothing: those jobs run by themselves.
-func (l vectorJobs) embedSought(ctx context.Context, present Document) error {
+// embedPrioritised embeds documents that searches wait for, between the batches of another document. Their own jobs
+// then find the vectors. With concurrent embed jobs it does nothing: those jobs run by themselves.
+func (l vectorJobs) embedPrioritised(ctx context.Context, present Document) error {
 	if _, several := l.cfg.Vectors.(inserter); several {
 		return nil
 	}
-	for id, user := range l.waiting.soughtBeside(present.ID) {
+	for id, user := range l.waiting.otherPrioritised(present.ID) {
 		d, err := l.cfg.Documents.Get(ctx, chat.Scope{User: user}, id)
 		if err == nil && d.State == StateReady && d.Semantic != SemanticReady {
 			job := Job{Kind: JobEmbed, DocumentID: id, User: user, SHA256: d.SHA256}
@@ -139,7 +139,7 @@ func (l vectorJobs) embedSought(ctx context.Context, present Document) error {
 		if err != nil {
 			l.cfg.Log.WarnContext(ctx, "vectors of a document that is looked for wait", "document", id, "error", err)
 		}
-		l.waiting.unseek(id)
+		l.waiting.unprioritise(id)
 	}
 	return nil
 }
@@ -152,10 +152,10 @@ func (l vectorJobs) embedBatch(
 	if len(batch) == 0 {
 		return nil
 	}
-	if err := l.embedding.Enter(ctx, d.User); err != nil {
+	if err := l.embedding.Acquire(ctx, d.User); err != nil {
 		return err
 	}
-	defer l.embedding.Leave(d.User)
+	defer l.embedding.Release(d.User)
 	begun := time.Now()
 	vs, texts := make([]Vector, len(batch)), make([]string, len(batch))
 	for i, p := range batch {

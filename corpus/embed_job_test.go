@@ -33,7 +33,7 @@ func (m *measured) Passages(ctx context.Context, s chat.Scope, id string, from, 
 
 func TestLargeDocumentIsEmbeddedInBatches(t *testing.T) {
 	docs := &measured{}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		docs.Documents = c.Documents
 		c.Documents, c.Vectors, c.Embedder = docs, db.Vectors("hashing"), embedtest.Hashing{}
 	})
@@ -103,7 +103,7 @@ func (g gated) Embed(ctx context.Context, passages []string) ([][]float32, error
 // Documents found by a search are embedded first, then the newest ones.
 func TestSearchedDocumentsAreEmbeddedFirst(t *testing.T) {
 	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
 	})
 	sh.start(t)
@@ -147,7 +147,7 @@ func TestSearchedDocumentsAreEmbeddedFirst(t *testing.T) {
 // A document found by a search is embedded between the batches of a long one.
 func TestLongDocumentYieldsToSearchedOne(t *testing.T) {
 	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
 	})
 	sh.start(t)
@@ -187,7 +187,7 @@ func (p panicking) Embed(ctx context.Context, passages []string) ([][]float32, e
 // A panic of an interleaved document does not fail the long document's job.
 func TestPanicOfSearchedDocumentDoesNotAffectOthers(t *testing.T) {
 	embedder := panicking{gated{begun: make(chan string), goOn: make(chan struct{})}}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), embedder
 	})
 	sh.start(t)
@@ -239,7 +239,7 @@ func (c countingTexts) Embed(ctx context.Context, passages []string) ([][]float3
 // A text is embedded once: for a new version of its document, another document and another user.
 func TestSameTextIsEmbeddedOnce(t *testing.T) {
 	var texts atomic.Int64
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors("hashing"), countingTexts{texts: &texts}
 	})
 	sh.start(t)
@@ -313,7 +313,7 @@ func (w *watchedPassages) Passages(
 func TestLongDocumentAlternatesWithOtherUsers(t *testing.T) {
 	embedder := gated{begun: make(chan string), goOn: make(chan struct{})}
 	docs := &watchedPassages{user: "bert", read: make(chan struct{})}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		docs.Documents = c.Documents
 		c.Documents, c.Vectors, c.Embedder = docs, db.Vectors("hashing"), embedder
 	})
@@ -495,7 +495,7 @@ func BenchmarkSplitAndAnalyse(b *testing.B) {
 
 func TestCapturedPageIsFoundInItsNamespaceOnly(t *testing.T) {
 	t.Parallel()
-	l := openShelf(t, t.TempDir(), nil)
+	l := openTestLibrary(t, t.TempDir(), nil)
 	page := corpus.Upload{
 		User: chat.LocalUser, Namespace: chat.WebNamespace("r1"), Filename: "example.org-roofs.html",
 		Meta: map[string]any{corpus.MetaURL: "https://example.org/roofs"},
@@ -538,7 +538,7 @@ func TestCapturedPageIsFoundInItsNamespaceOnly(t *testing.T) {
 
 // Passages from tables of contents and indexes rank after all other text.
 func TestDirectoriesRankLast(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	sh.add(t, "contents.md", "Slates on the roof . . . . . . . 3\n\nSlates, how to lay . . . . . . . 4\n\n"+
 		"Slates of the north slope . . . . . . . 5")

@@ -132,15 +132,15 @@ func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error
 	if err := l.enqueueEmbed(ctx, d, enqueue); err != nil {
 		return err
 	}
-	if !l.waiting.soughtOf(d.User) { // documents found by searches come first, then new ones
-		l.hastenVectors(ctx, d.ID)
+	if !l.waiting.hasPrioritised(d.User) { // documents found by searches come first, then new ones
+		l.prioritiseEmbedding(ctx, d.ID)
 	}
 	return nil
 }
 
-// hastenVectors moves a document's embed job ahead of the user's other documents.
-func (l *Library) hastenVectors(ctx context.Context, id string) {
-	if err := l.cfg.Queue.Hasten(ctx, JobEmbed, id); err != nil && ctx.Err() == nil {
+// prioritiseEmbedding moves a document's embed job ahead of the user's other documents.
+func (l *Library) prioritiseEmbedding(ctx context.Context, id string) {
+	if err := l.cfg.Queue.Prioritise(ctx, JobEmbed, id); err != nil && ctx.Err() == nil {
 		l.cfg.Log.WarnContext(ctx, "vectors come later than they could", "document", id, "error", err)
 	}
 }
@@ -336,11 +336,11 @@ func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 	code := chat.CodeOf(err)
 	failure, broken := errors.AsType[*Failure](err)
 	switch {
-	case goneIsDone(err) == nil:
+	case ignoreGone(err) == nil:
 		return nil
 	case broken && job.Kind == JobIngest:
-		if dropped, err := l.dropWordless(ctx, job, failure); dropped || err != nil {
-			return goneIsDone(err)
+		if dropped, err := l.deleteEmptyMember(ctx, job, failure); dropped || err != nil {
+			return ignoreGone(err)
 		}
 	case errors.Is(err, ErrReaderDied) && job.Blame+ReaderBlame >= MostBlame:
 		l.cfg.Log.ErrorContext(ctx, "a document failed", "document", job.DocumentID, "error", err)
@@ -360,11 +360,11 @@ func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 		}
 	}
 	err = l.cfg.Documents.SetState(ctx, job.DocumentID, job.SHA256, StateFailed, Progress{Stage: "parsing"}, failure)
-	return goneIsDone(err)
+	return ignoreGone(err)
 }
 
-// goneIsDone returns nil for errors of a document that was cancelled, deleted or replaced meanwhile, otherwise err.
-func goneIsDone(err error) error {
+// ignoreGone returns nil for errors of a document that was cancelled, deleted or replaced meanwhile, otherwise err.
+func ignoreGone(err error) error {
 	if code := chat.CodeOf(err); code == chat.CodeConflict || code == chat.CodeNotFound {
 		return nil
 	}
@@ -381,7 +381,7 @@ type Job struct {
 	Attempt    int    // from 1; 0 when queued. Attempts that ended with the process do not count.
 	// Blame is the sum for failed earlier attempts: ReaderBlame for each crash of the reader process
 	// (ErrReaderDied), ServerBlame for each crash of the queue worker's process while this was its only running job
-	// of the kind. After the latter the job waits for BlameWait.
+	// of the kind. After the latter the job waits for DeathBackoff.
 	Blame int
 	// Fresh reports that embedding of the document was never attempted. At most one call of Do gets a Fresh job,
 	// even if it fails; a queue may lose the mark.
@@ -420,9 +420,9 @@ const (
 	MostBlame   = 6 // with this a document is no longer retried automatically
 )
 
-// BlameWait returns the backoff of a job whose server died, so that a job that crashes servers leaves time for
+// DeathBackoff returns the backoff of a job whose server died, so that a job that crashes servers leaves time for
 // others: 4 s after the first death, then 8 s, 16 s …
-func BlameWait(blame int) time.Duration { return JobBackoff(blame + 1) }
+func DeathBackoff(blame int) time.Duration { return JobBackoff(blame + 1) }
 
 // ErrCancelled is the context cause of a cancelled job.
 var ErrCancelled = errors.New("the job was cancelled")
@@ -443,13 +443,13 @@ type Queue interface {
 	Ensure(ctx context.Context, job Job) error
 	// Work processes jobs until ctx ends, and returns when all of them have stopped. Scheduling is fair per
 	// process: the next job is of the user with the fewest running and, among equals, the least recently served. A
-	// user's jobs are processed oldest first, except for hastened ones. Any number of processes may work on the
+	// user's jobs are processed oldest first, except for prioritised ones. Any number of processes may work on the
 	// same queue. Jobs that were running in a process that died come first; each runs alone among jobs of its kind
 	// in its process, until an attempt ends.
 	Work(ctx context.Context, workers map[JobKind]Worker) error
-	// Hasten swaps a document's waiting job of a kind with its user's first waiting one. It is a no-op if no job
+	// Prioritise swaps a document's waiting job of a kind with its user's first waiting one. It is a no-op if no job
 	// waits.
-	Hasten(ctx context.Context, kind JobKind, documentID string) error
+	Prioritise(ctx context.Context, kind JobKind, documentID string) error
 	// Cancel cancels all jobs of a document, including running ones in other processes. It does not wait for them.
 	Cancel(ctx context.Context, documentID string) error
 	// Waiting returns the number of waiting and running jobs.

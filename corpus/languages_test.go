@@ -11,7 +11,7 @@ import (
 func TestLanguagesOfOtherReplicasAreLoaded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	here, there := openShelf(t, dir, nil), openShelf(t, dir, nil)
+	here, there := openTestLibrary(t, dir, nil), openTestLibrary(t, dir, nil)
 	there.start(t)
 	query := corpus.Query{Text: "Versicherung", Mode: corpus.ModeLexical}
 	if r := here.search(t, query); len(r.Results) != 0 {

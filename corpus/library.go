@@ -23,7 +23,7 @@ type Config struct {
 	Lexical   Lexical
 	Vectors   Vectors  // nil: no semantic search
 	Embedder  Embedder // nil: no semantic search
-	// Reranker rescores the best hits if the query requests it; nil: search.Look reranks by words.
+	// Reranker rescores the best hits if the query requests it; nil: search.Scorer reranks by words.
 	Reranker Reranker
 	// RerankTime is the timeout of the Reranker; after it the original order is kept. 0 means 3 s.
 	RerankTime time.Duration

@@ -24,13 +24,13 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// shelf is a library on a real database, with access for tests.
-type shelf struct{ *librarytest.Library }
+// testLibrary is a library on a real database, with access for tests.
+type testLibrary struct{ *librarytest.Library }
 
-// openShelf opens a library in dir; the test calls Run. change may adjust the configuration.
-func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *shelf {
+// openTestLibrary opens a library in dir; the test calls Run. change may adjust the configuration.
+func openTestLibrary(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)) *testLibrary {
 	t.Helper()
-	return &shelf{librarytest.Open(t, dir, func(c *corpus.Config, db *sqlite.DB) {
+	return &testLibrary{librarytest.Open(t, dir, func(c *corpus.Config, db *sqlite.DB) {
 		reader := extract.New(paper{drawn: new(int)}, nil)
 		c.Extractor, c.Renderer = reader, reader
 		if change != nil {
@@ -40,23 +40,23 @@ func openShelf(t testing.TB, dir string, change func(*corpus.Config, *sqlite.DB)
 }
 
 // start runs the background work until the test ends.
-func (sh *shelf) start(t testing.TB) (stop func()) {
+func (sh *testLibrary) start(t testing.TB) (stop func()) {
 	t.Helper()
 	return sh.Start(t)
 }
 
-func (sh *shelf) add(t testing.TB, name, body string) corpus.Document {
+func (sh *testLibrary) add(t testing.TB, name, body string) corpus.Document {
 	t.Helper()
 	return sh.Put(t, name, body)
 }
 
-func (sh *shelf) wait(t testing.TB) {
+func (sh *testLibrary) wait(t testing.TB) {
 	t.Helper()
 	sh.WaitRead(t)
 }
 
 // settled waits until a document is in a state.
-func (sh *shelf) settled(t testing.TB, id string, state corpus.State) corpus.Document {
+func (sh *testLibrary) settled(t testing.TB, id string, state corpus.State) corpus.Document {
 	t.Helper()
 	for {
 		d, changed, err := sh.Watch(t.Context(), chat.Local, id)
@@ -75,7 +75,7 @@ func (sh *shelf) settled(t testing.TB, id string, state corpus.State) corpus.Doc
 }
 
 func TestAddIngestsFile(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	d := sh.add(t, "survey.md", "# Roof survey\n\nThe slates are sound.\n")
 	if d.State != corpus.StateQueued || d.MIME != "text/markdown" || d.Filename != "survey.md" {
 		t.Errorf("added as %s %s %q; want %s, %q, %q",
@@ -103,7 +103,7 @@ func TestAddIngestsFile(t *testing.T) {
 }
 
 func TestAddRejectsFiles(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.MaxBytes = 5 << 10 })
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.MaxBytes = 5 << 10 })
 	for _, tt := range []struct {
 		name, file, body string
 		code             chat.Code
@@ -133,7 +133,7 @@ func TestAddRejectsFiles(t *testing.T) {
 }
 
 func TestAddDetectsTypeByContent(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	for _, tt := range []struct{ file, body, want string }{
 		{"a.txt", "%PDF-1.7\nnot much of one", "application/pdf"},
 		{"a", "plain words", "text/plain"},
@@ -167,7 +167,7 @@ func TestAddDetectsTypeByContent(t *testing.T) {
 }
 
 func TestFileNamesAreSanitized(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	for i, tt := range []struct{ filename, path, wantName, wantPath string }{
 		{"../../etc/passwd", "", "passwd", "passwd"},
 		{`C:\Users\me\plan.txt`, "", "plan.txt", "plan.txt"},
@@ -210,7 +210,7 @@ func newSlow() slow {
 
 func TestCancelStopsIngest(t *testing.T) {
 	s := newSlow()
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Workers = s, 1 })
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Workers = s, 1 })
 	sh.start(t)
 	d := sh.add(t, "a.txt", "one")
 	<-s.begun
@@ -232,12 +232,12 @@ func TestCancelStopsIngest(t *testing.T) {
 func TestInterruptedIngestResumes(t *testing.T) {
 	dir := t.TempDir()
 	s := newSlow()
-	first := openShelf(t, dir, func(c *corpus.Config, _ *sqlite.DB) { c.Extractor = s })
+	first := openTestLibrary(t, dir, func(c *corpus.Config, _ *sqlite.DB) { c.Extractor = s })
 	stop := first.start(t)
 	d := first.add(t, "a.txt", "one two")
 	<-s.begun
 	stop()
-	second := openShelf(t, dir, nil)
+	second := openTestLibrary(t, dir, nil)
 	second.start(t)
 	second.settled(t, d.ID, corpus.StateReady)
 }
@@ -254,7 +254,7 @@ func (f failing) Extract(context.Context, corpus.File, func(int, int)) (corpus.E
 
 func TestFailureKeepsReason(t *testing.T) {
 	broken := &corpus.Failure{Code: "encrypted", Detail: "This PDF needs a password. Remove it and add the file again."}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor = failing{broken} })
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor = failing{broken} })
 	sh.start(t)
 	d := sh.settled(t, sh.add(t, "a.pdf", "%PDF-1.4 x").ID, corpus.StateFailed)
 	if d.Error == nil || *d.Error != *broken {
@@ -283,16 +283,16 @@ func TestDocumentsAreEmbedded(t *testing.T) {
 }
 
 // openSemantic opens a running library with vectors.
-func openSemantic(t testing.TB) *shelf {
+func openSemantic(t testing.TB) *testLibrary {
 	t.Helper()
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Embedder, c.Vectors = embedtest.Hashing{}, db.Vectors("hashing")
 	})
 	sh.start(t)
 	return sh
 }
 
-func (sh *shelf) search(t testing.TB, q corpus.Query) corpus.Results {
+func (sh *testLibrary) search(t testing.TB, q corpus.Query) corpus.Results {
 	t.Helper()
 	found, err := sh.Search(t.Context(), chat.Local, q)
 	if err != nil {
@@ -312,7 +312,7 @@ func titles(r corpus.Results) []string {
 }
 
 func TestOriginalEqualsFile(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	d := sh.add(t, "a.txt", "caf\xe9")
 	_, body, err := sh.Original(t.Context(), chat.Local, d.ID)
 	if err != nil {
@@ -328,7 +328,7 @@ func TestCachedVersionMatchesDatabaseAfterNotification(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), t.TempDir()
 	asked := 0
-	sh := openShelf(t, dir, func(cfg *corpus.Config, _ *sqlite.DB) {
+	sh := openTestLibrary(t, dir, func(cfg *corpus.Config, _ *sqlite.DB) {
 		cfg.Documents = countedVersions{cfg.Documents, &asked}
 	})
 	versions := func() (known, stored int64) {
@@ -421,7 +421,7 @@ func (paper) Expect() {}
 
 func TestPagesOfAPDF(t *testing.T) {
 	p := paper{drawn: new(int)}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
 	sh.start(t)
 	d := sh.settled(t, sh.add(t, "a.pdf", "%PDF-1.7").ID, corpus.StateReady)
 	if d.Pages != 2 {
@@ -461,7 +461,7 @@ func TestPagesOfAPDF(t *testing.T) {
 func TestFailedPageRenderIsNotRetriedRepeatedly(t *testing.T) {
 	tooComplex := &chat.Error{Code: chat.CodeUndrawable, Message: "This page is too complex."}
 	p := paper{drawn: new(int), draw: func() error { return tooComplex }}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
 	sh.start(t)
 	d := sh.settled(t, sh.add(t, "a.pdf", "%PDF-1.7").ID, corpus.StateReady)
 	for i, tt := range []struct {
@@ -493,7 +493,7 @@ func TestOnePageRenderPerUser(t *testing.T) {
 		}
 		return tooComplex
 	}}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) { c.Extractor, c.Renderer = p, p })
 	sh.start(t)
 	d := sh.settled(t, sh.add(t, "a.pdf", "%PDF-1.7").ID, corpus.StateReady)
 	got := make(chan error)
@@ -520,8 +520,8 @@ func TestOnePageRenderPerUser(t *testing.T) {
 	}
 }
 
-// bookshelf fills a library with n passages of generated prose whose word frequencies follow Zipf's law.
-func bookshelf(b *testing.B, sh *shelf, n int) {
+// fillLibrary fills a library with n passages of generated prose whose word frequencies follow Zipf's law.
+func fillLibrary(b *testing.B, sh *testLibrary, n int) {
 	b.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rnd, 1.07, 8, 60000)
@@ -570,9 +570,9 @@ func passages() int {
 
 func BenchmarkIngest(b *testing.B) {
 	for b.Loop() {
-		sh := openShelf(b, b.TempDir(), nil)
+		sh := openTestLibrary(b, b.TempDir(), nil)
 		stop := sh.start(b)
-		bookshelf(b, sh, passages())
+		fillLibrary(b, sh, passages())
 		stop()
 	}
 	b.ReportMetric(float64(passages()*b.N)/b.Elapsed().Seconds(), "passages/s")
@@ -580,7 +580,7 @@ func BenchmarkIngest(b *testing.B) {
 
 func BenchmarkSearch(b *testing.B) {
 	sh := openSemantic(b)
-	bookshelf(b, sh, passages())
+	fillLibrary(b, sh, passages())
 	rnd := rand.New(rand.NewPCG(3, 4))
 	zipf := rand.NewZipf(rnd, 1.07, 30, 60000)
 	var queries []string

@@ -54,14 +54,14 @@ func (o *other) EmbedQuery(ctx context.Context, query string) ([]float32, error)
 }
 
 // openModel opens a library whose vectors have a model name, and returns a function that stops it.
-func openModel(t *testing.T, dir string, e corpus.Embedder, name string) (*shelf, func()) {
+func openModel(t *testing.T, dir string, e corpus.Embedder, name string) (*testLibrary, func()) {
 	t.Helper()
-	sh := openShelf(t, dir, func(c *corpus.Config, db *sqlite.DB) { c.Embedder, c.Vectors = e, db.Vectors(name) })
+	sh := openTestLibrary(t, dir, func(c *corpus.Config, db *sqlite.DB) { c.Embedder, c.Vectors = e, db.Vectors(name) })
 	return sh, sh.start(t)
 }
 
 // allSemantic waits until every document has the semantic state.
-func (sh *shelf) allSemantic(t *testing.T, want corpus.Semantic) {
+func (sh *testLibrary) allSemantic(t *testing.T, want corpus.Semantic) {
 	t.Helper()
 	for late := time.After(time.Minute); ; {
 		docs, _, err := sh.List(t.Context(), chat.Local, corpus.Filter{})
@@ -200,7 +200,7 @@ func (e english) EmbedQuery(ctx context.Context, query string) ([]float32, error
 // count.
 func TestSimilarityCountsOnlyForKnownScripts(t *testing.T) {
 	t.Parallel()
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Embedder, c.Vectors = english{}, db.Vectors("hashing")
 	})
 	sh.start(t)
@@ -253,9 +253,9 @@ func (b *bent) EmbedQuery(ctx context.Context, query string) ([]float32, error) 
 	return vectors[0], nil
 }
 
-func openBent(t *testing.T, e *bent) *shelf {
+func openBent(t *testing.T, e *bent) *testLibrary {
 	t.Helper()
-	return openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	return openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Embedder, c.Vectors = e, db.Vectors(e.Model())
 	})
 }
@@ -339,7 +339,7 @@ func TestAnsweringPassagesReachDefaultScore(t *testing.T) {
 			t.Errorf("close the model: %v", err)
 		}
 	})
-	sh := &shelf{librarytest.Open(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := &testLibrary{librarytest.Open(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Vectors, c.Embedder = db.Vectors(e.Model()), e
 	})}
 	sh.start(t)
@@ -401,7 +401,7 @@ func best(r corpus.Result) string {
 }
 
 func TestSearchWhileTyping(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	fill(t, sh)
 	sh.add(t, "tenancy.md", "# Tenancy\n\n## Term\n\nEither party may use the break clause after a year. No clause "+
@@ -463,7 +463,7 @@ func TestSearchWhileTyping(t *testing.T) {
 }
 
 func TestTypoMarkNamesCorrection(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	fill(t, sh)
 	r := sh.search(t, corpus.Query{Text: "exlcusions"}).Results[0]
@@ -499,7 +499,7 @@ func (q counting) Enqueue(ctx context.Context, job corpus.Job) error {
 
 func TestEmbeddingCrashingThreeTimesFails(t *testing.T) {
 	q := counting{byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}, new(int)}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		q.Queue = db.Queue()
 		c.Queue, c.Vectors, c.Embedder = q, db.Vectors("hashing"), embedtest.Hashing{}
 	})
@@ -568,7 +568,7 @@ func TestFileCrashingThreeTimesFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			read := 0
 			q := byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}
-			sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+			sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 				q.Queue = db.Queue()
 				c.Queue, c.Extractor = q, dying{&read}
 			})
@@ -604,7 +604,7 @@ func (absent) Extract(context.Context, corpus.File, func(int, int)) (corpus.Extr
 
 func TestReaderStartFailureFailsNoDocument(t *testing.T) {
 	q := byHand{work: make(chan map[corpus.JobKind]corpus.Worker, 1)}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		q.Queue = db.Queue()
 		c.Queue, c.Extractor = q, absent{}
 	})

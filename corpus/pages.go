@@ -94,10 +94,10 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	if png, err := l.images.getImage(key); png != nil || err != nil {
 		return png, err
 	}
-	if err := l.images.slots.Enter(ctx, d.User); err != nil {
+	if err := l.images.slots.Acquire(ctx, d.User); err != nil {
 		return nil, err
 	}
-	defer l.images.slots.Leave(d.User)
+	defer l.images.slots.Release(d.User)
 	if png, err := l.images.getImage(key); png != nil || err != nil { // rendered by a concurrent request
 		return png, err
 	}
@@ -551,10 +551,10 @@ func (d *drawings) begin(
 func (d *drawings) inTurn(
 	ctx context.Context, user string, draw func(context.Context) (*Drawn, error),
 ) (*Drawn, error) {
-	if err := d.slots.Enter(ctx, user); err != nil {
+	if err := d.slots.Acquire(ctx, user); err != nil {
 		return nil, err
 	}
-	defer d.slots.Leave(user)
+	defer d.slots.Release(user)
 	return draw(ctx)
 }
 

@@ -69,7 +69,7 @@ func TestFailedRemovalIsRetried(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			dir := t.TempDir()
 			bodies, vectors := &blobsFailing{}, &vectorsFailing{asked: map[string]int{}}
-			sh := openShelf(t, dir, func(c *corpus.Config, db *sqlite.DB) {
+			sh := openTestLibrary(t, dir, func(c *corpus.Config, db *sqlite.DB) {
 				bodies.Blobs, vectors.Vectors = c.Blobs, db.Vectors("hashing")
 				c.Blobs, c.Vectors, c.Embedder = bodies, vectors, embedtest.Hashing{}
 			})
@@ -115,7 +115,7 @@ func TestFailedRemovalIsRetried(t *testing.T) {
 }
 
 // originals returns the number of documents whose original exists.
-func (sh *shelf) originals(t *testing.T, docs []corpus.Document) (n int) {
+func (sh *testLibrary) originals(t *testing.T, docs []corpus.Document) (n int) {
 	t.Helper()
 	for _, d := range docs {
 		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
@@ -130,8 +130,8 @@ func (sh *shelf) originals(t *testing.T, docs []corpus.Document) (n int) {
 }
 
 func TestFailedRemovalOfOriginalIsRetried(t *testing.T) {
-	for what, leave := range map[string]func(*shelf, func()) (sha256 string){
-		"of a replaced version": func(sh *shelf, fail func()) string {
+	for what, leave := range map[string]func(*testLibrary, func()) (sha256 string){
+		"of a replaced version": func(sh *testLibrary, fail func()) string {
 			sh.start(t)
 			first := sh.settled(t, sh.add(t, "a.txt", "The first version.").ID, corpus.StateReady)
 			fail()
@@ -139,7 +139,7 @@ func TestFailedRemovalOfOriginalIsRetried(t *testing.T) {
 			sh.wait(t)
 			return first.SHA256
 		},
-		"of a refused file": func(sh *shelf, fail func()) string { // no other job runs, which would retry
+		"of a refused file": func(sh *testLibrary, fail func()) string { // no other job runs, which would retry
 			fail()
 			sh.DB.Documents().SetLimits(chat.Limits{chat.DiskMiB: 1})
 			text := strings.Repeat("0123456789abcde\n", 1<<16+1)
@@ -153,7 +153,7 @@ func TestFailedRemovalOfOriginalIsRetried(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			bodies := &blobsFailing{}
-			sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+			sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
 				bodies.Blobs, c.Blobs = c.Blobs, bodies
 			})
 			left := []corpus.Document{{SHA256: leave(sh, func() { bodies.err = errors.New("away") })}}
@@ -172,7 +172,7 @@ func TestFailedRemovalOfOriginalIsRetried(t *testing.T) {
 
 // A file that is deleted and added again under another name is ingested as its new type.
 func TestDeletedFileReturnsUnderNewName(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	const body = "# Roof\n\nThe slates are *sound*.\n"
 	d := sh.settled(t, sh.add(t, "roof.txt", body).ID, corpus.StateReady)
@@ -191,7 +191,7 @@ func TestDeletedFileReturnsUnderNewName(t *testing.T) {
 }
 
 func TestDeletedDocumentIsPurged(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	d := sh.add(t, "a.txt", "The quick zebra jumps.")
 	sh.settled(t, d.ID, corpus.StateReady)
@@ -233,7 +233,7 @@ func TestDeletedDocumentIsPurged(t *testing.T) {
 }
 
 func TestOriginalOfReplacedVersionIsPurged(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	has := func(d corpus.Document) bool {
 		body, err := sh.Blobs.Open(t.Context(), d.SHA256)
@@ -264,7 +264,7 @@ func TestOriginalOfReplacedVersionIsPurged(t *testing.T) {
 }
 
 func TestPurgeKeepsOriginalOfConcurrentUpload(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	stop := make(chan struct{})
 	purged := make(chan error, 1)
 	go func() {
@@ -332,7 +332,7 @@ func (g *gate) TextPart(ctx context.Context, s chat.Scope, id string, at int) (c
 func TestTextReadsAreLimited(t *testing.T) {
 	const readers = 50
 	g := &gate{entered: make(chan struct{}, readers), open: make(chan struct{})}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		g.Documents, c.Documents = c.Documents, g
 	})
 	d := sh.add(t, "a.txt", "A text.")
@@ -374,7 +374,7 @@ func zipOf(t testing.TB, files ...string) string {
 }
 
 // paths returns the sorted paths of all documents, with their states.
-func (sh *shelf) paths(t testing.TB) (paths []string) {
+func (sh *testLibrary) paths(t testing.TB) (paths []string) {
 	t.Helper()
 	docs, _, err := sh.List(t.Context(), chat.Local, corpus.Filter{Limit: 100})
 	if err != nil {
@@ -388,7 +388,7 @@ func (sh *shelf) paths(t testing.TB) (paths []string) {
 }
 
 func TestArchiveFilesBecomeDocuments(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	inner := zipOf(t, "deep.txt", "too deep")
 	d := sh.add(t, "case.zip", zipOf(t, "letters/roof.md", "# The roof\n\nIt is dry.\n", "notes.txt", "Nothing else.\n",
 		"../../evil.txt", "climbs out\n", "picture.gif", "GIF89a\x01\x02\x00\x00", "inner.zip", inner,
@@ -435,7 +435,7 @@ func TestArchiveFilesBecomeDocuments(t *testing.T) {
 }
 
 func TestArchiveExpansionIsBounded(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	d := sh.add(t, "bomb.zip", zipOf(t, "big.txt", strings.Repeat("0", 80<<20), "small.txt", "It is small.\n"))
 	sh.start(t)
 	d = sh.settled(t, d.ID, corpus.StateReady)
@@ -469,9 +469,9 @@ func mailOf(html string, pictures ...[2]string) string {
 	return mail + "--b--\r\n"
 }
 
-func openPictures(t *testing.T) *shelf {
+func openPictures(t *testing.T) *testLibrary {
 	t.Helper()
-	return openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+	return openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
 		c.Extractor = extract.New(nil, picture.Reader{})
 	})
 }

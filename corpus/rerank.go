@@ -129,11 +129,11 @@ func (se *activeSearch) addCosines(ctx context.Context, found *Results) error {
 	return nil
 }
 
-// Rerank returns results reranked by search.Look, with its scores. If some have a cosine, a result without one
+// Rerank returns results reranked by search.Scorer, with its scores. If some have a cosine, a result without one
 // counts as dissimilar, unless its document has no vectors yet. hits is not changed.
 func Rerank(query string, hits []Result) []Result {
 	out := slices.Clone(hits)
-	look := search.NewLook(query)
+	look := search.NewScorer(query)
 	meaning := slices.ContainsFunc(hits, func(r Result) bool { return r.Cosine != nil })
 	for i := range out {
 		score := look.Score(out[i].Passage.Text, out[i].headingText(), out[i].Score)

@@ -22,7 +22,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 		}
 	}()
 	seen := make(map[string]bool)
-	words, limit := se.soughtWords(), se.query.Limit
+	words, limit := se.expandedWords(), se.query.Limit
 	// While typing, passages with all words are preferred, which requires more hits than the limit.
 	if se.query.Typing {
 		limit *= typedDepth

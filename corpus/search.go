@@ -65,11 +65,11 @@ func (l *Library) Search(ctx context.Context, s chat.Scope, q Query) (Results, e
 	return found, err
 }
 
-// hastenFound prioritises the embedding of documents that lexical search found.
-func (se *activeSearch) hastenFound(ctx context.Context, found Results) {
+// prioritiseFound prioritises the embedding of documents that lexical search found.
+func (se *activeSearch) prioritiseFound(ctx context.Context, found Results) {
 	for _, r := range found.Results {
-		if se.library.waiting.seek(r.Document.ID) {
-			se.library.hastenVectors(ctx, r.Document.ID)
+		if se.library.waiting.prioritise(r.Document.ID) {
+			se.library.prioritiseEmbedding(ctx, r.Document.ID)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 			se.addNote("Semantic search is off: it did not answer. These results are found by words.")
 		}
 	}
-	if byMeaning && se.query.Mode == ModeSemantic && se.library.waiting.anyOf(se.scope.User) {
+	if byMeaning && se.query.Mode == ModeSemantic && se.library.waiting.hasWaiting(se.scope.User) {
 		se.partial, se.early = true, len(byVector) == 0
 		if byWords, byMeaning = se.early, !se.early; byWords {
 			se.addNote("The documents are still being prepared for semantic search: these results are found by words.")
@@ -254,7 +254,7 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 		se.noteCorrections(out.Corrected)
 	}
 	if !se.query.Typing {
-		se.hastenFound(ctx, out)
+		se.prioritiseFound(ctx, out)
 	}
 	out.Notes, out.Partial = se.notes, se.partial
 	return out, nil
@@ -391,14 +391,14 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 
 // wordTerms returns the terms of each query word, with corrections.
 func (se *activeSearch) wordTerms() (words [][]string) {
-	for _, w := range se.soughtWords() {
+	for _, w := range se.expandedWords() {
 		words = append(words, w.Terms)
 	}
 	return words
 }
 
-// soughtWords returns the query's words with the terms that correct or complete them.
-func (se *activeSearch) soughtWords() []text.Word {
+// expandedWords returns the query's words with the terms that correct or complete them.
+func (se *activeSearch) expandedWords() []text.Word {
 	words := slices.Clone(se.words)
 	for i, w := range words {
 		words[i].Terms = appendNew(slices.Clip(w.Terms), se.corrected[w.Text]...)

@@ -41,7 +41,7 @@ var shelfOf = map[string]string{
 		"over decades.",
 }
 
-func fill(t testing.TB, sh *shelf) {
+func fill(t testing.TB, sh *testLibrary) {
 	t.Helper()
 	for _, name := range sortedKeys(shelfOf) {
 		sh.add(t, name, shelfOf[name])
@@ -59,7 +59,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 func TestSearchRanksRightDocumentFirst(t *testing.T) {
-	plain, semantic := openShelf(t, t.TempDir(), nil), openSemantic(t)
+	plain, semantic := openTestLibrary(t, t.TempDir(), nil), openSemantic(t)
 	plain.start(t)
 	fill(t, plain)
 	fill(t, semantic)
@@ -89,7 +89,7 @@ func TestSearchRanksRightDocumentFirst(t *testing.T) {
 		{"two letters swapped", "exlcusions", "policy.md"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for mode, sh := range map[string]*shelf{"lexical": plain, "hybrid": semantic} {
+			for mode, sh := range map[string]*testLibrary{"lexical": plain, "hybrid": semantic} {
 				found := sh.search(t, corpus.Query{Text: tt.query})
 				if got := titles(found); len(got) == 0 || got[0] != tt.want {
 					t.Errorf("%s search for %q found %q (%v), want %q first", mode, tt.query, got, found.Notes, tt.want)
@@ -104,7 +104,7 @@ func TestSearchRanksRightDocumentFirst(t *testing.T) {
 }
 
 func TestSearchDetails(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	fill(t, sh)
 
@@ -216,7 +216,7 @@ func TestSearchDetails(t *testing.T) {
 }
 
 func TestTyposKeepFirstLetter(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	sh.add(t, "tenants.md", "# Tenants\n\nTenants have rights and duties. That is the law of the house.")
 	sh.wait(t)
@@ -232,7 +232,7 @@ func TestTyposKeepFirstLetter(t *testing.T) {
 }
 
 func TestUncertainCorrectionNeedsAnotherMatch(t *testing.T) {
-	for mode, sh := range map[string]*shelf{"lexical": openShelf(t, t.TempDir(), nil), "hybrid": openSemantic(t)} {
+	for mode, sh := range map[string]*testLibrary{"lexical": openTestLibrary(t, t.TempDir(), nil), "hybrid": openSemantic(t)} {
 		if mode == "lexical" {
 			sh.start(t)
 		}
@@ -329,7 +329,7 @@ func (e *embeddingServer) EmbedQuery(ctx context.Context, query string) ([]float
 
 func TestSearchWithoutEmbeddingServer(t *testing.T) {
 	server := &embeddingServer{}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		c.Embedder, c.Vectors = server, db.Vectors("hashing")
 	})
 	sh.start(t)
@@ -348,7 +348,7 @@ func TestSearchWithoutEmbeddingServer(t *testing.T) {
 }
 
 func TestRead(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	var b strings.Builder
 	b.WriteString("# Handbook\n\n")
@@ -405,7 +405,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, sh *shelf, r corpus.ReadRequest) corpus.Reading {
+func read(t *testing.T, sh *testLibrary, r corpus.ReadRequest) corpus.Reading {
 	t.Helper()
 	got, err := sh.Read(t.Context(), chat.Local, r)
 	if err != nil {
@@ -415,7 +415,7 @@ func read(t *testing.T, sh *shelf, r corpus.ReadRequest) corpus.Reading {
 }
 
 func TestFind(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	fill(t, sh)
 	for _, tt := range []struct{ name, ask, want string }{
@@ -442,7 +442,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestGrep(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	fill(t, sh)
 	grep := func(g corpus.GrepRequest) corpus.Grepped {
@@ -486,7 +486,7 @@ func TestGrep(t *testing.T) {
 }
 
 func TestRerankSearchesAgain(t *testing.T) {
-	sh := openShelf(t, t.TempDir(), nil)
+	sh := openTestLibrary(t, t.TempDir(), nil)
 	sh.start(t)
 	sh.add(
 		t, "Scattered.md",
@@ -588,7 +588,7 @@ func TestRerankerFailureKeepsResults(t *testing.T) {
 	} {
 		var asks []int
 		tt.r.asks = &asks
-		sh := openShelf(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
+		sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, _ *sqlite.DB) {
 			c.Reranker, c.RerankTime = tt.r, 100*time.Millisecond
 		})
 		sh.start(t)

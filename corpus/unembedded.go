@@ -8,9 +8,9 @@ import (
 // unembedded is the set of ready documents that wait for vectors, as known to this process: a search must not treat
 // a document without vectors as dissimilar. Queueing and the sweep fill it; it may lag behind other processes.
 type unembedded struct {
-	mu     sync.Mutex
-	owners map[string]string // user by document
-	sought map[string]bool   // those that a search has found
+	mu          sync.Mutex
+	owners      map[string]string // user by document
+	prioritised map[string]bool   // those that a search has found
 }
 
 // addDocument adds a document that waits for vectors.
@@ -28,20 +28,20 @@ func (u *unembedded) removeDocument(document string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	delete(u.owners, document)
-	delete(u.sought, document)
+	delete(u.prioritised, document)
 }
 
-// seek marks a document as found by a search. It reports whether the document waits and was not marked before.
-func (u *unembedded) seek(document string) bool {
+// prioritise marks a document as found by a search. It reports whether the document waits and was not marked before.
+func (u *unembedded) prioritise(document string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if _, has := u.owners[document]; !has || u.sought[document] {
+	if _, has := u.owners[document]; !has || u.prioritised[document] {
 		return false
 	}
-	if u.sought == nil {
-		u.sought = make(map[string]bool)
+	if u.prioritised == nil {
+		u.prioritised = make(map[string]bool)
 	}
-	u.sought[document] = true
+	u.prioritised[document] = true
 	return true
 }
 
@@ -53,8 +53,8 @@ func (u *unembedded) hasDocument(document string) bool {
 	return has
 }
 
-// anyOf reports whether a document of the user waits for vectors.
-func (u *unembedded) anyOf(user string) bool {
+// hasWaiting reports whether a document of the user waits for vectors.
+func (u *unembedded) hasWaiting(user string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, owner := range u.owners {
@@ -65,11 +65,11 @@ func (u *unembedded) anyOf(user string) bool {
 	return false
 }
 
-// soughtOf reports whether a search has found a waiting document of the user.
-func (u *unembedded) soughtOf(user string) bool {
+// hasPrioritised reports whether a search has found a waiting document of the user.
+func (u *unembedded) hasPrioritised(user string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for document := range u.sought {
+	for document := range u.prioritised {
 		if u.owners[document] == user {
 			return true
 		}
@@ -77,19 +77,19 @@ func (u *unembedded) soughtOf(user string) bool {
 	return false
 }
 
-// unseek removes the mark of a document.
-func (u *unembedded) unseek(document string) {
+// unprioritise removes the mark of a document.
+func (u *unembedded) unprioritise(document string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	delete(u.sought, document)
+	delete(u.prioritised, document)
 }
 
-// soughtBeside returns the marked documents other than the given one, with their users.
-func (u *unembedded) soughtBeside(document string) map[string]string {
+// otherPrioritised returns the marked documents other than the given one, with their users.
+func (u *unembedded) otherPrioritised(document string) map[string]string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	found := make(map[string]string)
-	for sought := range u.sought {
+	for sought := range u.prioritised {
 		if sought != document {
 			found[sought] = u.owners[sought]
 		}

@@ -28,7 +28,7 @@ func (q *brokenQueue) Ensure(ctx context.Context, job corpus.Job) error {
 // A document that became ready just before the database failed still gets its vectors.
 func TestFailedEmbeddingJobIsQueuedAgain(t *testing.T) {
 	queue := &brokenQueue{}
-	sh := openShelf(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
+	sh := openTestLibrary(t, t.TempDir(), func(c *corpus.Config, db *sqlite.DB) {
 		queue.Queue = c.Queue
 		c.Queue, c.Vectors, c.Embedder = queue, db.Vectors("hashing"), embedtest.Hashing{}
 	})

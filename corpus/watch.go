@@ -51,8 +51,8 @@ func (c *changes) wakeWatchers(id string) {
 	}
 }
 
-// tellAll notifies all watchers.
-func (c *changes) tellAll() {
+// notifyAll notifies all watchers.
+func (c *changes) notifyAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, ch := range c.one {
@@ -91,7 +91,7 @@ func (l *Library) Changes() <-chan struct{} { return l.changes.watchDocument("")
 // Changed notifies the watchers of a document, or all for the empty ID, of a change by another replica.
 func (l *Library) Changed(id string) {
 	if id == "" {
-		l.changes.tellAll()
+		l.changes.notifyAll()
 		return
 	}
 	l.changes.wakeWatchers(id)

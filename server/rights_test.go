@@ -65,14 +65,14 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	kept, err := b.store.KeepStanding(b.t.Context(), chat.Scope{User: user}, chat.Standing{
+	kept, err := b.store.AddStanding(b.t.Context(), chat.Scope{User: user}, chat.Standing{
 		Request: chat.RunRequest{Message: secret, SessionID: "owned"}, Basis: chat.Basis{RunID: run.ID},
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	b.setWebhook(user)
-	table, err := b.store.KeepGrid(b.t.Context(), chat.Scope{User: user}, chat.Grid{
+	table, err := b.store.AddGrid(b.t.Context(), chat.Scope{User: user}, chat.Grid{
 		Name: secret, Columns: []chat.GridColumn{{Name: secret}}, State: chat.GridStopped,
 		Rows: []chat.GridRow{{DocumentID: doc, Title: secret}},
 	})

@@ -81,9 +81,9 @@ type Config struct {
 	Keys         *keys.File     // the users; nil: every user is the local user
 	Grants       *grants.Issuer // the users' grants to programs; nil: programs need a key
 
-	Keeper   api.Keeper   // stores questions that are asked again
-	Webhooks api.Webhooks // sends their changes
-	Tables   *grid.Filler // creates and fills tables over documents
+	Scheduler api.QuestionScheduler // stores questions that are asked again
+	Webhooks  api.Webhooks          // sends their changes
+	Tables    *grid.Filler          // creates and fills tables over documents
 
 	Gather api.Gather // lets the agent search for POST /agent/retrieve; nil: a plain search
 	// a failed agent has no plain search as fallback
@@ -238,7 +238,7 @@ func (s *Server) makeAPIHandlers(cfg Config, logs *runlog.Reader, asking *ask.Qu
 		Refused: s.page.UploadRefused,
 	}
 	s.standing = &api.Standing{
-		Store: cfg.Store, Keeper: cfg.Keeper, Webhooks: cfg.Webhooks, Guard: s.guard, Bodies: s.bodies,
+		Store: cfg.Store, Scheduler: cfg.Scheduler, Webhooks: cfg.Webhooks, Guard: s.guard, Bodies: s.bodies,
 	}
 	s.tables = &api.Tables{Store: cfg.Store, Filler: cfg.Tables, Streams: s.streams, Bodies: s.bodies}
 	s.places = &api.Places{Follower: cfg.Places, Guard: s.guard}

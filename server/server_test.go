@@ -38,8 +38,8 @@ import (
 
 const testOwner = "test-server"
 
-// stage stores runs in a real store; the test simulates the agent by appending to them.
-type stage struct {
+// runStub stores runs in a real store; the test simulates the agent by appending to them.
+type runStub struct {
 	store chat.Store
 	feed  *chat.Feed
 	play  []chat.Payload // appended to each new run at once
@@ -47,7 +47,7 @@ type stage struct {
 	decided []string // approvals and denials, in order
 }
 
-func (r *stage) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
+func (r *runStub) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
 	run, fresh, err := r.store.StartRun(ctx, user, req, chat.Lease{Owner: testOwner, Until: time.Now().Add(time.Hour)})
 	if err == nil && fresh {
 		err = r.feed.Append(ctx, testOwner, run.ID, r.play...)
@@ -55,26 +55,26 @@ func (r *stage) Start(ctx context.Context, user string, req chat.RunRequest) (ch
 	return run, fresh, err
 }
 
-func (r *stage) Cancel(ctx context.Context, _ chat.Scope, runID string) error {
+func (r *runStub) Cancel(ctx context.Context, _ chat.Scope, runID string) error {
 	return r.feed.Append(ctx, testOwner, runID, chat.RunDone{Status: chat.RunCancelled})
 }
 
-func (r *stage) Approve(_ context.Context, _ chat.Scope, runID, callID string, input json.RawMessage) error {
+func (r *runStub) Approve(_ context.Context, _ chat.Scope, runID, callID string, input json.RawMessage) error {
 	r.decided = append(r.decided, "approve "+runID+" "+callID+" "+string(input))
 	return nil
 }
 
-func (r *stage) Deny(_ context.Context, _ chat.Scope, runID, callID string) error {
+func (r *runStub) Deny(_ context.Context, _ chat.Scope, runID, callID string) error {
 	r.decided = append(r.decided, "deny "+runID+" "+callID)
 	return nil
 }
 
-func (r *stage) AnswerNow(ctx context.Context, _ chat.Scope, runID string) error {
+func (r *runStub) AnswerNow(ctx context.Context, _ chat.Scope, runID string) error {
 	return r.feed.Append(ctx, testOwner, runID, chat.Answer{Markdown: "So far.", StopReason: chat.StopAnswerNow},
 		chat.RunDone{Status: chat.RunCompleted})
 }
 
-func (r *stage) Rerun(
+func (r *runStub) Rerun(
 	ctx context.Context, s chat.Scope, runID, callID string, input json.RawMessage, key string,
 ) (chat.Run, bool, error) {
 	old, err := r.store.Run(ctx, s, runID)
@@ -86,22 +86,22 @@ func (r *stage) Rerun(
 	return r.Start(ctx, s.User, req)
 }
 
-func (r *stage) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
+func (r *runStub) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Queued, error) {
 	return r.store.Enqueue(ctx, s, req)
 }
 
-func (r *stage) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, _ bool) error {
+func (r *runStub) SendNow(ctx context.Context, s chat.Scope, sessionID, id string, _ bool) error {
 	return r.store.MoveQueuedFirst(ctx, s, sessionID, id)
 }
 
-func (r *stage) Resend(context.Context, chat.Scope, string) {}
+func (r *runStub) Resend(context.Context, chat.Scope, string) {}
 
 // bench is a server on a loopback address over a real store.
 type bench struct {
 	*Server
 	t       testing.TB
 	url     string
-	stage   *stage
+	stage   *runStub
 	store   chat.Store
 	feed    *chat.Feed
 	library *corpus.Library
@@ -124,9 +124,9 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 	})
 	store := db.Chats()
 	feed := chat.NewFeed(store)
-	runs := &stage{store: store, feed: feed}
+	runs := &runStub{store: store, feed: feed}
 	cfg := Config{Store: store, Feed: feed, Library: newLibrary(t, db), Runs: runs, Version: "test"}
-	cfg.Keeper = standing.New(standing.Config{Store: store, Library: cfg.Library, Runs: runs})
+	cfg.Scheduler = standing.New(standing.Config{Store: store, Library: cfg.Library, Runs: runs})
 	cfg.Tables = grid.New(grid.Config{Store: store, Library: cfg.Library, Runs: runs})
 	cfg.Webhooks = webhook.New(webhook.Config{
 		Store: store, Client: func(bool) *http.Client { return &http.Client{Transport: nowhere{}} },

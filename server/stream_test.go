@@ -500,7 +500,7 @@ func TestStreamResumesAfterRestart(t *testing.T) {
 		}
 		store := db.Chats()
 		feed := chat.NewFeed(store)
-		runs := &stage{store: store, feed: feed}
+		runs := &runStub{store: store, feed: feed}
 		s, err := New(Config{
 			Store: store, Feed: feed, Library: new(corpus.Library), Runs: runs, Places: follow.New(follow.Config{}),
 		})

@@ -19,8 +19,8 @@ import (
 	"github.com/footnote/footnote/sql/runtest"
 )
 
-// house is a store with an agent and a filler whose loop the test steps.
-type house struct {
+// harness is a store with an agent and a filler whose loop the test steps.
+type harness struct {
 	*testing.T
 	*runtest.Store
 	runs   *agent.Runs
@@ -29,7 +29,7 @@ type house struct {
 }
 
 // Start implements Runs and counts the new runs.
-func (h *house) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
+func (h *harness) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
 	run, fresh, err := h.runs.Start(ctx, user, req)
 	if fresh {
 		h.starts.Add(1)
@@ -37,9 +37,9 @@ func (h *house) Start(ctx context.Context, user string, req chat.RunRequest) (ch
 	return run, fresh, err
 }
 
-func newHouse(t *testing.T) *house {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
-	h := &house{T: t, Store: runtest.Open(t, filepath.Join(t.TempDir(), "footnote.db"), nil)}
+	h := &harness{T: t, Store: runtest.Open(t, filepath.Join(t.TempDir(), "footnote.db"), nil)}
 	runs, err := agent.NewRuns(agent.Config{Config: run.Config{
 		Store: h.Chats, Feed: h.Feed, Library: h.Library, Model: offline.New(nil),
 	}, Exclusive: true})
@@ -52,17 +52,17 @@ func newHouse(t *testing.T) *house {
 		}
 	})
 	h.runs = runs
-	h.filler = h.another(h)
+	h.filler = h.startServer(h)
 	return h
 }
 
-// another returns the filler of another server with the same store.
-func (h *house) another(runs Runs) *Filler {
+// startServer returns the filler of another server with the same store.
+func (h *harness) startServer(runs Runs) *Filler {
 	return New(Config{Store: h.Chats, Library: h.Library, Runs: runs})
 }
 
 // leases adds contracts, one of them without a term.
-func (h *house) leases(n int) {
+func (h *harness) leases(n int) {
 	h.Helper()
 	for i := range n {
 		text := fmt.Sprintf("# Lease %02d\n\nThe rent of the mill is %d euros a month.\n\n"+
@@ -74,7 +74,7 @@ func (h *house) leases(n int) {
 	}
 }
 
-func (h *house) make(columns ...string) chat.Grid {
+func (h *harness) make(columns ...string) chat.Grid {
 	h.Helper()
 	w := Wanted{}
 	for _, name := range columns {
@@ -88,7 +88,7 @@ func (h *house) make(columns ...string) chat.Grid {
 }
 
 // settle fills until no grid is due, and returns the grid with its cells by row and column.
-func (h *house) settle(id string) (g chat.Grid, cells chat.CellsByPlace) {
+func (h *harness) settle(id string) (g chat.Grid, cells chat.CellsByPlace) {
 	h.Helper()
 	for limit := time.Now().Add(time.Minute); ; {
 		h.filler.loop.Once(h.Context())
@@ -111,7 +111,7 @@ func (h *house) settle(id string) (g chat.Grid, cells chat.CellsByPlace) {
 }
 
 func TestGridAsksEveryDocument(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	h.leases(4)
 	g, cells := h.settle(h.make("Notice period", "How much is the rent?").ID)
 	if g.State != chat.GridDone || g.Done != 8 || len(cells) != 8 || h.starts.Load() != 8 {
@@ -149,11 +149,13 @@ func TestGridAsksEveryDocument(t *testing.T) {
 }
 
 func TestGridResumesOnOtherServer(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	h.leases(4)
 	g := h.make("Notice period", "Rent")
 	ctx, die := context.WithCancel(t.Context())
-	dying := h.another(startFunc(func(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
+	dying := h.startServer(startFunc(func(
+		ctx context.Context, user string, req chat.RunRequest,
+	) (chat.Run, bool, error) {
 		run, fresh, err := h.Start(ctx, user, req)
 		if h.starts.Load() >= 3 {
 			die()
@@ -181,7 +183,7 @@ func (f startFunc) Start(ctx context.Context, user string, req chat.RunRequest) 
 }
 
 func TestCellCanBeEditedRepeatedAndReverted(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	h.leases(1)
 	g, before := h.settle(h.make("Notice period").ID)
 	text := "  one month "
@@ -225,7 +227,7 @@ func (b *between) ChangeGrid(
 
 func TestCellClearedAtEndIsProcessed(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.leases(1)
 	g, _ := h.settle(h.make("notice period").ID)
 	if _, err := h.filler.Resume(t.Context(), chat.Local, g.ID); err != nil {
@@ -244,7 +246,7 @@ func TestCellClearedAtEndIsProcessed(t *testing.T) {
 }
 
 func TestGridStopsAndResumes(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	h.leases(3)
 	g := h.make("Rent")
 	if _, err := h.filler.Stop(t.Context(), chat.Local, g.ID); err != nil {
@@ -262,12 +264,12 @@ func TestGridStopsAndResumes(t *testing.T) {
 }
 
 func TestGridFailuresAreBounded(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	h.leases(maxFailures + 3)
 	g := h.make("Rent")
 	gone := &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document."}
 	asking := h.filler
-	h.filler = h.another(startFunc(func(context.Context, string, chat.RunRequest) (chat.Run, bool, error) {
+	h.filler = h.startServer(startFunc(func(context.Context, string, chat.RunRequest) (chat.Run, bool, error) {
 		return chat.Run{}, false, gone
 	}))
 	g, cells := h.settle(g.ID)
@@ -290,12 +292,12 @@ func TestGridFailuresAreBounded(t *testing.T) {
 }
 
 func TestGridWaitsForLimits(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	h.leases(1)
 	g := h.make("Rent")
 	limits, now := chat.Limits{chat.QuestionsPerMinute: 1}, time.Now()
 	over := limits.Over(chat.QuestionsPerMinute, now, now.Add(time.Minute))
-	h.filler = h.another(startFunc(func(context.Context, string, chat.RunRequest) (chat.Run, bool, error) {
+	h.filler = h.startServer(startFunc(func(context.Context, string, chat.RunRequest) (chat.Run, bool, error) {
 		return chat.Run{}, false, over
 	}))
 	h.filler.loop.Once(t.Context())
@@ -306,7 +308,7 @@ func TestGridWaitsForLimits(t *testing.T) {
 }
 
 func TestPlanIsValidatedWithoutSideEffects(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	column := chat.GridColumn{Name: "Rent"}
 	if _, err := h.filler.Plan(t.Context(), chat.Local, Wanted{Columns: []chat.GridColumn{column}}); chat.CodeOf(err) !=
 		chat.CodeConflict {
@@ -335,9 +337,9 @@ func TestPlanIsValidatedWithoutSideEffects(t *testing.T) {
 }
 
 // keepFor adds a due table of one cell.
-func (h *house) keepFor(user string) chat.Grid {
+func (h *harness) keepFor(user string) chat.Grid {
 	h.Helper()
-	g, err := h.Chats.KeepGrid(h.Context(), chat.Scope{User: user}, chat.Grid{
+	g, err := h.Chats.AddGrid(h.Context(), chat.Scope{User: user}, chat.Grid{
 		Name: "g", State: chat.GridFilling, MaxTokens: chat.GridTokens, DueAt: time.Now(),
 		Columns: []chat.GridColumn{{Name: "Rent"}}, Rows: []chat.GridRow{{DocumentID: "d", Title: "Lease"}},
 	})
@@ -348,7 +350,7 @@ func (h *house) keepFor(user string) chat.Grid {
 }
 
 // run runs a filler's loop until the test ends.
-func (h *house) run(f *Filler) {
+func (h *harness) run(f *Filler) {
 	ctx, stop := context.WithCancel(h.Context())
 	var all sync.WaitGroup
 	all.Go(func() { f.Run(ctx) })
@@ -356,12 +358,12 @@ func (h *house) run(f *Filler) {
 }
 
 func TestGridDoesNotWaitForOtherUsers(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	begun, asked := make(chan struct{}, chat.MaxGrids), make(chan struct{})
 	for range chat.MaxGrids {
 		h.keepFor("many")
 	}
-	f := h.another(startFunc(func(ctx context.Context, user string, _ chat.RunRequest) (chat.Run, bool, error) {
+	f := h.startServer(startFunc(func(ctx context.Context, user string, _ chat.RunRequest) (chat.Run, bool, error) {
 		if user == "many" { // whose model does not reply
 			begun <- struct{}{}
 			<-ctx.Done()

@@ -124,7 +124,7 @@ func (f *Filler) Make(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, e
 		return g, err
 	}
 	g.DueAt = time.Now()
-	g, err = f.cfg.Store.KeepGrid(ctx, s, g)
+	g, err = f.cfg.Store.AddGrid(ctx, s, g)
 	f.loop.Wake()
 	return g, err
 }

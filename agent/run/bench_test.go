@@ -48,11 +48,11 @@ var askedToDecide = []string{
 
 // BenchmarkRulesDecide measures the time that rules need to choose the first tools for a question.
 func BenchmarkRulesDecide(b *testing.B) {
-	h := newHouse(b, scripted.New())
+	h := newHarness(b, scripted.New())
 	var took []time.Duration
 	for i := 0; b.Loop(); i++ {
 		q := askedToDecide[i%len(askedToDecide)]
-		w := h.forgetful(chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}})
+		w := h.withoutMemory(chat.RunRequest{Message: q, Config: chat.RunConfig{Selection: "rules"}})
 		begun := time.Now()
 		w.asked = question.Analyse(q, false)
 		if _, _, err := w.chooseTools(b.Context()); err != nil {
@@ -65,10 +65,10 @@ func BenchmarkRulesDecide(b *testing.B) {
 
 // BenchmarkRunWithoutStore measures BenchmarkRun with a log that stores nothing: the agent's own share of a run.
 func BenchmarkRunWithoutStore(b *testing.B) {
-	h := newHouse(b, answeringModel())
+	h := newHarness(b, answeringModel())
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := h.forgetful(asks("How many days of paid holiday are there?")).answerQuestion(b.Context(),
+		if _, err := h.withoutMemory(asks("How many days of paid holiday are there?")).answerQuestion(b.Context(),
 			nil); err != nil {
 			b.Fatal(err)
 		}
@@ -110,9 +110,9 @@ func (m timed) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, 
 // that rate the passages and write the answer.
 func BenchmarkOfflineDecides(b *testing.B) {
 	var chose, answered []time.Duration
-	h := newHouse(b, timed{offline.New(nil), &chose, &answered})
+	h := newHarness(b, timed{offline.New(nil), &chose, &answered})
 	for i := 0; b.Loop(); i++ {
-		w := h.forgetful(chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]})
+		w := h.withoutMemory(chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]})
 		if _, err := w.answerQuestion(b.Context(), nil); err != nil {
 			b.Fatal(err)
 		}
@@ -142,10 +142,10 @@ func (s slow) Search(ctx context.Context, scope chat.Scope, q corpus.Query) (cor
 func BenchmarkParallelTools(b *testing.B) {
 	const each = 50 * time.Millisecond
 	var slowest atomic.Int64
-	h := newHouse(b, scripted.New(), func(c *Config) { c.Library = slow{c.Library, each, &slowest} })
+	h := newHarness(b, scripted.New(), func(c *Config) { c.Library = slow{c.Library, each, &slowest} })
 	var took []time.Duration
 	for n := 0; b.Loop(); n++ {
-		w := h.forgetful(asks("How many days of paid holiday are there?"))
+		w := h.withoutMemory(asks("How many days of paid holiday are there?"))
 		if err := w.prepareRun(b.Context()); err != nil {
 			b.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func BenchmarkRecollect(b *testing.B) {
 					Chunks: scripted.Words(goodAnswer + strings.Repeat(" So much about that for now.", 40)),
 				}
 			})
-			h := newHouse(b, model)
+			h := newHarness(b, model)
 			var run chat.Run
 			for i := range 25 {
 				run = h.execute(chat.RunRequest{
@@ -205,7 +205,7 @@ func BenchmarkRecollect(b *testing.B) {
 }
 
 // execute stores a run of a question and executes it.
-func (h *house) execute(req chat.RunRequest) chat.Run {
+func (h *harness) execute(req chat.RunRequest) chat.Run {
 	h.Helper()
 	run, _, err := h.config().Store.StartRun(h.Context(), chat.LocalUser, req,
 		chat.Lease{Owner: h.config().Owner, Until: time.Now().Add(time.Minute)})
@@ -225,14 +225,14 @@ func (h *house) execute(req chat.RunRequest) chat.Run {
 
 const goodAnswer = "There are 28 days of paid holiday a year [1]."
 
-// house is an engine on a real store with two documents.
-type house struct {
+// harness is an engine on a real store with two documents.
+type harness struct {
 	testing.TB
 	*Engine
 	store *runtest.Store
 }
 
-func newHouse(t testing.TB, model llm.Model, change ...func(*Config)) *house {
+func newHarness(t testing.TB, model llm.Model, change ...func(*Config)) *harness {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	runtest.Furnish(t, path, false)
@@ -245,11 +245,11 @@ func newHouse(t testing.TB, model llm.Model, change ...func(*Config)) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &house{t, engine, s}
+	return &harness{t, engine, s}
 }
 
 // runner returns a run with the default toolset and a control that never ends.
-func (h *house) runner(run chat.Run) *Runner {
+func (h *harness) runner(run chat.Run) *Runner {
 	c := &Control{user: run.User, ctx: h.Context(), now: h.Context(), leaving: h.Context()}
 	return h.NewRunner(run, h.Registry.Toolsets[tools.DefaultToolset], c)
 }
@@ -267,8 +267,8 @@ func bareRunner(t *testing.T, cfg Config, run chat.Run) *Runner {
 	return r
 }
 
-// forgetful returns a run of a question with a log that stores nothing.
-func (h *house) forgetful(req chat.RunRequest) *Runner {
+// withoutMemory returns a run of a question with a log that stores nothing.
+func (h *harness) withoutMemory(req chat.RunRequest) *Runner {
 	r := h.runner(chat.Run{ID: "r", User: chat.LocalUser, Request: req})
 	r.log.store = func(context.Context, ...chat.Payload) error { return nil }
 	return r

@@ -218,7 +218,7 @@ func (w *Runner) checkFound(ctx context.Context) error {
 	w.remedies[foundChecked] = true
 	var quotes []map[string]any
 	rules := w.model.rulesQuotes(ctx)
-	all := w.model.inTurn(rules)
+	all := w.model.alternatePassages(rules)
 	for _, src := range all[:min(len(all), tools.MaxChecked)] {
 		quotes = append(quotes, map[string]any{"n": src.N, "words": w.model.checkedWords(src, rules)})
 	}

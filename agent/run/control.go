@@ -65,16 +65,16 @@ func (c *Control) Revoke() { c.end(errRevoked) }
 // Interrupt cancels the run because the server stops and no other server resumes it.
 func (c *Control) Interrupt() { c.end(errStopping) }
 
-// Lose stops the run on this server, without an event in its log, because another server executes it. Only the
-// holder of the lease writes the log.
-func (c *Control) Lose() { c.end(errLost) }
+// StopWithoutEvent stops the run on this server, without an event in its log, because another server executes it. Only
+// the holder of the lease writes the log.
+func (c *Control) StopWithoutEvent() { c.end(errLost) }
 
-// Leave starts a graceful handover: no new calls start, running ones may finish, then another server resumes the
-// run. It returns at once. LeaveAtOnce follows if running calls take too long.
-func (c *Control) Leave() { c.endLeaving(errLeaving) }
+// HandOver starts a graceful handover: no new calls start, running ones may finish, then another server resumes the
+// run. It returns at once. HandOverNow follows if running calls take too long.
+func (c *Control) HandOver() { c.endLeaving(errLeaving) }
 
-// LeaveAtOnce cancels the running calls that Leave lets finish.
-func (c *Control) LeaveAtOnce() { c.end(errLeaving) }
+// HandOverNow cancels the running calls that Leave lets finish.
+func (c *Control) HandOverNow() { c.end(errLeaving) }
 
 // AnswerNow forces the run to answer from its results so far.
 func (c *Control) AnswerNow() { c.endNow(errAnswerNow) }

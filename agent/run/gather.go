@@ -241,8 +241,8 @@ func (k *knowledge) restsOnTools(markdown string) bool {
 	return slices.ContainsFunc(said, func(c cite.Claim) bool { return k.evidence.ResemblesTools(c.Text) })
 }
 
-// saidBefore reports whether the conversation supports each claim of an answer.
-func (k *knowledge) saidBefore(answer string) bool {
+// quotedEarlier reports whether the conversation supports each claim of an answer.
+func (k *knowledge) quotedEarlier(answer string) bool {
 	said := strings.Join(k.conversation.evidence, "\n\n")
 	if said == "" {
 		return false

@@ -125,7 +125,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		return true, w.askAgain(ctx, nudgeTools, "No tool bore the answer out: asking for one that they do", r)
 	case w.set.SearchTool() != nil && searches == 0 && w.budget.stop == "" && !w.remedies[nudgeSearch]:
 		return true, w.askAgain(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
-	case searches == 0 && w.saidBefore(text):
+	case searches == 0 && w.quotedEarlier(text):
 		return false, nil // answered from the conversation
 	default:
 		if searches == 0 {
@@ -346,7 +346,7 @@ func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, e
 		!w.asked.NeedsDocuments() && !w.searchedDocuments() {
 		return answer, nil
 	}
-	if err := w.log.writer.WriteWords(ctx, w.describeSearches()+w.wayOn()); err != nil {
+	if err := w.log.writer.WriteWords(ctx, w.describeSearches()+w.refusalAdvice()); err != nil {
 		return "", err
 	}
 	return w.log.writer.Finish(ctx)
@@ -355,9 +355,9 @@ func (w *Runner) explainInRefusal(ctx context.Context, answer string) (string, e
 // mostNear is the number of headings that a refusal names. More than three are no useful hint.
 const mostNear = 3
 
-// wayOn returns sentences with the headings of the first retrieved passages and the hint that a document may be
+// refusalAdvice returns sentences with the headings of the first retrieved passages and the hint that a document may be
 // missing. It is empty without a completed search, since then that is the reason.
-func (k *knowledge) wayOn() string {
+func (k *knowledge) refusalAdvice() string {
 	if !k.searchedDocuments() {
 		return ""
 	}

@@ -65,7 +65,7 @@ func (e *Engine) NewRunner(run chat.Run, set tools.Set, c *Control) *Runner {
 	}
 	w.model = newModelCaller(s)
 	w.calls = toolCaller{
-		state: s, slots: make(chan struct{}, maxParallel), made: map[string]int{}, ask: w.model.askBeside,
+		state: s, slots: make(chan struct{}, maxParallel), made: map[string]int{}, ask: w.model.askSeparately,
 		judge: w.model.judgeTexts,
 	}
 	return w

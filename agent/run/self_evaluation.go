@@ -420,8 +420,8 @@ const (
 	completeTokens = 800
 )
 
-// askBeside is completeOnce for a language model; it returns nothing for the rule-based one.
-func (m *modelCaller) askBeside(ctx context.Context, messages []llm.Message) (string, chat.Spent, error) {
+// askSeparately is completeOnce for a language model; it returns nothing for the rule-based one.
+func (m *modelCaller) askSeparately(ctx context.Context, messages []llm.Message) (string, chat.Spent, error) {
 	if m.isRuleBased() {
 		return "", chat.Spent{}, nil
 	}

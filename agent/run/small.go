@@ -113,7 +113,7 @@ func (k *knowledge) lastExchange() []llm.Message {
 // passages. The first passages get up to smallMost tokens; each later one has at least smallLeast reserved.
 func (m *modelCaller) smallSources(ctx context.Context) string {
 	quotes := m.rulesQuotes(ctx)
-	all := m.inTurn(quotes)
+	all := m.alternatePassages(quotes)
 	all = all[:min(len(all), smallPassages)]
 	var shown []string
 	room := smallRoom
@@ -138,9 +138,9 @@ func (m *modelCaller) smallSources(ctx context.Context) string {
 	return strings.Join(shown, "\n\n")
 }
 
-// inTurn returns the retrieved passages, alternating between the order of the search scores and that of the rules'
-// quotes. A search rates whole passages, the rules single sentences; each finds some that the other misses.
-func (m *modelCaller) inTurn(quotes []llm.Quoted) []cite.Source {
+// alternatePassages returns the retrieved passages, alternating between the order of the search scores and that of the
+// rules' quotes. A search rates whole passages, the rules single sentences; each finds some that the other misses.
+func (m *modelCaller) alternatePassages(quotes []llm.Quoted) []cite.Source {
 	sources := m.toolContext.Sources
 	found := sources.All()
 	slices.SortStableFunc(found, func(a, b cite.Source) int {

@@ -11,7 +11,7 @@ import (
 
 // basisOf collects the basis of a run's answer from the current library. Cited documents come before documents that
 // were only read, so that maxRested drops the latter. Boxes and matched words are for the page and are not stored.
-func (k *Keeper) basisOf(
+func (k *Scheduler) basisOf(
 	ctx context.Context, kept chat.Standing, runID string, answer chat.Answer,
 ) (chat.Basis, error) {
 	b := chat.Basis{RunID: runID, Answer: answer.Markdown, At: now()}
@@ -41,7 +41,7 @@ func (k *Keeper) basisOf(
 // addDocument adds a document of an answer to its basis. sha256 is the version that was read, empty if unknown. If
 // the document has changed since it was cited, the cited hash is kept without sentences. The old text is lost, so
 // the next check reports a change. Sentences are stored as hashes, up to maxLines for all documents.
-func (k *Keeper) addDocument(
+func (k *Scheduler) addDocument(
 	ctx context.Context, kept chat.Standing, b *chat.Basis, id, title, sha256 string,
 ) error {
 	if _, known := b.Knows(id); known || len(b.Documents) >= maxRested {
@@ -84,7 +84,7 @@ func (k *Keeper) addDocument(
 }
 
 // text returns a document's text, empty if it currently has none.
-func (k *Keeper) text(ctx context.Context, kept chat.Standing, id string) (string, error) {
+func (k *Scheduler) text(ctx context.Context, kept chat.Standing, id string) (string, error) {
 	text, err := k.cfg.Library.Text(ctx, scope(kept), id)
 	if err != nil && (chat.CodeOf(err) == chat.CodeNotFound || chat.CodeOf(err) == chat.CodeConflict) {
 		return "", nil

@@ -9,7 +9,7 @@ import (
 )
 
 // followRun polls a run, and compares its answer with the previous one.
-func (k *Keeper) followRun(ctx context.Context, kept chat.Standing) error {
+func (k *Scheduler) followRun(ctx context.Context, kept chat.Standing) error {
 	run, err := k.cfg.Store.Run(ctx, scope(kept), kept.Asking)
 	switch {
 	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
@@ -19,7 +19,7 @@ func (k *Keeper) followRun(ctx context.Context, kept chat.Standing) error {
 	case err != nil:
 		return err
 	case run.Status == chat.RunRunning:
-		return k.later(ctx, kept, time.Now().Add(pollTime))
+		return k.schedule(ctx, kept, time.Now().Add(pollTime))
 	}
 	log, err := chat.ReadTranscript(ctx, k.cfg.Store, scope(kept), run.ID)
 	if err != nil {
@@ -35,7 +35,7 @@ func (k *Keeper) followRun(ctx context.Context, kept chat.Standing) error {
 // so it comes before the stored change, which checks that the run is still the followed one. Earlier quotes that are
 // still in their documents are copied to the new basis. So a sentence that the new answer does not cite remains
 // watched.
-func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Answer) error {
+func (k *Scheduler) record(ctx context.Context, kept chat.Standing, answer chat.Answer) error {
 	basis, err := k.basisOf(ctx, kept, kept.Asking, answer)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (k *Keeper) record(ctx context.Context, kept chat.Standing, answer chat.Ans
 		differences = compare.Differences(kept.Basis, basis, library)
 	}
 	// Earlier quotes that the new answer does not cite, and that are still valid, remain watched.
-	for _, cite := range compare.Standing(kept.Basis, library) {
+	for _, cite := range compare.UnchangedCitations(kept.Basis, library) {
 		if len(basis.Citations) < chat.MaxKeptQuotes && !cites(basis, cite) {
 			basis.Citations = append(basis.Citations, cite)
 		}
@@ -91,7 +91,7 @@ func cites(b chat.Basis, cite chat.Citation) bool {
 
 // library returns a function that reads current documents for a comparison. failed returns a read error; check it
 // before the differences are used, since a document that can't be read must not count as deleted.
-func (k *Keeper) library(ctx context.Context, kept chat.Standing) (library compare.Library, failed func() error) {
+func (k *Scheduler) library(ctx context.Context, kept chat.Standing) (library compare.Library, failed func() error) {
 	var trouble error
 	library = func(id string) (d compare.Document, ok bool) {
 		found, err := k.cfg.Library.Document(ctx, scope(kept), id)

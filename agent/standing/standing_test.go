@@ -18,17 +18,17 @@ import (
 const lease = "# Lease of the mill\n\nThe rent of the mill is 900 euros a month.\n\n" +
 	"The notice period is 3 months.\n\nPets are allowed in the mill.\n"
 
-// house is a store with an agent and a keeper whose loop the test steps.
-type house struct {
+// harness is a store with an agent and a scheduler whose loop the test steps.
+type harness struct {
 	*testing.T
 	*runtest.Store
-	runs   *agent.Runs
-	keeper *Keeper
+	runs      *agent.Runs
+	scheduler *Scheduler
 }
 
-func newHouse(t *testing.T) *house {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
-	h := &house{T: t, Store: runtest.Open(t, filepath.Join(t.TempDir(), "footnote.db"), nil)}
+	h := &harness{T: t, Store: runtest.Open(t, filepath.Join(t.TempDir(), "footnote.db"), nil)}
 	runs, err := agent.NewRuns(agent.Config{Config: run.Config{
 		Store: h.Chats, Feed: h.Feed, Library: h.Library, Model: offline.New(nil),
 	}, Exclusive: true})
@@ -41,17 +41,17 @@ func newHouse(t *testing.T) *house {
 		}
 	})
 	h.runs = runs
-	h.keeper = h.another()
+	h.scheduler = h.startServer()
 	return h
 }
 
-// another returns the keeper of another server with the same store.
-func (h *house) another() *Keeper {
+// startServer returns the scheduler of another server with the same store.
+func (h *harness) startServer() *Scheduler {
 	return New(Config{Store: h.Chats, Library: h.Library, Runs: h.runs, Quiet: time.Millisecond})
 }
 
 // keep asks a question, waits for its answer and keeps it.
-func (h *house) keep(question string) chat.Standing {
+func (h *harness) keep(question string) chat.Standing {
 	h.Helper()
 	asked, _, err := h.runs.Start(h.Context(), chat.LocalUser, chat.RunRequest{Message: question})
 	if err != nil {
@@ -61,7 +61,7 @@ func (h *house) keep(question string) chat.Standing {
 		r, err := h.Chats.Run(h.Context(), chat.Local, asked.ID)
 		return err == nil && r.Status != chat.RunRunning
 	})
-	kept, err := h.keeper.Keep(h.Context(), chat.Local, asked.ID)
+	kept, err := h.scheduler.Add(h.Context(), chat.Local, asked.ID)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (h *house) keep(question string) chat.Standing {
 }
 
 // until waits for a condition.
-func (h *house) until(what string, is func() bool) {
+func (h *harness) until(what string, is func() bool) {
 	h.Helper()
 	limit, cancel := context.WithTimeout(h.Context(), 30*time.Second)
 	defer cancel()
@@ -84,12 +84,12 @@ func (h *house) until(what string, is func() bool) {
 	}
 }
 
-// settle runs the keeper until the question is no longer due.
-func (h *house) settle(id string) (kept chat.Standing) {
+// settle runs the scheduler until the question is no longer due.
+func (h *harness) settle(id string) (kept chat.Standing) {
 	h.Helper()
 	h.until("the question to be settled", func() bool {
-		h.hasten(id)
-		h.keeper.loop.Once(h.Context())
+		h.makeDue(id)
+		h.scheduler.loop.Once(h.Context())
 		var err error
 		if kept, err = h.Chats.Standing(h.Context(), chat.Local, id); err != nil {
 			h.Fatal(err)
@@ -100,8 +100,8 @@ func (h *house) settle(id string) (kept chat.Standing) {
 	return kept
 }
 
-// hasten makes a question that is due soon due now, so that tests need not wait.
-func (h *house) hasten(id string) {
+// makeDue makes a question that is due soon due now, so that tests need not wait.
+func (h *harness) makeDue(id string) {
 	h.Helper()
 	if _, err := h.Chats.ChangeStanding(h.Context(), chat.Local, id, func(k *chat.Standing) error {
 		if !k.DueAt.IsZero() && k.DueAt.Before(time.Now().Add(2*claimTime)) {
@@ -115,7 +115,7 @@ func (h *house) hasten(id string) {
 
 func TestChangeIsReportedWithBothQuotes(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	kept := h.keep("How long is the notice period?")
 	h.Add(t, "Lease.md", strings.ReplaceAll(lease, "3 months", "6 months"))
@@ -137,7 +137,7 @@ func TestChangeIsReportedWithBothQuotes(t *testing.T) {
 
 func TestIrrelevantChangeIsNotReported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	kept := h.keep("How long is the notice period?")
 	h.Add(t, "Bread.md", "# Bread\n\nFlour, water and salt.\n")
@@ -153,7 +153,7 @@ func TestIrrelevantChangeIsNotReported(t *testing.T) {
 
 func TestDeletedAndNewDocumentsAreReported(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	kept := h.keep("How long is the notice period?")
 	old := kept.Basis.Documents[0].ID
@@ -174,17 +174,17 @@ func TestDeletedAndNewDocumentsAreReported(t *testing.T) {
 // If a server dies between two steps, another continues, and the question is asked once.
 func TestStandingQuestionResumesOnOtherServer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	kept := h.keep("How long is the notice period?")
 	h.Add(t, "Lease.md", strings.ReplaceAll(lease, "3 months", "6 months"))
-	h.keeper.loop.Once(t.Context())
+	h.scheduler.loop.Once(t.Context())
 	noticed, err := h.Chats.Standing(t.Context(), chat.Local, kept.ID)
 	if err != nil || noticed.Noticed.IsZero() {
 		t.Fatalf("Noticed = %v, %v", noticed.Noticed, err)
 	}
 	req := noticed.Request // started, but the start is not stored
-	if err := h.keeper.start(t.Context(), noticed, noticed.Version); err != nil {
+	if err := h.scheduler.startRun(t.Context(), noticed, noticed.Version); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Chats.ChangeStanding(t.Context(), chat.Local, kept.ID, func(k *chat.Standing) error {
@@ -194,7 +194,7 @@ func TestStandingQuestionResumesOnOtherServer(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h.keeper = h.another()
+	h.scheduler = h.startServer()
 	kept = h.settle(kept.ID)
 	runs, err := h.Chats.Runs(t.Context(), chat.Local, req.SessionID)
 	if err != nil || len(runs) != 1 || len(kept.Changes) != 1 {
@@ -204,14 +204,14 @@ func TestStandingQuestionResumesOnOtherServer(t *testing.T) {
 
 func TestManyChangesTriggerOneRun(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	kept := h.keep("How long is the notice period?")
-	h.keeper = New(Config{Store: h.Chats, Library: h.Library, Runs: h.runs, Quiet: time.Minute})
+	h.scheduler = New(Config{Store: h.Chats, Library: h.Library, Runs: h.runs, Quiet: time.Minute})
 	for _, months := range []string{"4 months", "5 months", "6 months"} {
 		h.Add(t, "Lease.md", strings.ReplaceAll(lease, "3 months", months))
-		h.hasten(kept.ID)
-		h.keeper.loop.Once(t.Context())
+		h.makeDue(kept.ID)
+		h.scheduler.loop.Once(t.Context())
 	}
 	kept = h.settle(kept.ID)
 	if kept.Turn != 1 || len(kept.Changes) != 1 || kept.Changes[0].Differences[0].Now != "6 months" {
@@ -221,13 +221,13 @@ func TestManyChangesTriggerOneRun(t *testing.T) {
 
 func TestAskNowDuringCheckIsKept(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	for name, goOn := range map[string]func(context.Context, chat.Standing) error{
-		"a look": h.keeper.look, "a wait that is over": h.keeper.askIfQuiet,
+		"a look": h.scheduler.compareLibrary, "a wait that is over": h.scheduler.askIfQuiet,
 	} {
 		read := h.settle(h.keep("How long is the notice period?").ID)
-		if _, err := h.keeper.AskNow(t.Context(), chat.Local, read.ID); err != nil {
+		if _, err := h.scheduler.AskNow(t.Context(), chat.Local, read.ID); err != nil {
 			t.Fatal(err)
 		}
 		if err := goOn(t.Context(), read); err != nil {
@@ -241,16 +241,16 @@ func TestAskNowDuringCheckIsKept(t *testing.T) {
 
 func TestPausedQuestionWaitsAndYieldsToRuns(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	kept := h.keep("How long is the notice period?")
-	if _, err := h.keeper.Pause(t.Context(), chat.Local, kept.ID, true); err != nil {
+	if _, err := h.scheduler.Pause(t.Context(), chat.Local, kept.ID, true); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.keeper.AskNow(t.Context(), chat.Local, kept.ID); chat.CodeOf(err) != chat.CodeConflict {
+	if _, err := h.scheduler.AskNow(t.Context(), chat.Local, kept.ID); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("AskNow while it is paused: %v, want a conflict", err)
 	}
-	if _, err := h.keeper.Pause(t.Context(), chat.Local, kept.ID, false); err != nil {
+	if _, err := h.scheduler.Pause(t.Context(), chat.Local, kept.ID, false); err != nil {
 		t.Fatal(err)
 	}
 	// a run that stays active until it is ended
@@ -259,10 +259,10 @@ func TestPausedQuestionWaitsAndYieldsToRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.keeper.AskNow(t.Context(), chat.Local, kept.ID); err != nil {
+	if _, err := h.scheduler.AskNow(t.Context(), chat.Local, kept.ID); err != nil {
 		t.Fatal(err)
 	}
-	h.keeper.loop.Once(t.Context())
+	h.scheduler.loop.Once(t.Context())
 	if now, _ := h.Chats.Standing(t.Context(), chat.Local, kept.ID); now.Asking != "" || !now.Wanted {
 		t.Errorf("asked as %q, want it to wait", now.Asking)
 	}
@@ -272,21 +272,21 @@ func TestPausedQuestionWaitsAndYieldsToRuns(t *testing.T) {
 	if now := h.settle(kept.ID); now.AskedAt.IsZero() || len(now.Changes) != 0 {
 		t.Errorf("asked at %v, changes %+v; want it asked, and unchanged", now.AskedAt, now.Changes)
 	}
-	if _, err := h.keeper.Keep(t.Context(), chat.Local, kept.RunID); chat.CodeOf(err) != chat.CodeConflict {
+	if _, err := h.scheduler.Add(t.Context(), chat.Local, kept.RunID); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("keeping it again: %v, want a conflict", err)
 	}
 }
 
 func TestFailuresAreReportedAndRetried(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	kept := h.keep("How long is the notice period?")
-	h.keeper.cfg.Runs = failing{}
-	if _, err := h.keeper.AskNow(t.Context(), chat.Local, kept.ID); err != nil {
+	h.scheduler.cfg.Runs = failing{}
+	if _, err := h.scheduler.AskNow(t.Context(), chat.Local, kept.ID); err != nil {
 		t.Fatal(err)
 	}
-	h.keeper.loop.Once(t.Context())
+	h.scheduler.loop.Once(t.Context())
 	now, err := h.Chats.Standing(t.Context(), chat.Local, kept.ID)
 	if err != nil || now.Trouble != "The model rests." || time.Until(now.DueAt) < firstWait/2 {
 		t.Errorf("trouble = %q, due at %v, %v; want the reason, and a minute", now.Trouble, now.DueAt, err)
@@ -310,9 +310,9 @@ func (f startFunc) Start(ctx context.Context, user string, req chat.RunRequest) 
 }
 
 // keepFor keeps a question with a requested run.
-func (h *house) keepFor(user string) {
+func (h *harness) keepFor(user string) {
 	h.Helper()
-	if _, err := h.Chats.KeepStanding(h.Context(), chat.Scope{User: user}, chat.Standing{
+	if _, err := h.Chats.AddStanding(h.Context(), chat.Scope{User: user}, chat.Standing{
 		Request: chat.RunRequest{Message: "What is the rent?"}, Wanted: true, DueAt: time.Now(),
 	}); err != nil {
 		h.Fatal(err)
@@ -320,7 +320,7 @@ func (h *house) keepFor(user string) {
 }
 
 func TestQuestionDoesNotWaitForOtherUsers(t *testing.T) {
-	h := newHouse(t)
+	h := newHarness(t)
 	begun, asked := make(chan struct{}, chat.MaxKept), make(chan struct{})
 	for range chat.MaxKept {
 		h.keepFor("many")

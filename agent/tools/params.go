@@ -85,8 +85,8 @@ func property(name, schema string) param {
 	return param{name: name, schema: schema, required: required}
 }
 
-// said returns a parameter that is a text of up to most characters. A required one has at least 1.
-func said(name string, most int, about string) param {
+// textParam returns a parameter that is a text of up to most characters. A required one has at least 1.
+func textParam(name string, most int, about string) param {
 	least := ""
 	if strings.HasSuffix(name, "!") {
 		least = `"minLength":1,`
@@ -95,11 +95,11 @@ func said(name string, most int, about string) param {
 }
 
 // query returns the parameter query of a search.
-func query(about string) param { return said("query!", 1000, about) }
+func query(about string) param { return textParam("query!", 1000, about) }
 
 // docID returns a parameter that is a reference to a document, as Context.find accepts it.
 func docID(name string) param {
-	return said(name, 500, "The document's id, title or file name").also("document_id")
+	return textParam(name, 500, "The document's id, title or file name").also("document_id")
 }
 
 // docIDs returns a required parameter with references to documents.

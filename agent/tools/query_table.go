@@ -23,7 +23,7 @@ import (
 // fixed fields, and a validation error names the field.
 var queryTableParams = []param{
 	docID("document!").also("doc_id").as("doc_id"),
-	said("sheet", 200, "Name or number of the sheet or table; may be left out if only one has the columns").
+	textParam("sheet", 200, "Name or number of the sheet or table; may be left out if only one has the columns").
 		also("table"),
 	property("where", `{"type": "array", "maxItems": 20, "description": "Conditions, all of which a row must fulfil",
 		"items": {"type": "object", "additionalProperties": false, "required": ["column", "op"], "properties": {

@@ -33,13 +33,13 @@ func rows(cfg Config) []*Tool {
 		reading("read_document", "cursor strategy", 1, Tool{
 			run: reads("Read {1}", 0), Label: label("Reading", "Read", "reading", "doc_id", chat.LabelTitle),
 			params: []param{
-				docID("doc_id!"), said("focus_query", 1000, "Read the parts about this first"),
+				docID("doc_id!"), textParam("focus_query", 1000, "Read the parts about this first"),
 				count("page", 100000, 1, "Which reading page of a long document"),
 			},
 		}),
 		reading("read_multiple_documents", "cursor", 0, Tool{
 			run: readDocuments, Label: label("Reading", "Read", "reading", "", chat.LabelTitle),
-			params: []param{docIDs(10), said("focus_query", 1000, "Read the parts about this")},
+			params: []param{docIDs(10), textParam("focus_query", 1000, "Read the parts about this")},
 			describe: func(_ *Context, in args) string {
 				return "Reading " + english.Count(len(in.DocIDs), "document")
 			},
@@ -76,7 +76,7 @@ func rows(cfg Config) []*Tool {
 			forModel: without("chunk_id"),
 			Label:    label("Looking for", "Looked for", "search", "pattern", chat.LabelCode),
 			params: []param{
-				said("pattern!", 500, "RE2 expression or plain text").also("query"),
+				textParam("pattern!", 500, "RE2 expression or plain text").also("query"),
 				property("doc_ids", `{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,
 					"maxLength":500},"description":"Only in these; all documents if left out"}`).also("document_ids"),
 				count("max_results", 100, 20, ""),
@@ -88,7 +88,7 @@ func rows(cfg Config) []*Tool {
 		foundPassages.tool("retrieve", "react", 2,
 			query("The search query"), topK(mostHits, "Number of results to return")),
 		foundFurther.tool("retrieve_more", "react", 0,
-			said("query", 1000, "The search to go on with; the last one if left out"),
+			textParam("query", 1000, "The search to go on with; the last one if left out"),
 			topK(mostHits, "Number of further results")),
 		{
 			Name: "query_table", sets: "cursor react", run: queryTable, params: queryTableParams,
@@ -102,7 +102,7 @@ func rows(cfg Config) []*Tool {
 			Name: "calculate", sets: "cursor react", run: calculate,
 			Action: chat.ActionCalculating, Capability: chat.CapabilityCalculate, withoutPassages: true,
 			Label:    label("Calculating", "Calculated", "calculation", "expression", chat.LabelCode),
-			params:   []param{said("expression!", 1000, "Like (1250 * 1.19 - 300) / 12")},
+			params:   []param{textParam("expression!", 1000, "Like (1250 * 1.19 - 300) / 12")},
 			computed: func(output json.RawMessage) json.RawMessage { return output },
 			whyImpossible: func(in args) error {
 				_, err := calc.Evaluate(in.Expression)
@@ -117,7 +117,7 @@ func rows(cfg Config) []*Tool {
 			Capability: chat.CapabilityCite, forModel: without("chunk_id", "boxes"),
 			Label: label("Checking the quote", "Checked the quote", "quote check", "cited_text", chat.LabelQuote),
 			params: []param{
-				said("cited_text!", 4000, "The words, exactly as they stand in the document"),
+				textParam("cited_text!", 4000, "The words, exactly as they stand in the document"),
 				property("block_id!", `{"type":"string","maxLength":40,
 					"description":"The block they stand in, like b12"}`),
 				count("citation_number!", 999, 0, "The passage's number n"),
@@ -131,8 +131,10 @@ func rows(cfg Config) []*Tool {
 		},
 		{
 			Name: CheckPassages, run: checkPassages, Action: chat.ActionAnalysing, Capability: chat.CapabilityCheck,
-			Label:  label("Checking passages", "Checked passages", "check", "", ""),
-			params: []param{said("question!", MaxCheckedQuestion, "The question"), property("quotes!", quotesSchema)},
+			Label: label("Checking passages", "Checked passages", "check", "", ""),
+			params: []param{
+				textParam("question!", MaxCheckedQuestion, "The question"), property("quotes!", quotesSchema),
+			},
 			describe: func(_ *Context, in args) string {
 				return "Checking " + english.Count(len(in.Quotes), "passage")
 			},
@@ -146,7 +148,7 @@ func rows(cfg Config) []*Tool {
 					"the words that you quoted from it"),
 				property("doc_id", `{"type":"string","minLength":1,"maxLength":500,
 					"description":"Instead of a number: the document's id, title or file name"}`).also("document_id"),
-				said("reason!", 300, "Why, for the user"),
+				textParam("reason!", 300, "Why, for the user"),
 			},
 			describe: func(d *Context, in args) string {
 				name := "a document"
@@ -163,7 +165,7 @@ func rows(cfg Config) []*Tool {
 			run: reads("Looked into {1}", lookupRunes),
 			params: []param{
 				docID("doc_id!").also("document title"),
-				said("query", 1000, "What to look for in it; its beginning if left out").
+				textParam("query", 1000, "What to look for in it; its beginning if left out").
 					also("focus_query").as("focus_query"),
 			},
 			Label: label("Looking into", "Looked into", "reading", "doc_id", chat.LabelTitle),
@@ -183,7 +185,7 @@ func rows(cfg Config) []*Tool {
 				property("texts!", `{"type":"array","minItems":1,"maxItems":50,
 					"items":{"type":"string","minLength":1,"maxLength":20000},
 					"description":"List of text passages to summarize, or their numbers, like [3]"}`).also("passages"),
-				said("focus", 500, "What aspect to focus the summary on"),
+				textParam("focus", 500, "What aspect to focus the summary on"),
 			},
 			describe: func(_ *Context, in args) string {
 				doing := "Summarising " + english.Count(len(in.Texts), "passage")
@@ -196,7 +198,7 @@ func rows(cfg Config) []*Tool {
 		{
 			Name: "finish", sets: "react", run: finish, Action: chat.ActionThinking, Capability: chat.CapabilityAnswer,
 			EndsRun: true, Label: label("Finishing", "Finished", "", "", ""),
-			params:   []param{said("answer!", 100000, "The final answer to the question")},
+			params:   []param{textParam("answer!", 100000, "The final answer to the question")},
 			describe: func(*Context, args) string { return "Finishing with an answer" },
 		},
 		{

@@ -233,7 +233,7 @@ func (t *Tool) Normalise(args json.RawMessage, topK *int) (json.RawMessage, erro
 		in["top_k"] = min(*topK, t.MaxTopK)
 	}
 	if t.schema.Validate(in) != nil {
-		return nil, errors.New(schema.Misfit(t.schema.Schema(), in))
+		return nil, errors.New(schema.Mismatch(t.schema.Schema(), in))
 	}
 	if err := t.schema.ApplyDefaults(&in); err != nil {
 		return nil, err

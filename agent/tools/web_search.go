@@ -62,7 +62,7 @@ func webSearch(w *web.Web, approve bool) *Tool {
 		Retrieval: true, Approve: approve, unique: true, web: true, forModel: without("chunk_id"),
 		Label: label("Searching the web for", "Searched the web for", "web search", "query", chat.LabelQuote),
 		params: []param{
-			said("query!", 400, "What to search the web for"), // the maximum of Brave's search
+			textParam("query!", 400, "What to search the web for"), // the maximum of Brave's search
 			count("max_results", 10, 5, "How many pages to look at"),
 		},
 		run: func(ctx context.Context, d *Context, in args) (Result, error) {

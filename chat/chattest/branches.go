@@ -9,7 +9,7 @@ import (
 // testBranches checks the tree of a session's runs: the parents of new runs and of siblings, and that only a run of
 // the session can be its head.
 func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
-	again := func(b bench, of chat.Run, question string) chat.Run {
+	again := func(b suite, of chat.Run, question string) chat.Run {
 		b.t.Helper()
 		run, _, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{
 			SessionID: of.SessionID, Message: question, Sibling: of.ID,
@@ -19,13 +19,13 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return run
 	}
-	wantHead := func(b bench, what string, head chat.Run, turns int) {
+	wantHead := func(b suite, what string, head chat.Run, turns int) {
 		b.t.Helper()
 		if s := b.mustSession("s"); s.HeadID != head.ID || s.TurnCount != turns {
 			b.t.Errorf("%s: head %s with %d turns, want %s with %d", what, s.HeadID, s.TurnCount, head.ID, turns)
 		}
 	}
-	parallel(t, open, "run follows the head", func(t *testing.T, b bench) {
+	parallel(t, open, "run follows the head", func(t *testing.T, b suite) {
 		one := b.ask("s", "one")
 		two := b.ask("s", "two")
 		if one.ParentID != "" || two.ParentID != one.ID || b.mustRun(two.ID).ParentID != one.ID {
@@ -33,7 +33,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		wantHead(b, "two runs", two, 2)
 	})
-	parallel(t, open, "sibling shares the parent and becomes the head", func(t *testing.T, b bench) {
+	parallel(t, open, "sibling shares the parent and becomes the head", func(t *testing.T, b suite) {
 		one := b.ask("s", "one")
 		two := b.ask("s", "two")
 		three := b.ask("s", "three")
@@ -55,7 +55,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		wantHead(b, "back on the old branch", three, 3)
 	})
-	parallel(t, open, "sibling must be in the session", func(t *testing.T, b bench) {
+	parallel(t, open, "sibling must be in the session", func(t *testing.T, b suite) {
 		b.ask("s", "one")
 		other := b.ask("other", "one")
 		for _, id := range []string{other.ID, chat.NewID()} {
@@ -67,7 +67,7 @@ func testBranches(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = b.Session(t.Context(), anna, "new")
 		wantCode(t, "the session of a run that failed to start", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "head must be in the session", func(t *testing.T, b bench) {
+	parallel(t, open, "head must be in the session", func(t *testing.T, b suite) {
 		one, other := b.ask("s", "one"), b.ask("other", "one")
 		for _, id := range []string{other.ID, chat.NewID()} {
 			wantCode(t, "SetHead", b.SetHead(t.Context(), anna, "s", id), chat.CodeNotFound)

@@ -14,21 +14,21 @@ import (
 // testCommands checks that commands reach the server that holds a run, survive a takeover, and that of two decisions
 // about one call one wins, also concurrently.
 func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
-	want := func(b bench, by string, commands ...chat.Command) {
+	want := func(b suite, by string, commands ...chat.Command) {
 		b.t.Helper()
 		got, err := b.Commands(b.t.Context(), by)
 		if err != nil || len(got) != len(commands) || len(commands) > 0 && !reflect.DeepEqual(got, commands) {
 			b.t.Errorf("Commands of %s = %+v, %v; want %+v", by, got, err, commands)
 		}
 	}
-	keep := func(b bench, w chat.Command) {
+	keep := func(b suite, w chat.Command) {
 		b.t.Helper()
 		if err := b.AddCommand(b.t.Context(), anna, w); err != nil {
 			b.t.Fatalf("AddCommand %+v: %v", w, err)
 		}
 	}
 	parallel(t, open, "lease holder reads commands oldest first until the end", func(
-		t *testing.T, b bench,
+		t *testing.T, b suite,
 	) {
 		one, two := b.ask("s", "q"), b.ask("t", "q")
 		commands := []chat.Command{
@@ -51,7 +51,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 		b.finish(one.ID)
 		want(b, owner)
 	})
-	parallel(t, open, "takeover reads pending commands", func(t *testing.T, b bench) {
+	parallel(t, open, "takeover reads pending commands", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		w := chat.Command{RunID: run.ID, Kind: chat.CommandAnswerNow}
 		keep(b, w)
@@ -64,7 +64,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 		want(b, "server-2", w)
 	})
 	parallel(t, open, "repeated command is a no-op, and the first decision counts", func(
-		t *testing.T, b bench,
+		t *testing.T, b suite,
 	) {
 		run := b.ask("s", "q")
 		cancel, approve := chat.Command{RunID: run.ID, Kind: chat.CommandCancel}, chat.Command{
@@ -80,7 +80,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		want(b, owner, cancel, approve)
 	})
-	parallel(t, open, "one of many concurrent decisions counts", func(t *testing.T, b bench) {
+	parallel(t, open, "one of many concurrent decisions counts", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		errs := make([]error, 8)
 		var wg sync.WaitGroup
@@ -108,7 +108,7 @@ func testCommands(t *testing.T, open func(*testing.T) chat.Store) {
 			fmt.Sprintf(`{"by":%d}`, counted),
 		)})
 	})
-	parallel(t, open, "commands require an active run of the user", func(t *testing.T, b bench) {
+	parallel(t, open, "commands require an active run of the user", func(t *testing.T, b suite) {
 		run, over, hidden := b.ask("s", "q"), b.ask("t", "q"), b.ask("u", "q")
 		b.finish(over.ID)
 		b.mustHide("u")

@@ -12,7 +12,7 @@ import (
 
 // follow streams a run to its end from one position. It passes each page to take, which returns how many entries
 // arrived and whether the reader stays. It returns the last position.
-func (d desk) follow(
+func (d feedEnv) follow(
 	ctx context.Context, runID string, after int64, take func([]*chat.Entry) (int, bool),
 ) (at int64, over bool) {
 	wake, stop := d.Watch(runID)
@@ -46,11 +46,11 @@ func (d desk) follow(
 	}
 }
 
-// tell produces a run: n events in batches of random size, then the end.
-func (d desk) tell(r *rand.Rand, runID string, n int) {
+// produceRun produces a run: n events in batches of random size, then the end.
+func (d feedEnv) produceRun(r *rand.Rand, runID string, n int) {
 	for n > 0 {
 		k := min(n, 1+r.IntN(3))
-		d.say(runID, deltas(k)...)
+		d.append(runID, deltas(k)...)
 		n -= k
 	}
 	d.end(runID)
@@ -59,14 +59,14 @@ func (d desk) tell(r *rand.Rand, runID string, n int) {
 // testFeedCrowds runs many readers and writers concurrently. Random numbers are seeded, and a failure reports the
 // seed for reproduction. Every reader's transcript is compared with the store's, byte by byte.
 func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
-	withFeed(t, open, "1,000 readers that drop out and rejoin at random lose nothing", func(t *testing.T, d desk) {
+	withFeed(t, open, "1,000 readers that drop out and rejoin at random lose nothing", func(t *testing.T, d feedEnv) {
 		const inFlight, runs, readers = 4, 100, 10
 		seeds := make(chan uint64)
 		var wg sync.WaitGroup
 		for range inFlight {
 			wg.Go(func() {
 				for seed := range seeds {
-					d.dropAndRejoin(seed, readers)
+					d.reconnectRandomly(seed, readers)
 				}
 			})
 		}
@@ -76,7 +76,7 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 		close(seeds)
 		wg.Wait()
 	})
-	withFeed(t, open, "200 readers that join at random moments get equal transcripts", func(t *testing.T, d desk) {
+	withFeed(t, open, "200 readers that join at random moments get equal transcripts", func(t *testing.T, d feedEnv) {
 		const readers, events = 200, 100
 		run := d.ask("", "q")
 		random := rand.New(rand.NewPCG(1, 2))
@@ -100,7 +100,7 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		for i := range events {
 			join(joins[i])
-			d.say(run.ID, deltas(1)...)
+			d.append(run.ID, deltas(1)...)
 		}
 		d.end(run.ID)
 		for i := events; i < events+20; i++ {
@@ -119,7 +119,7 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d transcripts, want %d", n, readers)
 		}
 	})
-	withFeed(t, open, "1,000 stalled readers cost the run nothing", func(t *testing.T, d desk) {
+	withFeed(t, open, "1,000 stalled readers cost the run nothing", func(t *testing.T, d feedEnv) {
 		const readers, events = 1000, 200
 		run := d.ask("", "q")
 		channels := make([]<-chan struct{}, readers)
@@ -134,7 +134,7 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		d.reads.Store(0)
 		for range events {
-			d.say(run.ID, deltas(1)...) // would block here
+			d.append(run.ID, deltas(1)...) // would block here
 		}
 		d.end(run.ID)
 		for i, news := range channels {
@@ -150,13 +150,13 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d reads of the store, want none", n)
 		}
 	})
-	withFeed(t, open, "appends from many goroutines come in order", func(t *testing.T, d desk) {
+	withFeed(t, open, "appends from many goroutines come in order", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		var wg sync.WaitGroup
 		for range 20 {
 			wg.Go(func() {
 				for range 5 {
-					d.say(run.ID, deltas(2)...)
+					d.append(run.ID, deltas(2)...)
 				}
 			})
 		}
@@ -177,9 +177,9 @@ func testFeedCrowds(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 }
 
-// dropAndRejoin runs one short log with readers whose connections break at random, also within a page, each with its
-// own seed.
-func (d desk) dropAndRejoin(seed, readers uint64) {
+// reconnectRandomly runs one short log with readers whose connections break at random, also within a page, each with
+// its own seed.
+func (d feedEnv) reconnectRandomly(seed, readers uint64) {
 	run, _, err := d.StartRun(d.t.Context(), anna.User, chat.RunRequest{Message: "q"}, lease())
 	if err != nil {
 		d.t.Errorf("seed %d: StartRun: %v", seed, err)
@@ -188,10 +188,10 @@ func (d desk) dropAndRejoin(seed, readers uint64) {
 	transcripts := make([][]byte, readers)
 	var wg sync.WaitGroup
 	for i := range readers {
-		wg.Go(func() { transcripts[i] = d.followBadly(rand.New(rand.NewPCG(seed+i, 0)), run.ID) })
+		wg.Go(func() { transcripts[i] = d.followInterrupted(rand.New(rand.NewPCG(seed+i, 0)), run.ID) })
 	}
 	producer := rand.New(rand.NewPCG(seed, 1))
-	d.tell(producer, run.ID, 1+producer.IntN(30))
+	d.produceRun(producer, run.ID, 1+producer.IntN(30))
 	wg.Wait()
 	want := d.stored(run.ID, 0)
 	for i, got := range transcripts {
@@ -201,8 +201,8 @@ func (d desk) dropAndRejoin(seed, readers uint64) {
 	}
 }
 
-// followBadly reads a run to its end, disconnecting on about every third page with only part of it received.
-func (d desk) followBadly(random *rand.Rand, runID string) (all []byte) {
+// followInterrupted reads a run to its end, disconnecting on about every third page with only part of it received.
+func (d feedEnv) followInterrupted(random *rand.Rand, runID string) (all []byte) {
 	for at, over := int64(0), false; !over; {
 		at, over = d.follow(d.t.Context(), runID, at, func(entries []*chat.Entry) (int, bool) {
 			if random.IntN(3) > 0 {

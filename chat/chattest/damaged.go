@@ -28,7 +28,7 @@ func TestDamaged(t *testing.T, open func(*testing.T) (store chat.Store, breakTex
 
 // testDamaged damages the second of three runs, a node inside the tree, and calls every method that returns runs.
 func testDamaged(t *testing.T, store chat.Store, spoil Spoil) {
-	b := bench{store, t}
+	b := suite{store, t}
 	first, second := b.ask("s", "one"), b.ask("s", "two")
 	third := b.ask("s", "three")
 	spoil(second.ID)

@@ -17,10 +17,10 @@ func TestFeed(t *testing.T, open func(*testing.T) chat.Store) {
 	t.Run("several servers", func(t *testing.T) { t.Parallel(); testFeedServers(t, open) })
 }
 
-// A desk is a feed over a store that counts its reads. Append exists on both: d.say appends through the feed,
+// feedEnv is a feed over a store that counts its reads. Append exists on both: d.append appends through the feed,
 // d.mustAppend past it, as another server would.
-type desk struct {
-	bench
+type feedEnv struct {
+	suite
 	*chat.Feed
 	reads *atomic.Int64 // of pages of events
 }
@@ -39,15 +39,15 @@ func (s countedStore) Events(
 }
 
 // withFeed is parallel with a new feed over the store.
-func withFeed(t *testing.T, open func(*testing.T) chat.Store, name string, test func(*testing.T, desk)) {
-	parallel(t, open, name, func(t *testing.T, b bench) {
+func withFeed(t *testing.T, open func(*testing.T) chat.Store, name string, test func(*testing.T, feedEnv)) {
+	parallel(t, open, name, func(t *testing.T, b suite) {
 		reads := new(atomic.Int64)
-		test(t, desk{bench: b, Feed: chat.NewFeed(countedStore{b.Store, reads}), reads: reads})
+		test(t, feedEnv{suite: b, Feed: chat.NewFeed(countedStore{b.Store, reads}), reads: reads})
 	})
 }
 
-// say appends to one of this server's runs through the feed.
-func (d desk) say(runID string, payloads ...chat.Payload) {
+// append appends to one of this server's runs through the feed.
+func (d feedEnv) append(runID string, payloads ...chat.Payload) {
 	d.t.Helper()
 	if err := d.Feed.Append(d.t.Context(), owner, runID, payloads...); err != nil {
 		d.t.Errorf("Append: %v", err)
@@ -55,12 +55,12 @@ func (d desk) say(runID string, payloads ...chat.Payload) {
 }
 
 // end ends a run, so that the feed knows its log is complete.
-func (d desk) end(runID string) {
+func (d feedEnv) end(runID string) {
 	d.t.Helper()
-	d.say(runID, chat.RunDone{Status: chat.RunCompleted})
+	d.append(runID, chat.RunDone{Status: chat.RunCompleted})
 }
 
-func (d desk) read(runID string, after int64) chat.Page {
+func (d feedEnv) read(runID string, after int64) chat.Page {
 	d.t.Helper()
 	page, err := d.Read(d.t.Context(), anna, runID, after)
 	if err != nil {
@@ -70,7 +70,7 @@ func (d desk) read(runID string, after int64) chat.Page {
 }
 
 // stored returns the transcript of a run's log after a position, from the store.
-func (d desk) stored(runID string, after int64) []byte {
+func (d feedEnv) stored(runID string, after int64) []byte {
 	d.t.Helper()
 	var all []byte
 	for {
@@ -95,7 +95,7 @@ func transcript(dst []byte, entries []*chat.Entry) []byte {
 
 // wantFrom checks the page after every position of a log with n events. It includes positions beyond the end, up to
 // the largest number, since clients may send any.
-func (d desk) wantFrom(what, runID string, n int64, over bool) {
+func (d feedEnv) wantFrom(what, runID string, n int64, over bool) {
 	d.t.Helper()
 	for k := range n + 1 {
 		page := d.read(runID, k)
@@ -116,14 +116,14 @@ func (d desk) wantFrom(what, runID string, n int64, over bool) {
 // memory; a finished one is evicted without watchers.
 func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 	withFeed(t, open, "from every position comes exactly the rest, live, after the end and in the next process", func(
-		t *testing.T, d desk,
+		t *testing.T, d feedEnv,
 	) {
 		run := d.ask("", "q")
 		d.wantFrom("before the first event", run.ID, 0, false)
 		wake, stop := d.Watch(run.ID)
 		for n := range int64(25) {
 			news := wake()
-			d.say(run.ID, chat.AnswerDelta{Text: "a\r\n\r\nid: 7 \u2028"})
+			d.append(run.ID, chat.AnswerDelta{Text: "a\r\n\r\nid: 7 \u2028"})
 			if !closed(news) {
 				t.Fatalf("append %d: got no notification, want one", n+1)
 			}
@@ -140,7 +140,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 		defer stop()
 		d.wantFrom("in the next process, watched", run.ID, 26, true)
 	})
-	withFeed(t, open, "a run just started is read from memory before its first event", func(t *testing.T, d desk) {
+	withFeed(t, open, "a run just started is read from memory before its first event", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		d.Begin(run)
 		wake, stop := d.Watch(run.ID)
@@ -152,7 +152,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 		if _, err := d.Read(t.Context(), bert, run.ID, 0); chat.CodeOf(err) != chat.CodeNotFound {
 			t.Errorf("another user's read: %v, want not found", err)
 		}
-		d.say(run.ID, deltas(3)...)
+		d.append(run.ID, deltas(3)...)
 		<-begun
 		if p := d.read(run.ID, 0); len(p.Entries) != 3 || p.Last != 3 {
 			t.Errorf("then it reads %d entries, last %d, want 3", len(p.Entries), p.Last)
@@ -161,9 +161,9 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d reads of the store, want none", n)
 		}
 	})
-	withFeed(t, open, "a run under way is read from memory, a finished one is let go", func(t *testing.T, d desk) {
+	withFeed(t, open, "a run under way is read from memory, a finished one is let go", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
-		d.say(run.ID, deltas(10)...)
+		d.append(run.ID, deltas(10)...)
 		d.read(run.ID, 0)
 		d.read(run.ID, 10)
 		if n := d.reads.Load(); n != 0 {
@@ -180,7 +180,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Error("ended run without readers is cached, want it evicted")
 		}
 	})
-	withFeed(t, open, "a finished run is read from the store once for all who watch it", func(t *testing.T, d desk) {
+	withFeed(t, open, "a finished run is read from the store once for all who watch it", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		d.mustAppend(run.ID, deltas(10)...)
 		d.finish(run.ID)
@@ -196,7 +196,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d reads of the store, want 1", n)
 		}
 	})
-	withFeed(t, open, "a log too long for memory is complete", func(t *testing.T, d desk) {
+	withFeed(t, open, "a log too long for memory is complete", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		text := string(bytes.Repeat([]byte("x"), 3<<10))
 		for range 12 {
@@ -204,7 +204,7 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 			for i := range payloads {
 				payloads[i] = chat.AnswerDelta{Text: text}
 			}
-			d.say(run.ID, payloads...)
+			d.append(run.ID, payloads...)
 		}
 		if d.read(run.ID, 1100); d.reads.Load() != 0 {
 			t.Error("newest events are not cached")
@@ -217,24 +217,24 @@ func testFeedReads(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Error("more than 2 MiB of a run are cached")
 		}
 	})
-	withFeed(t, open, "an append that fails shows nothing", func(t *testing.T, d desk) {
+	withFeed(t, open, "an append that fails shows nothing", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
-		d.say(run.ID, deltas(2)...)
+		d.append(run.ID, deltas(2)...)
 		wantCode(t, "Append", d.Feed.Append(
 			t.Context(), owner, run.ID, chat.AnswerDelta{}, chat.Reset{},
 		), chat.CodeInvalid)
 		d.wantFrom("after a failed append", run.ID, 2, false)
-		d.say(run.ID, deltas(2)...)
+		d.append(run.ID, deltas(2)...)
 		d.wantFrom("after the next append", run.ID, 4, false)
 	})
-	withFeed(t, open, "another user's run is not found, wherever it is read from", func(t *testing.T, d desk) {
+	withFeed(t, open, "another user's run is not found, wherever it is read from", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		refused := func(what string) {
 			_, err := d.Read(t.Context(), bert, run.ID, 0)
 			wantCode(t, what, err, chat.CodeNotFound)
 		}
 		refused("before the first event")
-		d.say(run.ID, deltas(1)...)
+		d.append(run.ID, deltas(1)...)
 		refused("live, first read")
 		d.read(run.ID, 0)
 		refused("live, after its owner's read")

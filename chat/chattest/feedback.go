@@ -11,7 +11,7 @@ import (
 // testFeedback checks that a user has one rating per run, that lists are paged, and that feedback is visible to its
 // user only.
 func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
-	judge := func(b bench, f chat.Feedback) chat.Feedback {
+	judge := func(b suite, f chat.Feedback) chat.Feedback {
 		b.t.Helper()
 		stored, err := b.SetFeedback(b.t.Context(), anna, f)
 		if err != nil {
@@ -19,7 +19,7 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return stored
 	}
-	list := func(b bench, s chat.Scope, q chat.FeedbackQuery) (runs []string) {
+	list := func(b suite, s chat.Scope, q chat.FeedbackQuery) (runs []string) {
 		b.t.Helper()
 		for {
 			page, next, err := b.Feedback(b.t.Context(), s, q)
@@ -34,7 +34,7 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	}
-	parallel(t, open, "feedback is created, changed and deleted", func(t *testing.T, b bench) {
+	parallel(t, open, "feedback is created, changed and deleted", func(t *testing.T, b suite) {
 		run := b.ask("s", "Is the roof sound?")
 		first := judge(b, chat.Feedback{RunID: run.ID, Rating: chat.RatingUp, Reason: "clear"})
 		if first.Question != "Is the roof sound?" || first.SessionID != "s" || first.CreatedAt.IsZero() {
@@ -60,7 +60,7 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("feedback after the deletion = %v, want none", left)
 		}
 	})
-	parallel(t, open, "invalid feedback is rejected", func(t *testing.T, b bench) {
+	parallel(t, open, "invalid feedback is rejected", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		for _, f := range []chat.Feedback{
 			{}, {Rating: "sideways"}, {Rating: chat.RatingUp, Reason: "wrong"},
@@ -73,7 +73,7 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		judge(b, chat.Feedback{RunID: run.ID, Rating: chat.RatingUp, Comment: strings.Repeat("ü", chat.MaxComment)})
 	})
-	parallel(t, open, "lists are paged by rating and session", func(t *testing.T, b bench) {
+	parallel(t, open, "lists are paged by rating and session", func(t *testing.T, b suite) {
 		var up, down []string
 		for i := range 5 {
 			run := b.ask([]string{"s", "other"}[i%2], "q")
@@ -96,7 +96,7 @@ func testFeedback(t *testing.T, open func(*testing.T) chat.Store) {
 		_, _, err := b.Feedback(t.Context(), anna, chat.FeedbackQuery{Cursor: "?"})
 		wantCode(t, "a foreign cursor", err, chat.CodeInvalid)
 	})
-	parallel(t, open, "user isolation and hidden sessions", func(t *testing.T, b bench) {
+	parallel(t, open, "user isolation and hidden sessions", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		judge(b, chat.Feedback{RunID: run.ID, Rating: chat.RatingUp})
 		_, err := b.SetFeedback(t.Context(), bert, chat.Feedback{RunID: run.ID, Rating: chat.RatingUp})

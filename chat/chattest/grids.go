@@ -13,9 +13,9 @@ import (
 // testGrids checks tables and their cells: concurrent changes are all stored, a claim has one holder and expires if
 // that dies, and Seq orders the cells by their last change.
 func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
-	keep := func(b bench, s chat.Scope, name string) chat.Grid {
+	keep := func(b suite, s chat.Scope, name string) chat.Grid {
 		b.t.Helper()
-		g, err := b.KeepGrid(b.t.Context(), s, chat.Grid{
+		g, err := b.AddGrid(b.t.Context(), s, chat.Grid{
 			Name: name, Columns: []chat.GridColumn{{Name: "Term"}, {Name: "Notice", Question: "How long is it?"}},
 			Rows: []chat.GridRow{{DocumentID: "d1", Title: "One"}, {DocumentID: "d2", Title: "Two"}},
 		})
@@ -24,7 +24,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return g
 	}
-	parallel(t, open, "create, read, update and delete", func(t *testing.T, b bench) {
+	parallel(t, open, "create, read, update and delete", func(t *testing.T, b suite) {
 		ctx := t.Context()
 		first, second := keep(b, anna, "one"), keep(b, anna, "two \x01 ü")
 		keep(b, bert, "another's")
@@ -66,7 +66,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("GridCells of one that was dropped = %v, %v", cells, err)
 		}
 	})
-	parallel(t, open, "cells are ordered by change", func(t *testing.T, b bench) {
+	parallel(t, open, "cells are ordered by change", func(t *testing.T, b suite) {
 		ctx, g := t.Context(), keep(b, anna, "g")
 		for _, at := range [][2]int{{1, 1}, {0, 0}, {1, 1}} {
 			if _, err := b.ChangeGridCell(ctx, anna, g.ID, at[0], at[1], found("text")); err != nil {
@@ -100,7 +100,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			wantCode(t, "a cell outside", err, chat.CodeNotFound)
 		}
 	})
-	parallel(t, open, "other user's is not found", func(t *testing.T, b bench) {
+	parallel(t, open, "other user's is not found", func(t *testing.T, b suite) {
 		ctx, hers := t.Context(), keep(b, anna, "hers")
 		if _, err := b.ChangeGridCell(ctx, anna, hers.ID, 0, 0, found("x")); err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("GridCells = %v, %v; want none", cells, err)
 		}
 	})
-	parallel(t, open, "concurrent cell changes are all stored", func(t *testing.T, b bench) {
+	parallel(t, open, "concurrent cell changes are all stored", func(t *testing.T, b suite) {
 		g := keep(b, anna, "g")
 		var wg sync.WaitGroup
 		for i := range 20 {
@@ -136,7 +136,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d cells with %d turns, %v; want 4 with 20", len(cells), turns, err)
 		}
 	})
-	parallel(t, open, "due item is claimed once, and again after a crash", func(t *testing.T, b bench) {
+	parallel(t, open, "due item is claimed once, and again after a crash", func(t *testing.T, b suite) {
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		until := now.Add(time.Minute)
 		for _, due := range []time.Time{{}, now.Add(-time.Second), now.Add(time.Second)} {
@@ -161,7 +161,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "claims are per user, longest due first", func(t *testing.T, b bench) {
+	parallel(t, open, "claims are per user, longest due first", func(t *testing.T, b suite) {
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		due := map[string]chat.Scope{}
 		for i, s := range []chat.Scope{anna, anna, anna, bert} {
@@ -202,7 +202,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("DueGrids after FreeGrids = %q, %v; want both", users, err)
 		}
 	})
-	parallel(t, open, "active runs exclude those of cells", func(t *testing.T, b bench) {
+	parallel(t, open, "active runs exclude those of cells", func(t *testing.T, b suite) {
 		for _, step := range []struct {
 			session string
 			want    bool
@@ -220,7 +220,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("HasRuns of another = %v, %v; want none", has, err)
 		}
 	})
-	parallel(t, open, "cell runs are not listed as conversations", func(t *testing.T, b bench) {
+	parallel(t, open, "cell runs are not listed as conversations", func(t *testing.T, b suite) {
 		for _, id := range []string{chat.GridSessions + "1", "cells-1"} {
 			if _, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{
 				SessionID: id, Message: "How long is the term?",
@@ -239,9 +239,9 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Session: %v, want it by its id", err)
 		}
 	})
-	parallel(t, open, "limit per store", func(t *testing.T, b bench) {
+	parallel(t, open, "limit per store", func(t *testing.T, b suite) {
 		if n := sumParallel(t, chat.MaxGrids+5, func() (int, error) {
-			_, err := b.KeepGrid(t.Context(), anna, chat.Grid{Name: "g"})
+			_, err := b.AddGrid(t.Context(), anna, chat.Grid{Name: "g"})
 			if err != nil && chat.CodeOf(err) == chat.CodeTooMany {
 				return 0, nil
 			}

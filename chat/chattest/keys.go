@@ -12,7 +12,7 @@ import (
 // refused instead of answered with the wrong run.
 func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 	request := func(message string) chat.RunRequest { return chat.RunRequest{Message: message, IdempotencyKey: "key"} }
-	parallel(t, open, "100 parallel posts with one key make one run", func(t *testing.T, b bench) {
+	parallel(t, open, "100 parallel posts with one key make one run", func(t *testing.T, b suite) {
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		found, started := map[string]int{}, 0
@@ -36,7 +36,7 @@ func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("runs %v, %d of them fresh, in %d sessions; want one", found, started, len(sessions))
 		}
 	})
-	parallel(t, open, "repeat returns the current run", func(t *testing.T, b bench) {
+	parallel(t, open, "repeat returns the current run", func(t *testing.T, b suite) {
 		run, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("StartRun again = %+v, fresh %v, %v; want the finished run %s", again, fresh, err, run.ID)
 		}
 	})
-	parallel(t, open, "other request under the key is rejected", func(t *testing.T, b bench) {
+	parallel(t, open, "other request under the key is rejected", func(t *testing.T, b suite) {
 		if _, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease()); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d sessions, want the first one only", len(sessions))
 		}
 	})
-	parallel(t, open, "lookup by key starts no run", func(t *testing.T, b bench) {
+	parallel(t, open, "lookup by key starts no run", func(t *testing.T, b suite) {
 		_, err := b.Repeated(t.Context(), anna.User, request("q"))
 		wantCode(t, "before the first", err, chat.CodeNotFound)
 		run, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
@@ -77,7 +77,7 @@ func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = b.Repeated(t.Context(), bert.User, request("q"))
 		wantCode(t, "another user", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "keys are user-specific", func(t *testing.T, b bench) {
+	parallel(t, open, "keys are user-specific", func(t *testing.T, b suite) {
 		mine, _, err := b.StartRun(t.Context(), anna.User, request("q"), lease())
 		if err != nil {
 			t.Fatal(err)
@@ -87,12 +87,12 @@ func testKeys(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("StartRun = %+v, fresh %v, %v; want a run of its own", his, fresh, err)
 		}
 	})
-	parallel(t, open, "empty keys differ", func(t *testing.T, b bench) {
+	parallel(t, open, "empty keys differ", func(t *testing.T, b suite) {
 		if b.ask("s", "q").ID == b.ask("s", "q").ID {
 			t.Error("two runs without a key have the same id")
 		}
 	})
-	parallel(t, open, "key has at most 255 bytes", func(t *testing.T, b bench) {
+	parallel(t, open, "key has at most 255 bytes", func(t *testing.T, b suite) {
 		_, _, err := b.StartRun(
 			t.Context(), anna.User, chat.RunRequest{IdempotencyKey: strings.Repeat("k", 256)}, lease(),
 		)

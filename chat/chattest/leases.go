@@ -12,7 +12,7 @@ import (
 // testLeases checks that a run has one server at a time, also with concurrent takeovers, and that a server learns of
 // its lost leases.
 func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
-	expired := func(b bench, session string) chat.Run {
+	expired := func(b suite, session string) chat.Run {
 		run, _, err := b.StartRun(b.t.Context(), anna.User, chat.RunRequest{SessionID: session, Message: "q"},
 			chat.Lease{Owner: owner, Until: time.Now().Add(-time.Minute)})
 		if err != nil {
@@ -27,7 +27,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return found
 	}
-	parallel(t, open, "only runs with an expired lease are taken over, oldest first", func(t *testing.T, b bench) {
+	parallel(t, open, "only runs with an expired lease are taken over, oldest first", func(t *testing.T, b suite) {
 		first, ended, second := expired(b, "s"), expired(b, "s"), expired(b, "t")
 		alive := b.ask("s", "q")
 		b.finish(ended.ID)
@@ -45,7 +45,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 		wantCode(t, "the old owner's append", err, chat.CodeConflict)
 		b.mustAppend(alive.ID, deltas(1)...)
 	})
-	parallel(t, open, "run is taken over by one caller", func(t *testing.T, b bench) {
+	parallel(t, open, "run is taken over by one caller", func(t *testing.T, b suite) {
 		want := map[string]int{}
 		for range 10 {
 			want[expired(b, "").ID] = 1
@@ -73,7 +73,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "renewed lease is not taken over", func(t *testing.T, b bench) {
+	parallel(t, open, "renewed lease is not taken over", func(t *testing.T, b suite) {
 		kept, gone := expired(b, ""), expired(b, "")
 		if lost, err := b.Renew(t.Context(), lease(), []string{kept.ID}); err != nil || len(lost) != 0 {
 			t.Fatalf("Renew = lost %v, %v", lost, err)
@@ -83,7 +83,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("TakeOver = %v, %v; want %s only", got, err, gone.ID)
 		}
 	})
-	parallel(t, open, "Renew returns lost runs", func(t *testing.T, b bench) {
+	parallel(t, open, "Renew returns lost runs", func(t *testing.T, b suite) {
 		mine, taken, over := b.ask("", "q"), expired(b, ""), b.ask("", "q")
 		if _, err := b.TakeOver(t.Context(), next, time.Now()); err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Renew lost %v, %v; want %v", lost, err, want)
 		}
 	})
-	parallel(t, open, "runs of a hidden session are taken over", func(t *testing.T, b bench) {
+	parallel(t, open, "runs of a hidden session are taken over", func(t *testing.T, b suite) {
 		run := expired(b, "s")
 		b.mustHide("s")
 		runs, err := b.TakeOver(t.Context(), next, time.Now())
@@ -103,7 +103,7 @@ func testLeases(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("TakeOver = %v, %v; want %s", got, err, run.ID)
 		}
 	})
-	parallel(t, open, "released run is taken over next", func(t *testing.T, b bench) {
+	parallel(t, open, "released run is taken over next", func(t *testing.T, b suite) {
 		released, kept := b.ask("s", "q"), b.ask("t", "q")
 		b.mustAppend(released.ID, deltas(2)...)
 		for _, id := range []string{released.ID, chat.NewID()} {

@@ -55,12 +55,12 @@ func sumParallel(t *testing.T, times int, do func() (int, error)) int {
 // testLimits checks that concurrent requests never exceed a limit: a store that counts before it locks fails here.
 // Requests refused for another reason must not count.
 func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
-	start := func(b bench, user string, req chat.RunRequest) (chat.Run, error) {
+	start := func(b suite, user string, req chat.RunRequest) (chat.Run, error) {
 		req.Message = "q"
 		run, _, err := b.StartRun(b.t.Context(), user, req, lease())
 		return run, err
 	}
-	parallel(t, open, "limit of concurrent runs", func(t *testing.T, b bench) {
+	parallel(t, open, "limit of concurrent runs", func(t *testing.T, b suite) {
 		b.SetLimits(chat.Limits{chat.RunsAtOnce: 2})
 		first, err := start(b, anna.User, chat.RunRequest{})
 		if err != nil {
@@ -88,7 +88,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "daily question limit counts deleted sessions", func(t *testing.T, b bench) {
+	parallel(t, open, "daily question limit counts deleted sessions", func(t *testing.T, b suite) {
 		b.SetLimits(chat.Limits{chat.QuestionsPerDay: 3, chat.QuestionsPerMinute: 10})
 		begun := time.Now()
 		last := chat.RunRequest{SessionID: "s", IdempotencyKey: "key"}
@@ -121,7 +121,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "rejected question does not count", func(t *testing.T, b bench) {
+	parallel(t, open, "rejected question does not count", func(t *testing.T, b suite) {
 		b.SetLimits(chat.Limits{chat.QuestionsPerMinute: 1})
 		for range 3 {
 			_, err := start(b, anna.User, chat.RunRequest{SessionID: "s", Sibling: "nowhere"})
@@ -136,7 +136,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("wait %v, want a minute", over.Wait)
 		}
 	})
-	parallel(t, open, "token quota blocks the next run", func(t *testing.T, b bench) {
+	parallel(t, open, "token quota blocks the next run", func(t *testing.T, b suite) {
 		b.SetLimits(chat.Limits{chat.TokensPerDay: 100})
 		for _, n := range []int64{99, 1} { // the second run brings them to the limit exactly
 			if _, err := start(b, anna.User, chat.RunRequest{}); err != nil {
@@ -152,7 +152,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("other user: %v", err)
 		}
 	})
-	parallel(t, open, "spend is atomic", func(t *testing.T, b bench) {
+	parallel(t, open, "spend is atomic", func(t *testing.T, b suite) {
 		b.SetLimits(chat.Limits{chat.SearchesPerMinute: 10})
 		spend := func(user string, n int64) error { return b.Spend(t.Context(), user, chat.ResourceSearches, n) }
 		if err := errors.Join(spend(anna.User, 6), spend(bert.User, 10), spend(chat.LocalUser, 1000)); err != nil {
@@ -173,7 +173,7 @@ func testLimits(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("resource without a limit: got %v, want no error", err)
 		}
 	})
-	parallel(t, open, "parallel requests respect the limit", func(t *testing.T, b bench) {
+	parallel(t, open, "parallel requests respect the limit", func(t *testing.T, b suite) {
 		b.SetLimits(chat.Limits{chat.QuestionsPerMinute: 20, chat.SearchesPerMinute: 30})
 		if n := inParallel(t, func() error { _, err := start(b, anna.User, chat.RunRequest{}); return err }); n != 20 {
 			t.Errorf("%d of 50 questions started, want 20", n)

@@ -12,7 +12,7 @@ import (
 
 // testLists checks the order of sessions, paging by cursor, and the search in titles and questions.
 func testLists(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "sessions are sorted by latest activity", func(t *testing.T, b bench) {
+	parallel(t, open, "sessions are sorted by latest activity", func(t *testing.T, b suite) {
 		old := b.ask("old", "q")
 		b.ask("middle", "q")
 		b.ask("new", "q")
@@ -25,7 +25,7 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("session in the list (-Session +got):\n%s", diff)
 		}
 	})
-	parallel(t, open, "pages have each session once", func(t *testing.T, b bench) {
+	parallel(t, open, "pages have each session once", func(t *testing.T, b suite) {
 		const n = 23
 		var want []string
 		for i := range n {
@@ -50,7 +50,7 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "count excludes hidden sessions", func(t *testing.T, b bench) {
+	parallel(t, open, "count excludes hidden sessions", func(t *testing.T, b suite) {
 		count := func(s chat.Scope, want int) {
 			t.Helper()
 			if n, err := b.CountSessions(t.Context(), s); err != nil || n != want {
@@ -72,7 +72,7 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		count(anna, 3)
 	})
-	parallel(t, open, "search is case-insensitive in titles and questions", func(t *testing.T, b bench) {
+	parallel(t, open, "search is case-insensitive in titles and questions", func(t *testing.T, b suite) {
 		b.ask("roof", "The ROOF of Haus Über")
 		b.ask("wall", "The wall")
 		b.ask("wall", "and its Gutter, 100% of it")
@@ -95,7 +95,7 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("search for the new title = %v", ids(sessions))
 		}
 	})
-	parallel(t, open, "search is paged", func(t *testing.T, b bench) {
+	parallel(t, open, "search is paged", func(t *testing.T, b suite) {
 		for i := range 5 {
 			b.ask(fmt.Sprintf("yes%d", i), "needle")
 			b.ask(fmt.Sprintf("no%d", i), "hay")
@@ -107,7 +107,7 @@ func testLists(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("pages = %v, cursor %q", got, end)
 		}
 	})
-	parallel(t, open, "foreign cursor is invalid", func(t *testing.T, b bench) {
+	parallel(t, open, "foreign cursor is invalid", func(t *testing.T, b suite) {
 		for _, cursor := range []string{"x", "-", "!", "1-", "a-b-c", "' OR 1"} {
 			_, _, err := b.Sessions(t.Context(), anna, chat.SessionQuery{Cursor: cursor})
 			wantCode(t, cursor, err, chat.CodeInvalid)

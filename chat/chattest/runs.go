@@ -14,7 +14,7 @@ import (
 
 // testRuns checks that a request is stored completely, and that CheckWrites rolls back.
 func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "run round trip includes the request", func(t *testing.T, b bench) {
+	parallel(t, open, "run round trip includes the request", func(t *testing.T, b suite) {
 		temperature, seed, steps, yes := 0.5, int64(7), 3, true
 		req := chat.RunRequest{
 			SessionID: "s-1", Message: "What?\n\"quoted\" <b> ü 漢 \u2028",
@@ -45,7 +45,7 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("CreatedAt = %v, want now in UTC", run.CreatedAt)
 		}
 	})
-	parallel(t, open, "dry run stores nothing", func(t *testing.T, b bench) {
+	parallel(t, open, "dry run stores nothing", func(t *testing.T, b suite) {
 		for range 2 {
 			if err := b.CheckWrites(t.Context()); err != nil {
 				t.Fatal(err)
@@ -65,7 +65,7 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("for a caller who has gone: %v, want %v", err, context.Canceled)
 		}
 	})
-	parallel(t, open, "empty session id creates a session", func(t *testing.T, b bench) {
+	parallel(t, open, "empty session id creates a session", func(t *testing.T, b suite) {
 		first, second := b.ask("", "one"), b.ask("", "two")
 		if first.SessionID == "" || first.SessionID == second.SessionID || first.Request.SessionID != first.SessionID {
 			t.Errorf(
@@ -75,13 +75,13 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		b.mustSession(first.SessionID)
 	})
-	parallel(t, open, "malformed session id is invalid", func(t *testing.T, b bench) {
+	parallel(t, open, "malformed session id is invalid", func(t *testing.T, b suite) {
 		for _, id := range []string{"a b", "ü", "a/b", strings.Repeat("x", 129)} {
 			_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: id}, lease())
 			wantCode(t, id, err, chat.CodeInvalid)
 		}
 	})
-	parallel(t, open, "answer and end update the run", func(t *testing.T, b bench) {
+	parallel(t, open, "answer and end update the run", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, chat.Answer{Markdown: "Because [1].", Tokens: chat.Tokens{In: 10, Out: 20}})
 		got := b.mustRun(run.ID)
@@ -102,7 +102,7 @@ func testRuns(t *testing.T, open func(*testing.T) chat.Store) {
 			)
 		}
 	})
-	parallel(t, open, "runs of a session are oldest first", func(t *testing.T, b bench) {
+	parallel(t, open, "runs of a session are oldest first", func(t *testing.T, b suite) {
 		first := b.ask("s", "one")
 		second := b.ask("s", "two")
 		b.ask("other", "three")

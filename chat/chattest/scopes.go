@@ -12,7 +12,7 @@ import (
 )
 
 // reads calls every method with a session or an object in it, and returns the errors by name.
-func reads(t *testing.T, b bench, s chat.Scope, session, run, call string) map[string]error {
+func reads(t *testing.T, b suite, s chat.Scope, session, run, call string) map[string]error {
 	t.Helper()
 	errs := map[string]error{
 		"RenameSession": b.RenameSession(t.Context(), s, session, "x"),
@@ -30,7 +30,7 @@ func reads(t *testing.T, b bench, s chat.Scope, session, run, call string) map[s
 // the message of the error.
 func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "other user's data has the error of unknown ids", func(
-		t *testing.T, b bench,
+		t *testing.T, b suite,
 	) {
 		run := b.ask("s", "secret")
 		b.mustAppend(run.ID, chat.Step{CallID: "c", Truncated: true, Full: json.RawMessage(`{}`)})
@@ -55,7 +55,7 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "lists are user-specific", func(t *testing.T, b bench) {
+	parallel(t, open, "lists are user-specific", func(t *testing.T, b suite) {
 		b.ask("s", "secret")
 		for _, q := range []chat.SessionQuery{{}, {Text: "secret"}} {
 			if sessions, _, err := b.Sessions(t.Context(), bert, q); err != nil || len(sessions) != 0 {
@@ -63,12 +63,12 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "sibling of another user is not found", func(t *testing.T, b bench) {
+	parallel(t, open, "sibling of another user is not found", func(t *testing.T, b suite) {
 		run := b.ask("s", "secret")
 		_, _, err := b.StartRun(t.Context(), bert.User, chat.RunRequest{Sibling: run.ID}, lease())
 		wantCode(t, "StartRun", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "session ids are unique per user", func(t *testing.T, b bench) {
+	parallel(t, open, "session ids are unique per user", func(t *testing.T, b suite) {
 		first := b.ask("s", "anna asks")
 		start := func(s chat.Scope, req chat.RunRequest) chat.Run {
 			t.Helper()
@@ -123,7 +123,7 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 		_, _, err = b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "s"}, lease())
 		wantCode(t, "StartRun in anna's own hidden session", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "queues of two users with one session id", func(t *testing.T, b bench) {
+	parallel(t, open, "queues of two users with one session id", func(t *testing.T, b suite) {
 		ends := map[string]string{}
 		for _, s := range []chat.Scope{anna, bert} {
 			run, _, err := b.StartRun(t.Context(), s.User, chat.RunRequest{SessionID: "s", Message: "first"}, lease())
@@ -151,7 +151,7 @@ func testScopes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("TakeQueued of bert's = %+v, %v, %v", q, ok, err)
 		}
 	})
-	parallel(t, open, "concurrent sessions of many users with one id", func(t *testing.T, b bench) {
+	parallel(t, open, "concurrent sessions of many users with one id", func(t *testing.T, b suite) {
 		var wg sync.WaitGroup
 		for i := range 24 {
 			wg.Go(func() {

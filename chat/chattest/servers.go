@@ -11,20 +11,20 @@ import (
 // their number of store queries.
 func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 	const other = "server-2"
-	takeOver := func(d desk, by string) {
+	takeOver := func(d feedEnv, by string) {
 		d.t.Helper()
 		lease := chat.Lease{Owner: by, Until: time.Now().Add(time.Hour)}
 		if _, err := d.TakeOver(d.t.Context(), lease, time.Now().Add(2*time.Hour)); err != nil {
 			d.t.Fatalf("TakeOver: %v", err)
 		}
 	}
-	appendBy := func(d desk, server, runID string, payloads ...chat.Payload) {
+	appendBy := func(d feedEnv, server, runID string, payloads ...chat.Payload) {
 		d.t.Helper()
 		if _, err := d.Store.Append(d.t.Context(), server, runID, payloads...); err != nil {
 			d.t.Fatalf("Append by %s: %v", server, err)
 		}
 	}
-	withFeed(t, open, "Wake shows what another process appended", func(t *testing.T, d desk) {
+	withFeed(t, open, "Wake shows what another process appended", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		wake, stop := d.Watch(run.ID)
 		defer stop()
@@ -40,11 +40,11 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.wantFrom("after the end", run.ID, 4, true)
 		d.Wake(chat.NewID()) // a run without readers here: no effect
 	})
-	withFeed(t, open, "a run that another server took over stays readable to its end", func(t *testing.T, d desk) {
+	withFeed(t, open, "a run that another server took over stays readable to its end", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		_, stop := d.Watch(run.ID)
 		defer stop()
-		d.say(run.ID, deltas(3)...)
+		d.append(run.ID, deltas(3)...)
 		takeOver(d, other)
 		appendBy(d, other, run.ID, deltas(2)...)
 		wantCode(t, "the old owner's append", d.Feed.Append(
@@ -55,23 +55,23 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		d.Wake(run.ID)
 		d.wantFrom("after the end", run.ID, 6, true)
 	})
-	withFeed(t, open, "Wake alone shows that another server took a run over", func(t *testing.T, d desk) {
+	withFeed(t, open, "Wake alone shows that another server took a run over", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		_, stop := d.Watch(run.ID)
 		defer stop()
-		d.say(run.ID, deltas(3)...)
+		d.append(run.ID, deltas(3)...)
 		takeOver(d, other)
 		appendBy(d, other, run.ID, deltas(2)...)
 		d.Wake(run.ID)
 		d.wantFrom("after Wake", run.ID, 5, false)
 	})
 	withFeed(t, open, "a reader who is further than this server knows is not taken for lost", func(
-		t *testing.T, d desk,
+		t *testing.T, d feedEnv,
 	) {
 		run := d.ask("", "q")
 		_, stop := d.Watch(run.ID)
 		defer stop()
-		d.say(run.ID, deltas(3)...)
+		d.append(run.ID, deltas(3)...)
 		takeOver(d, other)
 		appendBy(d, other, run.ID, deltas(2)...)
 		for after := int64(4); after <= 5; after++ { // read at the other server, before this one is notified
@@ -85,15 +85,15 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 	})
 	withFeed(t, open, "WakeAll shows what happened elsewhere to any run, and loses nothing of those that go on here",
 		func(
-			t *testing.T, d desk,
+			t *testing.T, d feedEnv,
 		) {
 			theirs, ours := d.ask("", "q"), d.ask("", "q")
 			_, stop := d.Watch(theirs.ID)
 			defer stop()
 			wake, stopOurs := d.Watch(ours.ID)
 			defer stopOurs()
-			d.say(theirs.ID, deltas(3)...)
-			d.say(ours.ID, deltas(3)...)
+			d.append(theirs.ID, deltas(3)...)
+			d.append(ours.ID, deltas(3)...)
 			news := wake()
 			appendBy(d, owner, theirs.ID, deltas(2)...) // as another process would, past the feed
 			d.WakeAll()
@@ -101,22 +101,22 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 				t.Error("WakeAll: got no notification, want one")
 			}
 			d.wantFrom("after WakeAll", theirs.ID, 5, false)
-			d.say(ours.ID, deltas(2)...)
+			d.append(ours.ID, deltas(2)...)
 			d.wantFrom("the run that goes on here", ours.ID, 5, false)
 		})
-	withFeed(t, open, "a run that came back shows what happened elsewhere", func(t *testing.T, d desk) {
+	withFeed(t, open, "a run that came back shows what happened elsewhere", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		_, stop := d.Watch(run.ID)
 		defer stop()
-		d.say(run.ID, deltas(3)...)
+		d.append(run.ID, deltas(3)...)
 		takeOver(d, other)
 		appendBy(d, other, run.ID, deltas(2)...)
 		takeOver(d, owner)
-		d.say(run.ID, deltas(2)...)
+		d.append(run.ID, deltas(2)...)
 		d.wantFrom("after coming back", run.ID, 7, false)
 	})
 	withFeed(t, open, "what another server appended is read from the store once for all readers", func(
-		t *testing.T, d desk,
+		t *testing.T, d feedEnv,
 	) {
 		run := d.ask("", "q")
 		var at [20]int64
@@ -165,7 +165,7 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		more(11, true)
 		d.wantFrom("in the end", run.ID, 11, true)
 	})
-	withFeed(t, open, "More is refused like Read, and never waits for what was not told", func(t *testing.T, d desk) {
+	withFeed(t, open, "More is refused like Read, and never waits without a wake-up", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		_, stop := d.Watch(run.ID)
 		defer stop()
@@ -182,10 +182,10 @@ func testFeedServers(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = d.ReadWatched(t.Context(), anna, chat.NewID(), 1)
 		wantCode(t, "More of a run that is not there", err, chat.CodeNotFound)
 	})
-	withFeed(t, open, "a run taken over from a dead server is whole", func(t *testing.T, d desk) {
+	withFeed(t, open, "a run taken over from a dead server is whole", func(t *testing.T, d feedEnv) {
 		run := d.ask("", "q")
 		d.mustAppend(run.ID, deltas(4)...)
-		d.say(run.ID, deltas(2)...)
+		d.append(run.ID, deltas(2)...)
 		d.wantFrom("carried on", run.ID, 6, false)
 		d.end(run.ID)
 		d.wantFrom("over", run.ID, 7, true)

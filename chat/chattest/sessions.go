@@ -11,7 +11,7 @@ import (
 
 // testSessions checks a session's title, head, turns, and whether one of its runs is under way.
 func testSessions(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "session has title, head, turns and running", func(t *testing.T, b bench) {
+	parallel(t, open, "session has title, head, turns and running", func(t *testing.T, b suite) {
 		first := b.ask("s", "How long is it?\nTell me.")
 		b.finish(first.ID)
 		second := b.ask("s", "And how wide?")
@@ -29,14 +29,14 @@ func testSessions(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("after the end (-want +got):\n%s", diff)
 		}
 	})
-	parallel(t, open, "session runs while any run does", func(t *testing.T, b bench) {
+	parallel(t, open, "session runs while any run does", func(t *testing.T, b suite) {
 		b.ask("s", "one")
 		b.finish(b.ask("s", "two").ID)
 		if !b.mustSession("s").Running {
 			t.Error("session is not running during its first run")
 		}
 	})
-	parallel(t, open, "renamed session keeps its name", func(t *testing.T, b bench) {
+	parallel(t, open, "renamed session keeps its name", func(t *testing.T, b suite) {
 		b.ask("s", "one")
 		for _, title := range []string{"x", strings.Repeat("漢", 200)} {
 			if err := b.RenameSession(t.Context(), anna, "s", title); err != nil {
@@ -48,7 +48,7 @@ func testSessions(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "title has 1 to 200 runes", func(t *testing.T, b bench) {
+	parallel(t, open, "title has 1 to 200 runes", func(t *testing.T, b suite) {
 		b.ask("s", "one")
 		for _, title := range []string{"", strings.Repeat("x", 201)} {
 			wantCode(t, title, b.RenameSession(t.Context(), anna, "s", title), chat.CodeInvalid)
@@ -57,7 +57,7 @@ func testSessions(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("title = %q, want it unchanged", got)
 		}
 	})
-	parallel(t, open, "unknown ids are not found", func(t *testing.T, b bench) {
+	parallel(t, open, "unknown ids are not found", func(t *testing.T, b suite) {
 		other := b.ask("other", "q")
 		_, err := b.Session(t.Context(), anna, "s")
 		wantCode(t, "Session", err, chat.CodeNotFound)

@@ -15,7 +15,7 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 	hash := func(token string) chat.TokenHash { return sha256.Sum256([]byte(token)) }
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	week := now.Add(7 * 24 * time.Hour)
-	share := func(b bench, run, token string, until time.Time) chat.Share {
+	share := func(b suite, run, token string, until time.Time) chat.Share {
 		b.t.Helper()
 		h, err := b.AddShare(b.t.Context(), anna, run, hash(token), until)
 		if err != nil {
@@ -23,7 +23,7 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return h
 	}
-	list := func(b bench, s chat.Scope, now time.Time) (ids []string) {
+	list := func(b suite, s chat.Scope, now time.Time) (ids []string) {
 		b.t.Helper()
 		all, err := b.Shares(b.t.Context(), s, now)
 		if err != nil {
@@ -34,7 +34,7 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return ids
 	}
-	parallel(t, open, "link opens its answer until it expires, and counts", func(t *testing.T, b bench) {
+	parallel(t, open, "link opens its answer until it expires, and counts", func(t *testing.T, b suite) {
 		run := b.ask("s", "Is the roof sound?")
 		h := share(b, run.ID, "one", week)
 		if h.RunID != run.ID || h.SessionID != "s" || h.Question != "Is the roof sound?" || h.Opens != 0 ||
@@ -60,7 +60,7 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Shares when it is over = %v, want none", got)
 		}
 	})
-	parallel(t, open, "links are listed latest first and revoked", func(t *testing.T, b bench) {
+	parallel(t, open, "links are listed latest first and revoked", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		first, second := share(b, run.ID, "1", week), share(b, run.ID, "2", week)
 		if got, want := list(b, anna, now), []string{second.ID, first.ID}; !slices.Equal(got, want) {
@@ -77,7 +77,7 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("OpenShare of the other link: %v", err)
 		}
 	})
-	parallel(t, open, "user isolation and hidden sessions", func(t *testing.T, b bench) {
+	parallel(t, open, "user isolation and hidden sessions", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		share(b, run.ID, "1", week)
 		_, err := b.AddShare(t.Context(), bert, run.ID, hash("2"), week)
@@ -100,7 +100,7 @@ func testShares(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("OpenShare of a restored session: %v", err)
 		}
 	})
-	parallel(t, open, "limit ignores expired links", func(t *testing.T, b bench) {
+	parallel(t, open, "limit ignores expired links", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		share(b, run.ID, "over", time.Now().Add(-time.Second))
 		for i := range chat.MaxShares {

@@ -12,15 +12,15 @@ import (
 
 // testStanding checks kept questions: concurrent changes are all stored, and each claim has one holder.
 func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
-	keep := func(b bench, s chat.Scope, question string) chat.Standing {
+	keep := func(b suite, s chat.Scope, question string) chat.Standing {
 		b.t.Helper()
-		kept, err := b.KeepStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: question}})
+		kept, err := b.AddStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: question}})
 		if err != nil {
 			b.t.Fatalf("KeepStanding: %v", err)
 		}
 		return kept
 	}
-	parallel(t, open, "create, read, update and delete", func(t *testing.T, b bench) {
+	parallel(t, open, "create, read, update and delete", func(t *testing.T, b suite) {
 		ctx := t.Context()
 		first, second := keep(b, anna, "one"), keep(b, anna, "two \x01 ü")
 		keep(b, bert, "another's")
@@ -59,7 +59,7 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = b.Standing(ctx, anna, second.ID)
 		wantCode(t, "one that was dropped", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "other user's is not found", func(t *testing.T, b bench) {
+	parallel(t, open, "other user's is not found", func(t *testing.T, b suite) {
 		hers := keep(b, anna, "hers")
 		_, err := b.Standing(t.Context(), bert, hers.ID)
 		wantCode(t, "reading it", err, chat.CodeNotFound)
@@ -67,7 +67,7 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 		wantCode(t, "changing it", err, chat.CodeNotFound)
 		wantCode(t, "dropping it", b.DropStanding(t.Context(), bert, hers.ID), chat.CodeNotFound)
 	})
-	parallel(t, open, "concurrent changes are all stored", func(t *testing.T, b bench) {
+	parallel(t, open, "concurrent changes are all stored", func(t *testing.T, b suite) {
 		kept := keep(b, anna, "q")
 		var wg sync.WaitGroup
 		for range 20 {
@@ -85,7 +85,7 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Turn = %d, %v; want 20", got.Turn, err)
 		}
 	})
-	parallel(t, open, "due item is claimed once, and again after a crash", func(t *testing.T, b bench) {
+	parallel(t, open, "due item is claimed once, and again after a crash", func(t *testing.T, b suite) {
 		now := time.Now().UTC().Truncate(time.Microsecond)
 		until := now.Add(time.Minute)
 		for i, due := range []time.Time{{}, now.Add(-time.Second), now.Add(time.Second), now.Add(-time.Second)} {
@@ -114,16 +114,16 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("DueStanding = %q, %v; want her once", users, err)
 		}
 	})
-	parallel(t, open, "limit per user", func(t *testing.T, b bench) {
+	parallel(t, open, "limit per user", func(t *testing.T, b suite) {
 		b.SetLimits(chat.Limits{chat.KeptQuestions: 3})
 		if n := inParallel(t, func() error {
-			_, err := b.KeepStanding(t.Context(), anna, chat.Standing{Request: chat.RunRequest{Message: "q"}})
+			_, err := b.AddStanding(t.Context(), anna, chat.Standing{Request: chat.RunRequest{Message: "q"}})
 			return err
 		}); n != 3 {
 			t.Errorf("%d were kept, want 3", n)
 		}
 	})
-	parallel(t, open, "feed is found by its hash until replaced", func(t *testing.T, b bench) {
+	parallel(t, open, "feed is found by its hash until replaced", func(t *testing.T, b suite) {
 		one, two := chat.TokenHash{1}, chat.TokenHash{2}
 		for _, hash := range []*chat.TokenHash{&one, &two} {
 			if err := b.SetStandingFeed(t.Context(), anna, hash); err != nil {

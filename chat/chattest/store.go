@@ -68,21 +68,21 @@ func lease() chat.Lease { return chat.Lease{Owner: owner, Until: time.Now().Add(
 
 // A bench is a store with the shared test helpers. Its mustX methods fail the test on an error. It is passed by
 // value: the store is shared, and t is that of the subtest.
-type bench struct {
+type suite struct {
 	chat.Store
 	t *testing.T
 }
 
 // parallel runs a parallel subtest on an empty store of its own.
-func parallel(t *testing.T, open func(*testing.T) chat.Store, name string, test func(*testing.T, bench)) {
+func parallel(t *testing.T, open func(*testing.T) chat.Store, name string, test func(*testing.T, suite)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		test(t, bench{Store: open(t), t: t})
+		test(t, suite{Store: open(t), t: t})
 	})
 }
 
 // ask starts a run of anna's in a session, a new one if session is empty.
-func (b bench) ask(session, question string) chat.Run {
+func (b suite) ask(session, question string) chat.Run {
 	b.t.Helper()
 	run, fresh, err := b.StartRun(
 		b.t.Context(), anna.User, chat.RunRequest{SessionID: session, Message: question}, lease(),
@@ -94,7 +94,7 @@ func (b bench) ask(session, question string) chat.Run {
 }
 
 // mustAppend appends as the owner of lease().
-func (b bench) mustAppend(runID string, payloads ...chat.Payload) []chat.Event {
+func (b suite) mustAppend(runID string, payloads ...chat.Payload) []chat.Event {
 	b.t.Helper()
 	events, err := b.Append(b.t.Context(), owner, runID, payloads...)
 	if err != nil {
@@ -104,12 +104,12 @@ func (b bench) mustAppend(runID string, payloads ...chat.Payload) []chat.Event {
 }
 
 // finish ends a run without an answer.
-func (b bench) finish(runID string) {
+func (b suite) finish(runID string) {
 	b.t.Helper()
 	b.mustAppend(runID, chat.RunDone{Status: chat.RunCompleted})
 }
 
-func (b bench) mustEvents(runID string, after int64, limit int) []chat.Event {
+func (b suite) mustEvents(runID string, after int64, limit int) []chat.Event {
 	b.t.Helper()
 	events, err := b.Events(b.t.Context(), anna, runID, after, limit)
 	if err != nil {
@@ -118,7 +118,7 @@ func (b bench) mustEvents(runID string, after int64, limit int) []chat.Event {
 	return events
 }
 
-func (b bench) mustSession(id string) chat.Session {
+func (b suite) mustSession(id string) chat.Session {
 	b.t.Helper()
 	session, err := b.Session(b.t.Context(), anna, id)
 	if err != nil {
@@ -127,7 +127,7 @@ func (b bench) mustSession(id string) chat.Session {
 	return session
 }
 
-func (b bench) mustSessions(q chat.SessionQuery) ([]chat.Session, string) {
+func (b suite) mustSessions(q chat.SessionQuery) ([]chat.Session, string) {
 	b.t.Helper()
 	sessions, next, err := b.Sessions(b.t.Context(), anna, q)
 	if err != nil {
@@ -136,7 +136,7 @@ func (b bench) mustSessions(q chat.SessionQuery) ([]chat.Session, string) {
 	return sessions, next
 }
 
-func (b bench) mustRun(id string) chat.Run {
+func (b suite) mustRun(id string) chat.Run {
 	b.t.Helper()
 	run, err := b.Run(b.t.Context(), anna, id)
 	if err != nil {
@@ -145,7 +145,7 @@ func (b bench) mustRun(id string) chat.Run {
 	return run
 }
 
-func (b bench) mustHide(session string) {
+func (b suite) mustHide(session string) {
 	b.t.Helper()
 	if err := b.DeleteSession(b.t.Context(), anna, session); err != nil {
 		b.t.Fatalf("DeleteSession: %v", err)
@@ -197,7 +197,7 @@ func oneTo(n int) []int64 {
 // testDeletes checks both steps of a deletion: hiding, which can be undone and does not affect running runs, and
 // Purge, after which keys and numbers can be reused.
 func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "hidden session and its data are not found", func(t *testing.T, b bench) {
+	parallel(t, open, "hidden session and its data are not found", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		b.mustAppend(run.ID, chat.Step{CallID: "c", Truncated: true, Full: json.RawMessage(`{}`)})
 		b.mustHide("s")
@@ -211,7 +211,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 		_, _, err := b.StartRun(t.Context(), anna.User, chat.RunRequest{SessionID: "s"}, lease())
 		wantCode(t, "StartRun in it", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "restored session is unchanged and its run continued", func(t *testing.T, b bench) {
+	parallel(t, open, "restored session is unchanged and its run continued", func(t *testing.T, b suite) {
 		run := b.ask("s", "q")
 		b.mustHide("s")
 		b.mustAppend(run.ID, deltas(1)...)
@@ -224,7 +224,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		wantCode(t, "RestoreSession of what is not hidden", b.RestoreSession(t.Context(), anna, "s"), chat.CodeNotFound)
 	})
-	parallel(t, open, "Purge deletes hidden sessions", func(t *testing.T, b bench) {
+	parallel(t, open, "Purge deletes hidden sessions", func(t *testing.T, b suite) {
 		kept := b.ask("kept", "q")
 		run := b.ask("s", "q") // the newest: a store may reuse its number
 		b.mustAppend(run.ID, deltas(5)...)
@@ -246,7 +246,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Error("new session under the old id is not empty")
 		}
 	})
-	parallel(t, open, "Purge deletes idle sessions without active runs", func(t *testing.T, b bench) {
+	parallel(t, open, "Purge deletes idle sessions without active runs", func(t *testing.T, b suite) {
 		b.finish(b.ask("idle", "q").ID)
 		b.ask("running", "q")
 		soon := time.Now().Add(time.Minute)
@@ -261,7 +261,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("left: %v, want the running one", got)
 		}
 	})
-	parallel(t, open, "Purge counts sessions and frees their keys", func(t *testing.T, b bench) {
+	parallel(t, open, "Purge counts sessions and frees their keys", func(t *testing.T, b suite) {
 		req := chat.RunRequest{Message: "q", IdempotencyKey: "key"}
 		first, _, err := b.StartRun(t.Context(), anna.User, req, lease())
 		if err != nil {
@@ -284,7 +284,7 @@ func testDeletes(t *testing.T, open func(*testing.T) chat.Store) {
 // testAppend checks that a log is numbered without gaps across writers, that an append is atomic, and that nothing
 // follows a run's end. A store without a lock on the run's row fails the concurrent cases.
 func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
-	parallel(t, open, "events are numbered from 1 and round trip", func(t *testing.T, b bench) {
+	parallel(t, open, "events are numbered from 1 and round trip", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		appended := b.mustAppend(
 			run.ID, chat.RunStarted{Question: "<q> \u2028 ü"}, chat.AnswerDelta{Text: "a\r\n\r\nb"},
@@ -297,7 +297,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Events (-appended +got):\n%s", diff)
 		}
 	})
-	parallel(t, open, "concurrent appends are numbered without gaps", func(t *testing.T, b bench) {
+	parallel(t, open, "concurrent appends are numbered without gaps", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		var wg sync.WaitGroup
 		for range 40 {
@@ -308,7 +308,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("numbers = %v, want 1 to 120", got)
 		}
 	})
-	parallel(t, open, "runs have separate numbers", func(t *testing.T, b bench) {
+	parallel(t, open, "runs have separate numbers", func(t *testing.T, b suite) {
 		one, two := b.ask("s", "q"), b.ask("s", "q")
 		var wg sync.WaitGroup
 		for _, run := range []chat.Run{one, two} {
@@ -325,7 +325,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "no event follows the end of a run", func(t *testing.T, b bench) {
+	parallel(t, open, "no event follows the end of a run", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		_, err := b.Append(
 			t.Context(), owner, run.ID, chat.RunDone{Status: chat.RunCompleted}, chat.AnswerDelta{Text: "late"},
@@ -340,7 +340,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d events, want the end alone", len(got))
 		}
 	})
-	parallel(t, open, "one of many ends wins", func(t *testing.T, b bench) {
+	parallel(t, open, "one of many ends wins", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -359,7 +359,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d ends succeeded and %d are stored, want one", won, len(events))
 		}
 	})
-	parallel(t, open, "failed append leaves nothing", func(t *testing.T, b bench) {
+	parallel(t, open, "failed append leaves nothing", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		_, err := b.Append(t.Context(), owner, run.ID, chat.AnswerDelta{Text: "x"}, chat.Reset{})
 		wantCode(t, "a reset", err, chat.CodeInvalid)
@@ -373,20 +373,20 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d events, want none", len(got))
 		}
 	})
-	parallel(t, open, "append requires the lease and a run", func(t *testing.T, b bench) {
+	parallel(t, open, "append requires the lease and a run", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		_, err := b.Append(t.Context(), "server-2", run.ID, deltas(1)...)
 		wantCode(t, "another server", err, chat.CodeConflict)
 		_, err = b.Append(t.Context(), owner, chat.NewID(), deltas(1)...)
 		wantCode(t, "an unknown run", err, chat.CodeNotFound)
 	})
-	parallel(t, open, "empty append stores nothing", func(t *testing.T, b bench) {
+	parallel(t, open, "empty append stores nothing", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		if events := b.mustAppend(run.ID); len(events) != 0 || len(b.mustEvents(run.ID, 0, 0)) != 0 {
 			t.Error("got events, want none")
 		}
 	})
-	parallel(t, open, "full output of a truncated step is stored separately", func(t *testing.T, b bench) {
+	parallel(t, open, "full output of a truncated step is stored separately", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		full := json.RawMessage(`{"results": ["a", "ü"]}`)
 		b.mustAppend(run.ID,
@@ -406,7 +406,7 @@ func testAppend(t *testing.T, open func(*testing.T) chat.Store) {
 // Resuming a stream depends on it.
 func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 	parallel(t, open, "every position is followed by the exact rest", func(
-		t *testing.T, b bench,
+		t *testing.T, b suite,
 	) {
 		const n = 30
 		run := b.ask("", "q")
@@ -422,7 +422,7 @@ func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 		b.finish(run.ID)
 		check(n)
 	})
-	parallel(t, open, "invalid positions are followed by nothing or everything", func(t *testing.T, b bench) {
+	parallel(t, open, "invalid positions are followed by nothing or everything", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, deltas(3)...)
 		b.mustAppend(b.ask("", "next").ID, deltas(3)...) // adjacent events of another run
@@ -433,7 +433,7 @@ func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "page has 200 events by default and at most 1000", func(t *testing.T, b bench) {
+	parallel(t, open, "page has 200 events by default and at most 1000", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		b.mustAppend(run.ID, deltas(1001)...)
 		for limit, want := range map[int]int{0: chat.DefaultPage, 1: 1, 999: 999, 1000: 1000, 5000: chat.MaxPage} {
@@ -442,12 +442,12 @@ func testEvents(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "run without events", func(t *testing.T, b bench) {
+	parallel(t, open, "run without events", func(t *testing.T, b suite) {
 		if got := b.mustEvents(b.ask("", "q").ID, 0, 0); len(got) != 0 {
 			t.Errorf("events = %v", got)
 		}
 	})
-	parallel(t, open, "event time is UTC in whole microseconds", func(t *testing.T, b bench) {
+	parallel(t, open, "event time is UTC in whole microseconds", func(t *testing.T, b suite) {
 		run := b.ask("", "q")
 		at := b.mustAppend(run.ID, deltas(1)...)[0].At
 		if at.Location().String() != "UTC" || at.Nanosecond()%1000 != 0 || at.IsZero() {

@@ -12,7 +12,7 @@ import (
 // testQueue checks the three steps of a queued question (taken, started, settled), the edits before it is taken, and
 // that one key is one question.
 func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
-	enqueue := func(b bench, session, message string) chat.Queued {
+	enqueue := func(b suite, session, message string) chat.Queued {
 		b.t.Helper()
 		q, err := b.Enqueue(
 			b.t.Context(), anna, chat.RunRequest{SessionID: session, Message: message, Toolset: "react"},
@@ -22,7 +22,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return q
 	}
-	waiting := func(b bench, session string) (messages []string) {
+	waiting := func(b suite, session string) (messages []string) {
 		b.t.Helper()
 		list, err := b.Queue(b.t.Context(), anna, session)
 		if err != nil {
@@ -33,7 +33,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return messages
 	}
-	take := func(b bench, want string) chat.Queued {
+	take := func(b suite, want string) chat.Queued {
 		b.t.Helper()
 		q, ok, err := b.TakeQueued(b.t.Context(), chat.SessionKey{User: anna.User, ID: "s"})
 		if err != nil || ok != (want != "") || q.Request.Message != want {
@@ -41,7 +41,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		return q
 	}
-	parallel(t, open, "questions wait for the run in order", func(t *testing.T, b bench) {
+	parallel(t, open, "questions wait for the run in order", func(t *testing.T, b suite) {
 		run := b.ask("s", "zero")
 		one := enqueue(b, "s", "one")
 		enqueue(b, "s", "two")
@@ -71,7 +71,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		}
 		take(b, "")
 	})
-	parallel(t, open, "unsendable question waits until edited", func(t *testing.T, b bench) {
+	parallel(t, open, "unsendable question waits until edited", func(t *testing.T, b suite) {
 		b.finish(b.ask("s", "zero").ID)
 		one := enqueue(b, "s", "one")
 		enqueue(b, "s", "two")
@@ -91,7 +91,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("edited question = %+v", q)
 		}
 	})
-	parallel(t, open, "questions can be moved first and removed", func(t *testing.T, b bench) {
+	parallel(t, open, "questions can be moved first and removed", func(t *testing.T, b suite) {
 		run := b.ask("s", "zero")
 		one, two, three := enqueue(b, "s", "one"), enqueue(b, "s", "two"), enqueue(b, "s", "three")
 		if err := b.MoveQueuedFirst(t.Context(), anna, "s", three.ID); err != nil {
@@ -112,7 +112,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("other question: %v", err)
 		}
 	})
-	parallel(t, open, "question taken too early is requeued", func(t *testing.T, b bench) {
+	parallel(t, open, "question taken too early is requeued", func(t *testing.T, b suite) {
 		b.finish(b.ask("s", "zero").ID)
 		one := enqueue(b, "s", "one")
 		take(b, "one")
@@ -127,7 +127,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("DropQueued: %v", err)
 		}
 	})
-	parallel(t, open, "queue limit and idempotency key", func(t *testing.T, b bench) {
+	parallel(t, open, "queue limit and idempotency key", func(t *testing.T, b suite) {
 		b.ask("s", "zero")
 		var wg sync.WaitGroup
 		for i := range chat.MaxQueued + 5 {
@@ -155,7 +155,7 @@ func testQueue(t *testing.T, open func(*testing.T) chat.Store) {
 		_, err = b.Enqueue(t.Context(), anna, req)
 		wantCode(t, "another question under the key", err, chat.CodeKeyReused)
 	})
-	parallel(t, open, "user isolation", func(t *testing.T, b bench) {
+	parallel(t, open, "user isolation", func(t *testing.T, b suite) {
 		b.ask("s", "zero")
 		one := enqueue(b, "s", "one")
 		_, err := b.Enqueue(t.Context(), bert, chat.RunRequest{SessionID: "s", Message: "x"})

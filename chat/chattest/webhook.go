@@ -13,7 +13,7 @@ import (
 const oneHook = "https://one.example/in"
 
 // webhook sets a user's webhook at a time.
-func (b bench) webhook(s chat.Scope, address string, at time.Time) {
+func (b suite) webhook(s chat.Scope, address string, at time.Time) {
 	b.t.Helper()
 	if err := b.SetWebhook(b.t.Context(), s, &chat.Webhook{
 		URL: address, Origin: "https://footnote.example", Secret: []byte(address), SetAt: at, Local: address == oneHook,
@@ -23,9 +23,9 @@ func (b bench) webhook(s chat.Scope, address string, at time.Time) {
 }
 
 // changed stores a kept question with changes.
-func (b bench) changed(s chat.Scope, at time.Time, changes ...string) chat.Standing {
+func (b suite) changed(s chat.Scope, at time.Time, changes ...string) chat.Standing {
 	b.t.Helper()
-	kept, err := b.KeepStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: "How \x01 long?"}})
+	kept, err := b.AddStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: "How \x01 long?"}})
 	for _, id := range changes {
 		if err == nil {
 			kept, err = b.ChangeStanding(b.t.Context(), s, kept.ID, func(k *chat.Standing) error {
@@ -41,7 +41,7 @@ func (b bench) changed(s chat.Scope, at time.Time, changes ...string) chat.Stand
 }
 
 // claim claims the first due notice of each user.
-func (b bench) claim(now time.Time) (list []chat.Notice) {
+func (b suite) claim(now time.Time) (list []chat.Notice) {
 	b.t.Helper()
 	users, err := b.DueNotices(b.t.Context(), now)
 	if err != nil {
@@ -59,7 +59,7 @@ func (b bench) claim(now time.Time) (list []chat.Notice) {
 	return list
 }
 
-func (b bench) settle(n chat.Notice, d chat.Delivery) bool {
+func (b suite) settle(n chat.Notice, d chat.Delivery) bool {
 	b.t.Helper()
 	settled, err := b.SettleNotice(b.t.Context(), n, d)
 	if err != nil {
@@ -69,7 +69,7 @@ func (b bench) settle(n chat.Notice, d chat.Delivery) bool {
 }
 
 // greeted sets a webhook and settles its test message.
-func (b bench) greeted(s chat.Scope, at time.Time) {
+func (b suite) greeted(s chat.Scope, at time.Time) {
 	b.t.Helper()
 	b.webhook(s, oneHook, at)
 	list := b.claim(at)
@@ -83,7 +83,7 @@ func (b bench) greeted(s chat.Scope, at time.Time) {
 func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	later := at.Add(time.Hour)
-	parallel(t, open, "webhook is user-specific and replaces the previous one", func(t *testing.T, b bench) {
+	parallel(t, open, "webhook is user-specific and replaces the previous one", func(t *testing.T, b suite) {
 		_, err := b.Webhook(t.Context(), anna)
 		wantCode(t, "before it is set", err, chat.CodeNotFound)
 		b.webhook(anna, oneHook, at)
@@ -112,7 +112,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("claimed %+v, want nothing", list)
 		}
 	})
-	parallel(t, open, "change is queued once, and never without a webhook", func(t *testing.T, b bench) {
+	parallel(t, open, "change is queued once, and never without a webhook", func(t *testing.T, b suite) {
 		b.changed(bert, at, "his")
 		b.greeted(anna, at)
 		kept := b.changed(anna, at, "hers")
@@ -142,7 +142,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("%d wait, want what is owed for a question to go with it", h.Waiting)
 		}
 	})
-	parallel(t, open, "failed message is retried, then dropped", func(t *testing.T, b bench) {
+	parallel(t, open, "failed message is retried, then dropped", func(t *testing.T, b suite) {
 		b.greeted(anna, at)
 		b.changed(anna, at, "c")
 		n := b.claim(at)[0]
@@ -170,7 +170,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("Webhook = %+v, want a fresh one", h)
 		}
 	})
-	parallel(t, open, "longest due message is claimed once, and again after a crash", func(t *testing.T, b bench) {
+	parallel(t, open, "longest due message is claimed once, and again after a crash", func(t *testing.T, b suite) {
 		b.greeted(anna, at)
 		b.greeted(bert, at)
 		b.changed(anna, at, "a")
@@ -203,7 +203,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			}
 		}
 	})
-	parallel(t, open, "pending messages go to the new address", func(t *testing.T, b bench) {
+	parallel(t, open, "pending messages go to the new address", func(t *testing.T, b suite) {
 		b.greeted(anna, at)
 		b.changed(anna, at, "c")
 		old := b.claim(at)[0]
@@ -219,7 +219,7 @@ func testWebhooks(t *testing.T, open func(*testing.T) chat.Store) {
 			t.Errorf("claimed %+v, want the change and that it was set", got)
 		}
 	})
-	parallel(t, open, "queue limit", func(t *testing.T, b bench) {
+	parallel(t, open, "queue limit", func(t *testing.T, b suite) {
 		b.greeted(anna, at)
 		ids := make([]string, chat.MaxNotices+2)
 		for i := range ids {

@@ -13,7 +13,7 @@ import (
 
 // chatted sends a question to /agent/chat with a script for the model, and returns the answer and the steps of its
 // run.
-func (th *theatre) chatted(part scripted.Script, message string, body, config jsonFields) askedAnswer {
+func (th *scriptedServer) chatted(part scripted.Script, message string, body, config jsonFields) askedAnswer {
 	th.t.Helper()
 	sent := jsonFields{
 		"message": message, "citation_style": "numeric", "config": jsonFields{"seed": th.gives(part)}.and(config),
@@ -38,7 +38,7 @@ func (a askedAnswer) tools() (out []string) {
 // S3 · the model's choice of tools: the loop, its tools, its steps, and the fallbacks.
 func TestToolSelectionRequirements(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_AGENT_TIMEOUT_PER_TOOL=3s",
+	th := newScriptedServer(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_AGENT_TIMEOUT_PER_TOOL=3s",
 		"FOOTNOTE_AGENT_MODELS_ALLOWED=weak,strong", "FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT=strong")...)
 	plan := th.add(file{
 		"plan.pdf", pdfOf("The first sheet shows the weir.", "The drawbridge is painted dark green."),
@@ -46,7 +46,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	const good, green = "The roof of Highlands is in good condition", "The drawbridge is painted dark green"
 
 	t.Run("S3.1 the model selects tools, their order and the end", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got := th.chatted(func(r scripted.Request) scripted.Reply {
 			replies := []scripted.Reply{
 				calling("search_documents", `{"query":"zzyzx"}`), calling("search_documents", `{"query":"roof"}`),
@@ -65,7 +65,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	})
 
 	t.Run("S3.2 S3.3 S3.4 tools of the toolset", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		type output struct {
 			Documents []struct {
 				DocID    string `json:"doc_id"`
@@ -136,7 +136,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	})
 
 	t.Run("S3.4 S3.5 a citation has its box and link", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got := th.chatted(func(r scripted.Request) scripted.Reply {
 			switch {
 			case r.Turn() == 0:
@@ -172,7 +172,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	})
 
 	t.Run("S3.6 S3.7 calls are reported before and after", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got := th.chatted(inTurn(calling("search_documents", `{"query":"roof"}`),
 			calling("read_document", `{"doc_id":"survey.md"}`), calling("search_documents", `{"query":"drawbridge"}`),
 			calling("calculate", `{"expression":"2*3"}`), saying(good+" [1].")), "Why is the roof good?", nil, nil)
@@ -213,7 +213,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	})
 
 	t.Run("S3.10 a repeated search is cached, then refused", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		same := calling("search_documents", `{"query":"roof in good condition"}`)
 		got := th.chatted(inTurn(same, same, same, saying(good+" [1].")), "Why is the roof good?", nil, nil)
 		var ends []string
@@ -229,7 +229,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	})
 
 	t.Run("S3.10 a rate limit wait is visible", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		busy := func(after string) scripted.Reply {
 			return scripted.Reply{Fault: scripted.Fault{Status: 429, RetryAfter: after}}
 		}
@@ -268,7 +268,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	})
 
 	t.Run("S3.10 a tool timeout does not end the run", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got := th.chatted(func(r scripted.Request) scripted.Reply {
 			if r.Turn() == 0 {
 				return together(calling("web_search", `{"query":"hang"}`),
@@ -288,7 +288,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 	})
 
 	t.Run("S3.11 allowed models and the minimum model", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		for model, by := range map[string]string{"weak": "pipeline", "strong": ""} {
 			got := th.chatted(searchingFor("search_documents", "roof", good), "Why is the roof good?", nil,
 				jsonFields{"model": model})

@@ -19,12 +19,12 @@ import (
 // S0 · the controller of the agent: its loop, its tools, plans, judgements, memory and limits.
 func TestControllerRequirements(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_MEMORY_TURNS=3",
+	th := newScriptedServer(t, append(website(t, "The moon is made of rock."), "FOOTNOTE_MEMORY_TURNS=3",
 		"FOOTNOTE_MEMORY_TOKENS=1000", "FOOTNOTE_MEMORY_PASSAGES=2")...)
 	const good = "The roof of Highlands is in good condition"
 
 	t.Run("S0.1 steps have thought, action, observation and time", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got, _ := th.query(func(r scripted.Request) scripted.Reply {
 			if r.Turn() == 0 {
 				look := calling("retrieve", `{"query":"roof"}`)
@@ -52,7 +52,7 @@ func TestControllerRequirements(t *testing.T) {
 	})
 
 	t.Run("S0.2 tools of the toolset, and finish", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got, seed := th.query(func(r scripted.Request) scripted.Reply {
 			switch r.Turn() {
 			case 0:
@@ -76,14 +76,14 @@ func TestControllerRequirements(t *testing.T) {
 				t.Errorf("%s: %+v, want one with %q", tool, call, output)
 			}
 		}
-		if got.Answer != good+" [1]." || len(got.Citations) != 1 || len(th.told(seed)) != 5 { // with the summary
-			t.Errorf("got %q after %d requests", got.Answer, len(th.told(seed)))
+		if got.Answer != good+" [1]." || len(got.Citations) != 1 || len(th.requestsFor(seed)) != 5 { // with the summary
+			t.Errorf("got %q after %d requests", got.Answer, len(th.requestsFor(seed)))
 		}
 	})
 
 	t.Run("S0.3 S0.4 ordered and parallel plan parts, and the judgement",
 		func(t *testing.T) {
-			th := th.in(t)
+			th := th.forSubtest(t)
 			plan := `{"sub_queries":[{"query":"roof of Highlands","reasoning":"its state","depends_on":[]},` +
 				`{"query":"notice period","reasoning":"its length","depends_on":[]},` +
 				`{"query":"value in 2024","reasoning":"needs the roof","depends_on":[0]}]}`
@@ -119,7 +119,7 @@ func TestControllerRequirements(t *testing.T) {
 		})
 
 	t.Run("S0.5 memory is bounded", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		long := strings.Repeat("and on and ", 180) // some 500 tokens
 		turns := []struct{ question, query, says string }{
 			{"First " + long, "roof", good}, {"Second " + long, "damp", "The damp in the kitchen wall comes from a"},
@@ -134,7 +134,7 @@ func TestControllerRequirements(t *testing.T) {
 				"question": turn.question, "session_id": "memory",
 				"config": plain.and(jsonFields{"seed": seed}),
 			})
-			last = th.told(seed)[0]
+			last = th.requestsFor(seed)[0]
 		}
 		var runes, questions int
 		for _, m := range last.Messages[1 : len(last.Messages)-1] {
@@ -152,7 +152,7 @@ func TestControllerRequirements(t *testing.T) {
 	})
 
 	t.Run("S0.8 an exhausted budget forces an answer and is named", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		for _, row := range []struct {
 			tool, input, why string // %d is the turn's number
 			config           jsonFields
@@ -178,11 +178,11 @@ func TestControllerRequirements(t *testing.T) {
 	})
 
 	t.Run("S0.9 client history precedes the question", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got, seed := th.query(searchingFor("retrieve", "roof of Highlands", good), "And how good is it?",
 			jsonFields{"history": [][]string{{"Which house has a roof?", "Highlands has one."}}}, nil)
 		var told []string
-		for _, m := range th.told(seed)[0].Messages[1:] {
+		for _, m := range th.requestsFor(seed)[0].Messages[1:] {
 			told = append(told, string(m.Role)+": "+m.Text)
 		}
 		want := "user: Which house has a roof?|assistant: Highlands has one.|user: And how good is it?"
@@ -197,7 +197,7 @@ func TestControllerRequirements(t *testing.T) {
 	})
 
 	t.Run("S0.11 offline answers are deterministic", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		ask := func() string {
 			got, _ := th.post("/agent/query", http.StatusOK, jsonFields{
 				"question": "How good is the roof of Highlands, and what is it worth?",
@@ -220,7 +220,7 @@ func TestControllerRequirements(t *testing.T) {
 	})
 
 	t.Run("S0.12 calculations", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		results := map[string]string{
 			"0.1+0.2": "0.3", "(2+3)*4-6/3": "18", "2**10": "1024", "sqrt(16)": "4", "pow(2,8)": "256", "log(e)": "1",
 			"log10(1000)": "3", "sin(0)": "0", "cos(0)": "1", "tan(0)": "0", "abs(-3.5)": "3.5",
@@ -261,12 +261,12 @@ func TestControllerRequirements(t *testing.T) {
 // S4 · the API: its modes, sessions, citations, refusals, errors and documents.
 func TestAPIRequirements(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t)
+	th := newScriptedServer(t)
 	const good = "The roof of Highlands is in good condition"
 	const point = "The zero-moment point (ZMP) is the point where the forces on a robot balance"
 
 	t.Run("S4.1 S4.2 whole library or given text", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		for _, path := range []string{"/agent/chat", "/agent/chat/structured"} {
 			seed := th.gives(searchingFor("search_documents", "zero-moment point", point))
 			got, whole := th.post(path, http.StatusOK, jsonFields{
@@ -303,7 +303,7 @@ func TestAPIRequirements(t *testing.T) {
 	})
 
 	t.Run("S4.3 session ids", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		for _, id := range []string{"user_7_conv_9", "a", strings.Repeat("x", 128), "A-b_9"} {
 			got, _ := th.post("/agent/chat", http.StatusOK, jsonFields{
 				"message": "Hello!", "session_id": id, "config": jsonFields{"model": "offline"},
@@ -349,7 +349,7 @@ func TestAPIRequirements(t *testing.T) {
 	})
 
 	t.Run("S4.5 passages with text, score and URL", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		for query, want := range map[string]struct{ text, address string }{
 			"zero-moment point": {point, "https://example.com/book/chapter3"}, "roof of Highlands": {good, ""},
 		} {
@@ -376,7 +376,7 @@ func TestAPIRequirements(t *testing.T) {
 	})
 
 	t.Run("S4.6 a refusal has no sources", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		const refusal = "I couldn't find relevant information about that in your documents."
 		for _, model := range []string{"scripted", "offline"} {
 			seed := th.gives(inTurn(calling("search_documents", `{"query":"quantum entanglement"}`), saying(refusal)))
@@ -392,7 +392,7 @@ func TestAPIRequirements(t *testing.T) {
 	})
 
 	t.Run("S4.11 ten concurrent questions", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		seed := th.gives(searchingFor("search_documents", "roof of Highlands", good))
 		var asking sync.WaitGroup
 		replies := make([]reply, 10)
@@ -411,7 +411,7 @@ func TestAPIRequirements(t *testing.T) {
 	})
 
 	t.Run("S4.10 routes are documented on a page", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		described := loose[struct {
 			OpenAPI string
 			Paths   map[string]map[string]any
@@ -434,7 +434,7 @@ func TestAPIRequirements(t *testing.T) {
 	})
 
 	t.Run("S4.12 feedback", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got, _ := th.post("/agent/chat", http.StatusOK, jsonFields{
 			"message": "How good is the roof?", "config": jsonFields{"model": "offline"},
 		})
@@ -451,7 +451,7 @@ func TestAPIRequirements(t *testing.T) {
 	})
 
 	t.Run("S4.13 retrieve_book_content returns text and links to the book", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		const book = "https://example.com/book/chapter3"
 		part := func(r scripted.Request) scripted.Reply {
 			if r.Turn() == 0 && !r.NoTools {

@@ -233,7 +233,7 @@ func TestDamagedSessionStore(t *testing.T) {
 // it may call tools.
 func TestShortPathsSkipSelectionNotTools(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t)
+	th := newScriptedServer(t)
 	const good = "The roof of Highlands is in good condition"
 	before := func(session string) {
 		th.chatted(searchingFor("search_documents", "roof of Highlands", good), "How good is the roof of Highlands?",
@@ -265,7 +265,7 @@ func TestShortPathsSkipSelectionNotTools(t *testing.T) {
 			"The roof of Highlands is good [1].", ""},
 	} {
 		t.Run("S3.12 "+row.path+": "+row.question, func(t *testing.T) {
-			th := th.in(t)
+			th := th.forSubtest(t)
 			session := "short-" + strconv.Itoa(i)
 			if row.later {
 				before(session)
@@ -304,7 +304,7 @@ func TestShortPathsSkipSelectionNotTools(t *testing.T) {
 	}
 
 	t.Run("S3.13 open requests work without a model", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		before("open")
 		for _, row := range []struct{ question, answer, url string }{
 			{"Open citation 1", "Opened footnote 1: survey.md.", "?c="},
@@ -332,7 +332,7 @@ func TestShortPathsSkipSelectionNotTools(t *testing.T) {
 // without the setting.
 func TestEveryRequestSettingIsApplied(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t, "FOOTNOTE_AGENT_MODELS_ALLOWED=other")
+	th := newScriptedServer(t, "FOOTNOTE_AGENT_MODELS_ALLOWED=other")
 	const good, question = "The roof of Highlands is in good condition", "Why is the roof of Highlands good?"
 	told := func(see func(scripted.Request) any) func(askedAnswer, []scripted.Request) any {
 		return func(_ askedAnswer, asked []scripted.Request) any { return see(asked[0]) }
@@ -378,17 +378,17 @@ func TestEveryRequestSettingIsApplied(t *testing.T) {
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
-			th := th.in(t)
+			th := th.forSubtest(t)
 			for i, config := range []jsonFields{nil, {name: row.value}} {
 				got, seed := th.query(row.part, question, nil, config)
-				if saw := row.see(got, th.told(seed)); saw != row.want[i] {
+				if saw := row.see(got, th.requestsFor(seed)); saw != row.want[i] {
 					t.Errorf("with %v: %v, want %v; the steps are %q", config, saw, row.want[i], got.names())
 				}
 			}
 		})
 	}
 	t.Run("seed", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		th.answers(question, once)
 		before := len(th.model.inner.Requests())
 		th.post("/agent/query", 200, jsonFields{"question": question, "config": plain})
@@ -397,7 +397,7 @@ func TestEveryRequestSettingIsApplied(t *testing.T) {
 				t.Errorf("request without a seed has the seed %d", *r.Seed)
 			}
 		}
-		if _, seed := th.query(once, question, nil, nil); len(th.told(seed)) == 0 {
+		if _, seed := th.query(once, question, nil, nil); len(th.requestsFor(seed)) == 0 {
 			t.Error("no request has the seed")
 		}
 	})

@@ -13,16 +13,16 @@ import (
 // S1 · the data model: configuration, the tool retrieve_documentation, conversations.
 func TestDataModelRequirements(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t, "OPENAI_EMBEDDING_MODEL=hash", "FOOTNOTE_AGENT_MAX_TOKENS=321",
+	th := newScriptedServer(t, "OPENAI_EMBEDDING_MODEL=hash", "FOOTNOTE_AGENT_MAX_TOKENS=321",
 		"FOOTNOTE_AGENT_SYSTEM_PROMPT=You answer for surveyors.")
 	th.semantic()
 
 	t.Run("S1.1 prompt, temperature and tokens of the settings", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		_, seed := th.query(inTurn(calling("search_documents", `{"query":"roof"}`),
 			saying("The roof of Highlands is in good condition [1].")), "Why is the roof good?",
 			jsonFields{"toolset": "cursor"}, jsonFields{"temperature": 1})
-		first := th.told(seed)[0]
+		first := th.requestsFor(seed)[0]
 		if first.Model != "scripted" || first.Temperature == nil || *first.Temperature != 1 || first.MaxTokens != 321 ||
 			!strings.Contains(first.Messages[0].Text, "You answer for surveyors.") {
 			t.Errorf("request to %s has temperature %v, %d tokens and %.300s", first.Model, first.Temperature,
@@ -31,7 +31,7 @@ func TestDataModelRequirements(t *testing.T) {
 	})
 
 	t.Run("S1.2 schema, limits and error of retrieve_documentation", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		const question = "Why is the roof good?"
 		got, _ := th.query(inTurn(
 			calling("retrieve_documentation", `{"query":"roof of Highlands"}`),
@@ -92,7 +92,7 @@ func TestDataModelRequirements(t *testing.T) {
 	})
 
 	t.Run("S1.3 a conversation has messages, retrievals and at most 20 turns", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		for i := range 20 {
 			th.post("/agent/chat", http.StatusOK, jsonFields{
 				"message": fmt.Sprintf("How good is the roof, for the %d. time?", i+1), "session_id": "twenty",
@@ -139,7 +139,7 @@ func TestDataModelRequirements(t *testing.T) {
 	})
 
 	t.Run("S1.6 a footnote has page title and section heading", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got, seed := th.query(func(r scripted.Request) scripted.Reply {
 			if r.Turn() == 0 && !r.NoTools {
 				return calling("retrieve_documentation", `{"query":"balance control"}`)
@@ -149,7 +149,7 @@ func TestDataModelRequirements(t *testing.T) {
 		trace := th.trace(got.ID)
 		if len(trace.Answer.Citations) != 1 || trace.Answer.Citations[0].Title != "Humanoid robots" ||
 			!strings.Contains(trace.Answer.Citations[0].Section, "Balance control") {
-			t.Fatalf("footnotes = %+v after %d requests", trace.Answer.Citations, len(th.told(seed)))
+			t.Fatalf("footnotes = %+v after %d requests", trace.Answer.Citations, len(th.requestsFor(seed)))
 		}
 		page := th.send("GET", "/c/"+got.SessionID, nil, header{"Accept", "text/html"}).body
 		at := strings.Index(page, `class="source-head`)
@@ -169,10 +169,10 @@ func TestDataModelRequirements(t *testing.T) {
 // S1.5 · a conversation of many turns: references to earlier turns are resolved, and a search runs only if needed.
 func TestConversationResolvesReferences(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t)
+	th := newScriptedServer(t)
 
 	t.Run("by a model, from history and passages", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		turns := []struct {
 			question string
 			search   string // empty: the model does not search
@@ -222,7 +222,7 @@ func TestConversationResolvesReferences(t *testing.T) {
 					got.Response, len(got.Citations), searches, got.Notes, turn.says)
 			}
 			var before []string
-			for _, m := range th.told(seed)[0].Messages[1:] {
+			for _, m := range th.requestsFor(seed)[0].Messages[1:] {
 				before = append(before, m.Text)
 			}
 			var want []string
@@ -236,7 +236,7 @@ func TestConversationResolvesReferences(t *testing.T) {
 	})
 
 	t.Run("by rules, from the subject", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		answers := inTurn(saying("The roof of Highlands is in good condition [1][2][3][4][5]."))
 		for _, turn := range []struct{ question, query string }{
 			{"How good is the roof of Highlands?", "How good is the roof of Highlands?"},
@@ -276,7 +276,7 @@ func TestConversationResolvesReferences(t *testing.T) {
 	})
 
 	t.Run("without a model, with new quotes", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		said := func(config jsonFields, question string) string {
 			got, _ := th.post("/agent/chat", http.StatusOK, jsonFields{
 				"message": question, "session_id": "quotes", "citation_style": "numeric", "config": config,

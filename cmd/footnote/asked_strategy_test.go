@@ -16,13 +16,13 @@ import (
 // S2 · the agentic strategy: its tools, their selection, planning, reflection, and its results.
 func TestStrategyRequirements(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t, "OPENAI_EMBEDDING_MODEL=hash")
+	th := newScriptedServer(t, "OPENAI_EMBEDDING_MODEL=hash")
 	th.semantic()
 	strategy := jsonFields{"toolset": "strategy"}
 	const good = "The roof of Highlands is in good condition"
 
 	t.Run("S2.1 four tools with names and defaults", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		survey := loose[struct {
 			Results []struct {
 				Metadata struct {
@@ -56,7 +56,7 @@ func TestStrategyRequirements(t *testing.T) {
 	})
 
 	t.Run("S2.2 rules select for simple questions, the model for others", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		for question, by := range map[string]string{
 			"Is the roof of Highlands in good condition?":            "rules",
 			"Why, and since when, is the roof of Highlands so good?": "model",
@@ -75,8 +75,8 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.3 at most five parallel calls in a turn", func(t *testing.T) {
-		th := th.in(t)
+	t.Run("S2.3 at most five parallel calls forSubtest a turn", func(t *testing.T) {
+		th := th.forSubtest(t)
 		var calls []scripted.Reply
 		for _, word := range []string{"roof", "damp", "value", "notice", "holiday", "robot"} {
 			calls = append(calls, calling("hybrid_search", `{"query":"`+word+`"}`))
@@ -102,7 +102,7 @@ func TestStrategyRequirements(t *testing.T) {
 	})
 
 	t.Run("S2.5 plan, judgement, and another search after a low one", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		seed := th.gives(sidelong(`[{"query":"roof of Highlands","reasoning":"the first part","depends_on":[]},`+
 			`{"query":"value in 2024","reasoning":"the second part","depends_on":[]}]`,
 			[]string{
@@ -136,17 +136,17 @@ func TestStrategyRequirements(t *testing.T) {
 	})
 
 	t.Run("S2.5 early stop after one complete passage", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got, seed := th.query(searchingFor("hybrid_search", "roof of Highlands", good),
 			"Is the roof of Highlands in good condition?", strategy, nil)
 		if !slices.Contains(got.names(), "enough") || slices.Contains(got.names(), "read_document") ||
-			got.Answer != good+" [1]." || len(th.told(seed)) != 1 {
-			t.Errorf("got %q after %q and %d requests", got.Answer, got.names(), len(th.told(seed)))
+			got.Answer != good+" [1]." || len(th.requestsFor(seed)) != 1 {
+			t.Errorf("got %q after %q and %d requests", got.Answer, got.names(), len(th.requestsFor(seed)))
 		}
 	})
 
 	t.Run("S2.5 three iterations by default", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		endless := func(r scripted.Request) scripted.Reply {
 			if r.NoTools {
 				return saying(good + " " + found(r, good) + ".")
@@ -159,17 +159,18 @@ func TestStrategyRequirements(t *testing.T) {
 		} {
 			got, seed := th.query(endless, "Why is the roof good?", strategy, config)
 			if trace := th.trace(got.ID); got.StopReason != "max_steps" || got.StepsUsed != most ||
-				trace.Budget.Steps != most || got.TotalRetrievalCalls != most || len(th.told(seed)) != most+1 ||
+				trace.Budget.Steps != most || got.TotalRetrievalCalls != most || len(th.requestsFor(seed)) != most+1 ||
 				!strings.HasPrefix(got.Answer, good) {
 				t.Errorf("it stopped by %q after %d of %d turns, %d calls and %d requests with %q; want %d turns",
-					got.StopReason, got.StepsUsed, trace.Budget.Steps, got.TotalRetrievalCalls, len(th.told(seed)),
+					got.StopReason, got.StepsUsed, trace.Budget.Steps, got.TotalRetrievalCalls,
+					len(th.requestsFor(seed)),
 					got.Answer, most)
 			}
 		}
 	})
 
 	t.Run("S2.6 the first step has the kind of question", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		for _, row := range []struct{ question, kind, complexity, entities, keywords, tools string }{
 			{"When was Highlands valued by John Doe?", "factual", "simple", "Highlands John Doe",
 				"highlands valued john doe", "hybrid_search read_document"},
@@ -196,7 +197,7 @@ func TestStrategyRequirements(t *testing.T) {
 	})
 
 	t.Run("S2.7 results are merged, deduplicated and sorted", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		const query = "Why is the roof good, and why is it worth so much?"
 		th.answers(query, sidelong("", nil, inTurn(together(calling("hybrid_search", `{"query":"roof of Highlands"}`),
 			calling("semantic_search", `{"query":"roof of Highlands","min_score":0}`),
@@ -225,7 +226,7 @@ func TestStrategyRequirements(t *testing.T) {
 	})
 
 	t.Run("S2.14 fallback to semantic search with a threshold", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		const query = "Why and how does quantum entanglement work?"
 		th.answers(query, sidelong("", nil, inTurn(saying("DONE"))))
 		r := th.send("POST", "/agent/retrieve", `{"query":"`+query+`"}`)
@@ -245,7 +246,7 @@ func TestStrategyRequirements(t *testing.T) {
 	})
 
 	t.Run("S2.8 failing tools are skipped, failing models replaced by a search", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		got, _ := th.query(inTurn(together(calling("read_document", `{"doc_id":"nowhere.md"}`),
 			calling("hybrid_search", `{"query":"roof of Highlands"}`)), saying(good+" [1].")),
 			"Why is the roof good?", strategy, jsonFields{"selection": "model"})
@@ -289,7 +290,7 @@ strategies:
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	th := openTheatre(t, "FOOTNOTE_CONFIG="+settings, "OPENAI_MODEL=")
+	th := newScriptedServer(t, "FOOTNOTE_CONFIG="+settings, "OPENAI_MODEL=")
 	endless := func(r scripted.Request) scripted.Reply {
 		if r.NoTools {
 			return saying("The roof of Highlands is in good condition [1].")
@@ -301,7 +302,7 @@ strategies:
 		"question": "Why is the roof good?", "toolset": "strategy",
 		"config": jsonFields{"seed": seed, "selection": "model", "enable_query_decomposition": false},
 	})
-	told := th.told(seed)
+	told := th.requestsFor(seed)
 	var tools []string
 	for _, tool := range told[0].Tools {
 		tools = append(tools, tool.Name)

@@ -23,24 +23,24 @@ import (
 // S0 is the controller of the agent, S1 its data model, S2 the agentic strategy, S3 the model's choice of tools,
 // and S4 the API. Rows that another test of this package covers are not repeated.
 
-// theatre is a server whose model plays a scripted part for each question. The part is selected by the question's
-// seed, which models receive, or by the question itself on routes without a seed. Any other question gets the
-// librarian.
-type theatre struct {
+// scriptedServer is a server whose model plays a scripted part for each question. The part is selected by the
+// question's seed, which models receive, or by the question itself on routes without a seed. Any other question gets
+// the librarian.
+type scriptedServer struct {
 	*server
 	model *modelServer
-	*playbill
+	*scripts
 }
 
-// playbill holds the parts of a theatre's model. The subtests of a test share it.
-type playbill struct {
+// scripts holds the parts of a scriptedServer's model. The subtests of a test share it.
+type scripts struct {
 	mu       sync.Mutex
 	seeded   []scripted.Script // by seed, from 1
 	question map[string]scripted.Script
 }
 
-// theatreLibrary are the documents of a theatre: two have the same author, and each has one subject.
-var theatreLibrary = append(slices.Clone(dated),
+// scriptedLibrary are the documents of a scriptedServer: two have the same author, and each has one subject.
+var scriptedLibrary = append(slices.Clone(dated),
 	file{"handbook.md", holidays},
 	file{"robots.md", "---\nsource_url: https://example.com/book/chapter3\n---\n# Humanoid robots\n\n" +
 		"## Zero-moment point\n\nThe zero-moment point (ZMP) is the point where the forces on a robot balance.\n\n" +
@@ -48,25 +48,25 @@ var theatreLibrary = append(slices.Clone(dated),
 	file{"damp.md", "# Damp\n\nThe damp in the kitchen wall comes from a blocked gutter. Clearing it costs £80.\n"},
 )
 
-// openTheatre starts a server with its model.
-func openTheatre(t *testing.T, env ...string) *theatre {
+// newScriptedServer starts a server with its model.
+func newScriptedServer(t *testing.T, env ...string) *scriptedServer {
 	t.Helper()
-	th := &theatre{playbill: &playbill{question: map[string]scripted.Script{}}}
-	th.model = newModel(t, scripted.Config{Record: 10_000, Script: th.play})
+	th := &scriptedServer{scripts: &scripts{question: map[string]scripted.Script{}}}
+	th.model = newModel(t, scripted.Config{Record: 10_000, Script: th.reply})
 	th.server = serve(t, newDir(t), append(th.model.env(), env...)...)
-	th.add(theatreLibrary...)
+	th.add(scriptedLibrary...)
 	return th
 }
 
-// in returns the theatre for a subtest.
-func (th *theatre) in(t *testing.T) *theatre {
+// forSubtest returns the server for a subtest.
+func (th *scriptedServer) forSubtest(t *testing.T) *scriptedServer {
 	part, server := *th, *th.server
 	server.t, part.server = t, &server
 	return &part
 }
 
-// play implements scripted.Script for the theatre's model.
-func (b *playbill) play(r scripted.Request) scripted.Reply {
+// reply implements scripted.Script for the server's model.
+func (b *scripts) reply(r scripted.Request) scripted.Reply {
 	b.mu.Lock()
 	part, known := b.question[r.Question()]
 	switch {
@@ -80,7 +80,7 @@ func (b *playbill) play(r scripted.Request) scripted.Reply {
 }
 
 // gives adds a part, and returns the seed for its questions.
-func (b *playbill) gives(part scripted.Script) int64 {
+func (b *scripts) gives(part scripted.Script) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.seeded = append(b.seeded, part)
@@ -88,14 +88,14 @@ func (b *playbill) gives(part scripted.Script) int64 {
 }
 
 // answers adds the part for a question without a seed.
-func (b *playbill) answers(question string, part scripted.Script) {
+func (b *scripts) answers(question string, part scripted.Script) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.question[question] = part
 }
 
-// told returns the model's requests for a seed, in order.
-func (th *theatre) told(seed int64) []scripted.Request {
+// requestsFor returns the model's requests for a seed, in order.
+func (th *scriptedServer) requestsFor(seed int64) []scripted.Request {
 	return slices.DeleteFunc(th.model.inner.Requests(), func(r scripted.Request) bool {
 		return r.Seed == nil || *r.Seed != seed
 	})
@@ -150,7 +150,7 @@ type askedStep struct {
 }
 
 // post sends a request and decodes the response, which must have the given status.
-func (th *theatre) post(path string, status int, body jsonFields) (askedAnswer, reply) {
+func (th *scriptedServer) post(path string, status int, body jsonFields) (askedAnswer, reply) {
 	th.t.Helper()
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -165,7 +165,7 @@ func (th *theatre) post(path string, status int, body jsonFields) (askedAnswer, 
 
 // query sends a question to /agent/query with a part for the model and further fields of the body and its config.
 // Plans and judgements are off unless the config enables them.
-func (th *theatre) query(part scripted.Script, question string, body, config jsonFields) (askedAnswer, int64) {
+func (th *scriptedServer) query(part scripted.Script, question string, body, config jsonFields) (askedAnswer, int64) {
 	th.t.Helper()
 	seed := th.gives(part)
 	config = plain.and(jsonFields{"seed": seed}).and(config)
@@ -174,7 +174,7 @@ func (th *theatre) query(part scripted.Script, question string, body, config jso
 }
 
 // trace returns the trace of a run.
-func (th *theatre) trace(runID string) (t struct {
+func (th *scriptedServer) trace(runID string) (t struct {
 	Steps  []chat.Step
 	Budget chat.Budget
 	Tokens chat.Tokens
@@ -350,11 +350,11 @@ func near(got *float64, want float64) bool {
 // for each tool and each run.
 func TestRunCostIsReported(t *testing.T) {
 	t.Parallel()
-	th := openTheatre(t, "FOOTNOTE_MODELS_SELECT=cheap", "FOOTNOTE_PRICES=scripted=100/200;cheap=1/2")
+	th := newScriptedServer(t, "FOOTNOTE_MODELS_SELECT=cheap", "FOOTNOTE_PRICES=scripted=100/200;cheap=1/2")
 	const good = "The roof of Highlands is in good condition"
 
 	t.Run("cheaper model plans, selects and judges; run model answers", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		plan := `[{"query":"roof of Highlands","reasoning":"r","depends_on":[]},` +
 			`{"query":"value in 2024","reasoning":"r","depends_on":[]}]`
 		part := sidelong(plan, []string{`{"evaluation":"Good.","confidence":0.9}`},
@@ -388,7 +388,7 @@ func TestRunCostIsReported(t *testing.T) {
 		})
 		var models []string
 		in, out, cost := 0, 0, 0.0
-		for _, r := range th.told(seed) {
+		for _, r := range th.requestsFor(seed) {
 			reply := spending(part(r), 200, 20)
 			if len(r.Tools) > 0 {
 				reply = part(r)
@@ -440,7 +440,7 @@ func TestRunCostIsReported(t *testing.T) {
 	})
 
 	t.Run("a cached selection needs no turn of the model", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		choosing := func(question string) (by string, asked int) {
 			got, seed := th.query(searchingFor("hybrid_search", "roof Highlands", good), question,
 				jsonFields{"toolset": "strategy"}, nil)
@@ -450,7 +450,7 @@ func TestRunCostIsReported(t *testing.T) {
 			for _, s := range got.stepsNamed("choose") {
 				by, _ = s.Details["by"].(string)
 			}
-			for _, r := range th.told(seed) {
+			for _, r := range th.requestsFor(seed) {
 				if !r.NoTools {
 					asked++
 				}
@@ -473,7 +473,7 @@ func TestRunCostIsReported(t *testing.T) {
 	})
 
 	t.Run("agent search is counted", func(t *testing.T) {
-		th := th.in(t)
+		th := th.forSubtest(t)
 		const query = "Why and since when is the roof so good?"
 		part := sidelong("", nil, inTurn(calling("hybrid_search", `{"query":"roof of Highlands"}`), saying("DONE")))
 		th.answers(query, func(r scripted.Request) scripted.Reply { return spending(part(r), 1000, 10) })

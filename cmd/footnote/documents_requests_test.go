@@ -234,7 +234,7 @@ func TestDocumentedRequestTable(t *testing.T) {
 	m := newModel(t, scripted.Config{Record: 1000, Script: tableScript})
 	s := serve(t, newDir(t), append(m.env(), "OPENAI_EMBEDDING_MODEL=hash", "FOOTNOTE_PRICES=scripted=1/1",
 		"FOOTNOTE_ALLOWED_ORIGINS=https://app.example.org")...)
-	s.add(theatreLibrary...)
+	s.add(scriptedLibrary...)
 	s.semantic()
 	code := regexp.MustCompile("`([^`]+)`")
 	rows := 0

@@ -24,18 +24,18 @@ import (
 	"github.com/footnote/footnote/sql/postgres/postgrestest"
 )
 
-// warehouse is a server with a tool that has a side effect, which it records.
-type warehouse struct {
+// toolHarness is a server with a tool that has a side effect, which it records.
+type toolHarness struct {
 	url string
 
 	mu     sync.Mutex
 	orders map[string]int
 }
 
-// newWarehouse starts a warehouse whose orders take a while.
-func newWarehouse(t *testing.T, takes time.Duration) *warehouse {
+// newToolHarness starts a toolHarness whose orders take a while.
+func newToolHarness(t *testing.T, takes time.Duration) *toolHarness {
 	t.Helper()
-	h := &warehouse{orders: map[string]int{}}
+	h := &toolHarness{orders: map[string]int{}}
 	tools := sdk.NewServer(&sdk.Implementation{Name: "warehouse", Version: "1"}, nil)
 	type order struct {
 		Item string `json:"item"`
@@ -62,12 +62,12 @@ func newWarehouse(t *testing.T, takes time.Duration) *warehouse {
 	return h
 }
 
-// env returns the setting that configures this warehouse. approve is always or never.
-func (h *warehouse) env(approve string) string {
+// env returns the setting that configures this server. approve is always or never.
+func (h *toolHarness) env(approve string) string {
 	return fmt.Sprintf(`FOOTNOTE_MCP_SERVERS={"warehouse":{"url":%q,"approve":%q}}`, h.url, approve)
 }
 
-func (h *warehouse) ordered() map[string]int {
+func (h *toolHarness) ordered() map[string]int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	out := map[string]int{}
@@ -124,7 +124,7 @@ func (s *server) waiting(run started) string {
 
 func TestCommandsReachReplicaOfRun(t *testing.T) {
 	t.Parallel()
-	stock := newWarehouse(t, 0)
+	stock := newToolHarness(t, 0)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 20 * time.Millisecond})
 	both := replicasWith(t, 2, append(model.env(), stock.env("always"))...)
 	one, two := both[0], both[1]
@@ -186,7 +186,7 @@ func TestCommandsReachReplicaOfRun(t *testing.T) {
 // run.
 func TestDecisionSurvivesCrashOfReplica(t *testing.T) {
 	t.Parallel()
-	stock := newWarehouse(t, 0)
+	stock := newToolHarness(t, 0)
 	model := newModel(t, scripted.Config{Script: orders})
 	both := replicasWith(t, 2, append(model.env(), stock.env("always"), shortLease)...)
 	one, two := both[0], both[1]
@@ -218,7 +218,7 @@ const shortLease = "FOOTNOTE_RUN_LEASE=3s"
 // The runs of a killed replica are taken over by other replicas, each exactly once.
 func TestRunsOfKilledReplicaResumeOnce(t *testing.T) {
 	t.Parallel()
-	stock := newWarehouse(t, 0)
+	stock := newToolHarness(t, 0)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
 	list := replicasWith(t, 3, append(model.env(), stock.env("never"), shortLease)...)
 	list[0].add(books...)
@@ -268,7 +268,7 @@ func TestRunsOfKilledReplicaResumeOnce(t *testing.T) {
 // once, with its answer.
 func TestStoppedReplicasHandRunsOver(t *testing.T) {
 	t.Parallel()
-	stock := newWarehouse(t, 300*time.Millisecond)
+	stock := newToolHarness(t, 300*time.Millisecond)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
 	env := append(model.env(), "DATABASE_URL="+postgrestest.Shared(t).Schema(t), "FOOTNOTE_BLOBS=file://"+t.TempDir(),
 		stock.env("never"))
@@ -339,7 +339,7 @@ func TestStoppedReplicasHandRunsOver(t *testing.T) {
 // Without another replica the run waits for the next start.
 func TestLastReplicaLeavesRunForNextStart(t *testing.T) {
 	t.Parallel()
-	stock := newWarehouse(t, 0)
+	stock := newToolHarness(t, 0)
 	model := newModel(t, scripted.Config{Script: orders, Delay: 30 * time.Millisecond})
 	one := replicasWith(t, 1, append(model.env(), stock.env("never"))...)[0]
 	one.add(books...)

@@ -244,7 +244,7 @@ func checkEnd(t *testing.T, log transcript) {
 			return a.Number == b.Number && a.Quote == b.Quote
 		}) {
 		t.Errorf("citations = %+v\nwant those of the answer %+v\nof\n%s",
-			log.citations, log.answer.Citations, log.tale())
+			log.citations, log.answer.Citations, log.summary())
 	}
 	open := map[string]bool{}
 	for _, step := range log.steps {
@@ -257,8 +257,8 @@ func checkEnd(t *testing.T, log transcript) {
 	}
 }
 
-// tale formats the log of a run for a failure's report.
-func (log transcript) tale() string {
+// summary formats the log of a run for a failure's report.
+func (log transcript) summary() string {
 	var b strings.Builder
 	for i, raw := range log.raw {
 		if i > 40 {

@@ -397,8 +397,8 @@ var dated = []file{
 	},
 }
 
-// told returns the tools and the temperature of a request to the model.
-func (m *modelServer) told(t *testing.T, n int) (tools []string, temperature *float64) {
+// requestTools returns the tools and the temperature of a request to the model.
+func (m *modelServer) requestTools(t *testing.T, n int) (tools []string, temperature *float64) {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -470,7 +470,7 @@ func TestRoutesHaveOwnToolsAndLimits(t *testing.T) {
 			if tt.path == "/agent/retrieve" { // after its plan
 				first = 1
 			}
-			tools, temperature := m.told(t, first)
+			tools, temperature := m.requestTools(t, first)
 			if got := strings.Join(tools, " "); r.status != 200 || tt.tools != "" && got != tt.tools ||
 				temperature == nil || *temperature != tt.temperature {
 				t.Errorf("%d, tools %s at %v; want %s at %v", r.status, got, temperature, tt.tools, tt.temperature)

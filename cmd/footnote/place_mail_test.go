@@ -86,7 +86,7 @@ func TestRenumberedMailFolderChangesNothing(t *testing.T) {
 // byPath returns the ids of all documents by path.
 func (s *server) byPath() map[string]string {
 	all := map[string]string{}
-	for _, d := range s.shelved() {
+	for _, d := range s.listDocuments() {
 		all[d.Path] = d.ID
 	}
 	return all
@@ -117,9 +117,9 @@ func serveMails(t *testing.T, user *imapmemserver.User) string {
 // tags matches the ETags in a WebDAV listing.
 var tags = regexp.MustCompile(`<[a-zA-Z0-9]+:getetag>[^<]*</[a-zA-Z0-9]+:getetag>|<[a-zA-Z0-9]+:getetag */>`)
 
-// allLies are the faults of servers of places that report wrong dates or are broken.
-func allLies() []lies {
-	return []lies{
+// allFaults are the faults of servers of places that report wrong dates or are broken.
+func allFaults() []serverFault {
+	return []serverFault{
 		{what: "has one date for all, and tags of files only", changes: true, sees: true,
 			alters: func(r *http.Response) error {
 				r.Header.Set("Last-Modified", "Thu, 01 Jan 2015 00:00:00 GMT")

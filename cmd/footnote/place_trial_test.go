@@ -40,7 +40,7 @@ type trial struct {
 	folder string
 	n      int
 	rng    *rand.Rand
-	proxy  *liar
+	proxy  *faultProxy
 	place  string
 	kills  int
 	pauses int   // after two kills in a row; the owner resumes the place
@@ -63,7 +63,7 @@ func TestSourceSurvivesCrashesAndFaults(t *testing.T) {
 		tr.write(tr.name(i), fmt.Sprintf("# Note %d\n\nThe parcel %d was surveyed on day %d.\n", i, i, i*3))
 	}
 	address, _ := webdavtest.Serve(t, tr.folder)
-	tr.proxy = newLiar(t, strings.TrimSuffix(address, "/dav"))
+	tr.proxy = newFaultProxy(t, strings.TrimSuffix(address, "/dav"))
 
 	tr.report("read %d files the first time", n)
 	made := tr.send("POST", "/places", fmt.Sprintf(`{"kind":"webdav","name":"deeds","schedule":"request",
@@ -82,7 +82,7 @@ func TestSourceSurvivesCrashesAndFaults(t *testing.T) {
 		return s.LastLook.Added+s.LastLook.Changed >= changes*(k+1)/8 || s.LookedAt != before
 	})
 	tr.sameAsFolder(tr.untilLooked(before))
-	tr.lies()
+	tr.injectFaults()
 	tr.report("")
 	t.Logf("killed %d times, paused %d times; at most %d MiB of memory", tr.kills, tr.pauses, tr.peak>>20)
 	if tr.peak > mostOfServer {
@@ -90,17 +90,17 @@ func TestSourceSurvivesCrashesAndFaults(t *testing.T) {
 	}
 }
 
-// lies injects each fault of the place's server and syncs: existing documents stay, and after the fault the library
-// equals the folder.
-func (tr *trial) lies() {
+// injectFaults injects each fault of the place's server and syncs: existing documents stay, and after the fault the
+// library equals the folder.
+func (tr *trial) injectFaults() {
 	tr.t.Helper()
-	for _, lie := range allLies() {
+	for _, lie := range allFaults() {
 		tr.report("while it %s", lie.what)
 		if lie.changes {
 			tr.change(tr.n / 50)
 		}
 		before := tr.documents()
-		tr.proxy.tell(lie)
+		tr.proxy.setFault(lie)
 		state := tr.untilLooked(tr.askLook())
 		if lie.sees {
 			tr.sameAsFolder(state)
@@ -117,7 +117,7 @@ func (tr *trial) lies() {
 					lie.what, state)
 			}
 		}
-		tr.proxy.tell(lies{})
+		tr.proxy.setFault(serverFault{})
 		tr.sameAsFolder(tr.untilLooked(tr.askLook()))
 	}
 }
@@ -191,7 +191,7 @@ func (tr *trial) lookAll(added, changed, removed int) {
 // documents returns the hashes of the place's documents by path.
 func (tr *trial) documents() map[string]string {
 	all := map[string]string{}
-	for _, d := range tr.shelved() {
+	for _, d := range tr.listDocuments() {
 		all[strings.TrimPrefix(d.Path, "deeds/")] = d.SHA256
 	}
 	return all
@@ -215,7 +215,7 @@ func (tr *trial) sameAsFolder(state placeState) {
 	tr.measure()
 	ready := func() int {
 		n := 0
-		for _, d := range tr.shelved() {
+		for _, d := range tr.listDocuments() {
 			if d.State == "ready" {
 				n++
 			}
@@ -250,7 +250,7 @@ func (tr *trial) sameAsFolder(state placeState) {
 			}
 		}
 	}
-	if all := len(tr.shelved()); all != len(want) {
+	if all := len(tr.listDocuments()); all != len(want) {
 		tr.t.Errorf("%d documents for %d files", all, len(want))
 	}
 }
@@ -329,8 +329,8 @@ func (tr *trial) change(n int) int {
 	return n
 }
 
-// lies is a fault of a server.
-type lies struct {
+// serverFault is a fault of a server.
+type serverFault struct {
 	what    string
 	changes bool // files change during the fault
 	sees    bool // the sync applies the changes
@@ -339,23 +339,23 @@ type lies struct {
 	alters  func(resp *http.Response) error
 }
 
-// liar is a proxy that injects faults.
-type liar struct {
+// faultProxy is a proxy that injects faults.
+type faultProxy struct {
 	*httptest.Server
-	now          atomic.Pointer[lies]
+	now          atomic.Pointer[serverFault]
 	lists, files atomic.Int64
 	step         string
 	begun        time.Time
 }
 
-func newLiar(t *testing.T, to string) *liar {
+func newFaultProxy(t *testing.T, to string) *faultProxy {
 	t.Helper()
 	target, err := url.Parse(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &liar{}
-	l.tell(lies{})
+	l := &faultProxy{}
+	l.setFault(serverFault{})
 	forward := httputil.NewSingleHostReverseProxy(target)
 	forward.ModifyResponse = func(resp *http.Response) error {
 		if alters := l.now.Load().alters; alters != nil {
@@ -382,7 +382,7 @@ func newLiar(t *testing.T, to string) *liar {
 	return l
 }
 
-func (l *liar) tell(lie lies) { l.now.Store(&lie) }
+func (l *faultProxy) setFault(lie serverFault) { l.now.Store(&lie) }
 
 var discard = slog.New(slog.DiscardHandler)
 
@@ -515,7 +515,7 @@ func keepInDirectory(t *testing.T, dir string) (grants.Record, chat.Grid) {
 		t.Fatal(err)
 	}
 	scope := chat.Scope{User: chat.LocalUser}
-	grid, err := db.Chats().KeepGrid(t.Context(), scope, chat.Grid{
+	grid, err := db.Chats().AddGrid(t.Context(), scope, chat.Grid{
 		Name: "Wells", Columns: []chat.GridColumn{{Name: "Depth"}},
 		Rows: []chat.GridRow{{DocumentID: "d", Title: "Well"}},
 	})

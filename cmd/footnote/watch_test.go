@@ -28,23 +28,23 @@ func follow(t *testing.T, data, dir string, args ...string) *server {
 	return launch(t, cmd, data)
 }
 
-// shelved is a document in the API's list.
-type shelved struct {
+// listedDocument is a document in the API's list.
+type listedDocument struct {
 	ID     string `json:"id"`
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256"`
 	State  string `json:"state"`
 }
 
-// shelved lists all documents.
-func (s *server) shelved() []shelved {
+// listDocuments lists all documents.
+func (s *server) listDocuments() []listedDocument {
 	s.t.Helper()
-	var all []shelved
+	var all []listedDocument
 	for cursor := ""; ; {
 		r := s.send("GET", "/documents?limit=1000&cursor="+url.QueryEscape(cursor), nil)
 		page := loose[struct {
-			Documents []shelved `json:"documents"`
-			Next      string    `json:"next"`
+			Documents []listedDocument `json:"documents"`
+			Next      string           `json:"next"`
 		}](s.t, r.body)
 		all = append(all, page.Documents...)
 		if cursor = page.Next; cursor == "" {
@@ -54,14 +54,14 @@ func (s *server) shelved() []shelved {
 }
 
 // at returns the document at a path, if it is ready.
-func (s *server) at(path string) (shelved, bool) {
+func (s *server) at(path string) (listedDocument, bool) {
 	s.t.Helper()
-	for _, d := range s.shelved() {
+	for _, d := range s.listDocuments() {
 		if d.Path == path && d.State == "ready" {
 			return d, true
 		}
 	}
-	return shelved{}, false
+	return listedDocument{}, false
 }
 
 func put(t *testing.T, name, body string) {
@@ -85,7 +85,7 @@ func TestLibraryFollowsFolder(t *testing.T) {
 	if w.url == "" || !strings.Contains(w.banner, dir) {
 		t.Errorf("banner of watch = %q, want the server and %s", w.banner, dir)
 	}
-	await := func(path string) (d shelved) {
+	await := func(path string) (d listedDocument) {
 		t.Helper()
 		eventually(t, path+" is ready\n"+w.log.String(), func() (ok bool) { d, ok = s.at(base + path); return ok })
 		return d
@@ -109,7 +109,7 @@ func TestLibraryFollowsFolder(t *testing.T) {
 	}
 	eventually(t, "a deleted file's document is deleted", func() bool { _, ok := s.at(base + "new.md"); return !ok })
 	var paths []string
-	for _, d := range s.shelved() {
+	for _, d := range s.listDocuments() {
 		paths = append(paths, strings.TrimPrefix(d.Path, base))
 	}
 	slices.Sort(paths)
@@ -123,7 +123,7 @@ func TestLibraryFollowsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	follow(t, s.dir, dir)
-	eventually(t, "what happened while nobody watched is seen", func() bool { return len(s.shelved()) == 2 })
+	eventually(t, "what happened while nobody watched is seen", func() bool { return len(s.listDocuments()) == 2 })
 }
 
 // watchedFiles returns the number of files in the kill test: FOOTNOTE_WATCH_FILES, or the default.
@@ -143,7 +143,7 @@ func TestKilledWatchLosesNothing(t *testing.T) {
 		put(t, name(i), fmt.Sprintf("# Note %d\n\nThe parcel %d was surveyed on day %d.\n", i, i, i*3))
 	}
 	w := follow(t, data, dir)
-	eventually(t, "some files are there", func() bool { return len(w.shelved()) > n/4 })
+	eventually(t, "some files are there", func() bool { return len(w.listDocuments()) > n/4 })
 	w.kill()
 	w = follow(t, data, dir)
 	w.complete(t, dir)
@@ -160,10 +160,10 @@ func TestKilledWatchLosesNothing(t *testing.T) {
 			_ = os.Remove(at)
 		}
 		if i%(changes/3) == changes/6 {
-			before := fmt.Sprint(w.shelved())
+			before := fmt.Sprint(w.listDocuments())
 			put(t, filepath.Join(dir, fmt.Sprintf("mark%d.md", i)), fmt.Sprintf("# Mark %d\n\nOne more parcel.\n", i))
 			eventually(t, "a change is followed\n"+w.log.String(), func() bool {
-				return fmt.Sprint(w.shelved()) != before
+				return fmt.Sprint(w.listDocuments()) != before
 			})
 			w.kill()
 			w = follow(t, data, dir)
@@ -190,7 +190,7 @@ func (s *server) complete(t *testing.T, dir string) {
 	}
 	eventually(t, fmt.Sprintf("%d contents have a document each", len(want)), func() bool {
 		got := map[string]bool{}
-		all := s.shelved()
+		all := s.listDocuments()
 		for _, d := range all {
 			if d.State == "ready" && want[d.SHA256] {
 				got[d.SHA256] = true
@@ -326,7 +326,7 @@ func TestWatchLogsRejectedFileOnce(t *testing.T) {
 	eventually(t, "the empty folder is seen", func() bool {
 		return strings.Contains(w.log.String(), "the folder is empty")
 	})
-	if got := len(s.shelved()); got != 5 {
+	if got := len(s.listDocuments()); got != 5 {
 		t.Errorf("%d documents are left, want all 5", got)
 	}
 }

@@ -40,7 +40,7 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		}
 		eventuallyEmpty(t, q)
 	})
-	// An opened document is hastened, without delaying other users' jobs.
+	// An opened document is prioritised, without delaying other users' jobs.
 	t.Run("prioritized job swaps with the first of its user", func(t *testing.T) {
 		t.Parallel()
 		q, other := open(t)
@@ -50,10 +50,10 @@ func TestQueue(t *testing.T, open func(*testing.T) (one, two corpus.Queue)) {
 		enqueue(t, q, corpus.JobEmbed, "u2", "e1")
 		// A job of another kind for the same document must not move.
 		enqueue(t, q, corpus.JobIngest, "u1", "d3")
-		mustDo(t, "Hasten", other.Hasten(t.Context(), corpus.JobEmbed, "d3"))
+		mustDo(t, "Hasten", other.Prioritise(t.Context(), corpus.JobEmbed, "d3"))
 		// Both are no-ops: the caller does not know whether the document has a waiting job.
-		mustDo(t, "Hasten of what is first", other.Hasten(t.Context(), corpus.JobEmbed, "d3"))
-		mustDo(t, "Hasten of what does not wait", other.Hasten(t.Context(), corpus.JobEmbed, "d4"))
+		mustDo(t, "Hasten of what is first", other.Prioritise(t.Context(), corpus.JobEmbed, "d3"))
+		mustDo(t, "Hasten of what does not wait", other.Prioritise(t.Context(), corpus.JobEmbed, "d4"))
 		w := startWork(t, q, 1, nil, corpus.JobEmbed)
 		var order []string
 		for range 4 {

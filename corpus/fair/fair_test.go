@@ -16,17 +16,17 @@ func TestSchedulerPrefersLeastRecentlyServedUser(t *testing.T) {
 	var order []string
 	waiting := []string{"a", "a", "a", "b", "c", "b"}
 	for len(waiting) > 0 {
-		user, ok := s.Take(waiting)
+		user, ok := s.TryAcquire(waiting)
 		if !ok {
 			t.Fatalf("Take(%q) = false, want true", waiting)
 		}
-		if _, ok := s.Take(waiting); ok {
-			t.Fatal("Take = true without a free slot, want false")
+		if _, ok := s.TryAcquire(waiting); ok {
+			t.Fatal("TryAcquire = true without a free slot, want false")
 		}
 		order = append(order, user)
 		i := slices.Index(waiting, user)
 		waiting = slices.Delete(waiting, i, i+1)
-		s.Leave(user)
+		s.Release(user)
 	}
 	if got, want := strings.Join(order, ""), "abcaba"; got != want {
 		t.Errorf("order = %s, want %s", got, want)
@@ -39,12 +39,12 @@ func TestSchedulerLimitsSlotsPerUser(t *testing.T) {
 		user string
 		ok   bool
 	}{{"a", true}, {"a", true}, {"a", false}, {"b", true}, {"c", true}, {"d", false}} {
-		if _, ok := s.Take([]string{want.user}); ok != want.ok {
+		if _, ok := s.TryAcquire([]string{want.user}); ok != want.ok {
 			t.Errorf("Take(%s) = %v, want %v", want.user, ok, want.ok)
 		}
 	}
-	s.Leave("b")
-	if user, ok := s.Take([]string{"c", "d"}); user != "d" || !ok {
+	s.Release("b")
+	if user, ok := s.TryAcquire([]string{"c", "d"}); user != "d" || !ok {
 		t.Errorf("Take = %s, %v; want d, who holds none", user, ok)
 	}
 }
@@ -52,24 +52,24 @@ func TestSchedulerLimitsSlotsPerUser(t *testing.T) {
 func TestEnterAlternatesBetweenUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSlots(1, 1)
-		if err := s.Enter(t.Context(), "a"); err != nil {
+		if err := s.Acquire(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
 		var mu sync.Mutex
 		var order []string
 		for _, user := range []string{"a", "a", "a", "b", "a", "c", "b"} {
 			go func() {
-				if err := s.Enter(t.Context(), user); err != nil {
+				if err := s.Acquire(t.Context(), user); err != nil {
 					t.Error(err)
 				}
 				mu.Lock()
 				order = append(order, user)
 				mu.Unlock()
-				s.Leave(user)
+				s.Release(user)
 			}()
 			synctest.Wait() // keeps the order of arrival
 		}
-		s.Leave("a")
+		s.Release("a")
 		synctest.Wait()
 		if got, want := strings.Join(order, ""), "bcabaaa"; len(order) != len(want) || got[:2] != want[:2] {
 			t.Errorf("order = %s, want b and c before a, and all of them", got)
@@ -80,31 +80,31 @@ func TestEnterAlternatesBetweenUsers(t *testing.T) {
 func TestCancelledEnterReleasesSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewSlots(1, 1)
-		if err := s.Enter(t.Context(), "a"); err != nil {
+		if err := s.Acquire(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		given := make(chan error)
-		go func() { given <- s.Enter(ctx, "b") }()
+		go func() { given <- s.Acquire(ctx, "b") }()
 		synctest.Wait()
 		cancel()
 		if err := <-given; !errors.Is(err, context.Canceled) {
 			t.Errorf("Enter = %v, want it cancelled", err)
 		}
-		s.Leave("a")
-		if _, ok := s.Take([]string{"c"}); !ok {
+		s.Release("a")
+		if _, ok := s.TryAcquire([]string{"c"}); !ok {
 			t.Error("Take took nothing, want the slot that was given back")
 		}
 	})
 }
 
-// pile is a store of due work in memory.
-type pile struct {
+// memoryQueue is a store of due work in memory.
+type memoryQueue struct {
 	mu   sync.Mutex
 	left map[string]int // by user
 }
 
-func (p *pile) due(context.Context) (users []string, err error) {
+func (p *memoryQueue) due(context.Context) (users []string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for user, n := range p.left {
@@ -115,7 +115,7 @@ func (p *pile) due(context.Context) (users []string, err error) {
 	return users, nil
 }
 
-func (p *pile) claim(_ context.Context, user string) (string, bool, error) {
+func (p *memoryQueue) claim(_ context.Context, user string) (string, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left[user]--
@@ -124,7 +124,7 @@ func (p *pile) claim(_ context.Context, user string) (string, bool, error) {
 
 func TestWorkDoesNotWaitForOtherUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, hang := &pile{left: map[string]int{"many": 100}}, make(chan struct{})
+		p, hang := &memoryQueue{left: map[string]int{"many": 100}}, make(chan struct{})
 		done := make(chan struct{}, 1)
 		l := Loop[string]{
 			Slots: NewSlots(8, 4), Every: time.Hour, Due: p.due, Claim: p.claim,

@@ -74,7 +74,7 @@ func (l *Loop[T]) begin(ctx context.Context, all *sync.WaitGroup) (some bool) {
 		some = true
 		all.Go(func() {
 			defer l.Wake()
-			defer l.Slots.Leave(user)
+			defer l.Slots.Release(user)
 			l.report(ctx, l.Do(ctx, work))
 		})
 	}
@@ -85,7 +85,7 @@ func (l *Loop[T]) begin(ctx context.Context, all *sync.WaitGroup) (some bool) {
 // claimed.
 func (l *Loop[T]) claim(ctx context.Context, users []string) (work T, user string, ok bool) {
 	for {
-		if user, ok = l.Slots.Take(users); !ok {
+		if user, ok = l.Slots.TryAcquire(users); !ok {
 			return work, "", false
 		}
 		work, ok, err := l.Claim(ctx, user)
@@ -93,7 +93,7 @@ func (l *Loop[T]) claim(ctx context.Context, users []string) (work T, user strin
 			return work, user, true
 		}
 		l.report(ctx, err)
-		l.Slots.Leave(user)
+		l.Slots.Release(user)
 		users = slices.DeleteFunc(users, func(u string) bool { return u == user })
 	}
 }

@@ -40,16 +40,16 @@ func NewSlots(n, perUser int) *Slots {
 	}
 }
 
-// Take takes a slot for the next of the users. ok is false if no slot is free or all of the users are at their
+// TryAcquire takes a slot for the next of the users. ok is false if no slot is free or all of the users are at their
 // limit. The caller must call Leave.
-func (s *Slots) Take(users []string) (user string, ok bool) {
+func (s *Slots) TryAcquire(users []string) (user string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.take(users)
+	return s.tryAcquire(users)
 }
 
-// take is Take for callers that hold mu.
-func (s *Slots) take(users []string) (user string, ok bool) {
+// tryAcquire is Take for callers that hold mu.
+func (s *Slots) tryAcquire(users []string) (user string, ok bool) {
 	if s.free == 0 {
 		return "", false
 	}
@@ -74,15 +74,15 @@ func (s *Slots) compare(a, b string) int {
 	return cmp.Or(cmp.Compare(s.held[a], s.held[b]), cmp.Compare(s.served[a], s.served[b]))
 }
 
-// Leave releases a slot of a user.
-func (s *Slots) Leave(user string) {
+// Release releases a slot of a user.
+func (s *Slots) Release(user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leave(user)
+	s.release(user)
 }
 
-// leave is Leave for callers that hold mu. It assigns the slot to the next waiter.
-func (s *Slots) leave(user string) {
+// release is Leave for callers that hold mu. It assigns the slot to the next waiter.
+func (s *Slots) release(user string) {
 	s.free++
 	if s.held[user]--; s.held[user] <= 0 {
 		delete(s.held, user)
@@ -91,20 +91,20 @@ func (s *Slots) leave(user string) {
 	for i, w := range s.waiting {
 		users[i] = w.user
 	}
-	if next, ok := s.take(users); ok {
+	if next, ok := s.tryAcquire(users); ok {
 		i := slices.Index(users, next)
 		close(s.waiting[i].in)
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
 }
 
-// Ask returns a channel that is closed once the user has a slot. Calls of one user are served in order. The caller
+// Request returns a channel that is closed once the user has a slot. Calls of one user are served in order. The caller
 // must call Leave.
-func (s *Slots) Ask(user string) <-chan struct{} {
+func (s *Slots) Request(user string) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in := make(chan struct{})
-	if _, ok := s.take([]string{user}); ok {
+	if _, ok := s.tryAcquire([]string{user}); ok {
 		close(in)
 	} else {
 		s.waiting = append(s.waiting, waiter{user, in})
@@ -112,9 +112,9 @@ func (s *Slots) Ask(user string) <-chan struct{} {
 	return in
 }
 
-// Enter waits for a slot for a user, or returns the error of ctx.
-func (s *Slots) Enter(ctx context.Context, user string) error {
-	in := s.Ask(user)
+// Acquire waits for a slot for a user, or returns the error of ctx.
+func (s *Slots) Acquire(ctx context.Context, user string) error {
+	in := s.Request(user)
 	select {
 	case <-in:
 		return nil
@@ -124,7 +124,7 @@ func (s *Slots) Enter(ctx context.Context, user string) error {
 	defer s.mu.Unlock()
 	select {
 	case <-in: // assigned at the same moment
-		s.leave(user)
+		s.release(user)
 	default:
 		s.waiting = slices.DeleteFunc(s.waiting, func(w waiter) bool { return w.in == in })
 	}

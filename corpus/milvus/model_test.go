@@ -391,7 +391,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	for from := 0; from < len(all); from += part {
 		rows := all[from : from+part]
 		var one [4]time.Duration
-		inTurn(one[:], from/part, func(who int) {
+		timeRotating(one[:], from/part, func(who int) {
 			switch who {
 			case 0:
 				must(insert(ctx, conn, ix, rows))
@@ -424,7 +424,7 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 			query := unit(random)
 			var one [2]time.Duration
 			var found [2]int
-			inTurn(one[:], i, func(who int) {
+			timeRotating(one[:], i, func(who int) {
 				if who == 1 {
 					found[1] = ours(query)
 					return
@@ -454,8 +454,8 @@ func besideTheClient(b *testing.B, kind milvustest.Kind) {
 	})
 }
 
-// inTurn adds the duration of each to took, with a rotating start.
-func inTurn(took []time.Duration, first int, do func(who int)) {
+// timeRotating adds the duration of each to took, with a rotating start.
+func timeRotating(took []time.Duration, first int, do func(who int)) {
 	for i := range took {
 		who := (first + i) % len(took)
 		begin := time.Now()

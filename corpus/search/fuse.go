@@ -75,22 +75,22 @@ const (
 	weightMeaning  = 0.6 // the cosine against all of these, if there are vectors
 )
 
-// Look reranks passages for one query. It is not safe for concurrent use. It parses the sentences of each passage,
+// Scorer reranks passages for one query. It is not safe for concurrent use. It parses the sentences of each passage,
 // so use it only for the few passages that a search returns.
-type Look struct {
+type Scorer struct {
 	query string
 	words []text.Word
 	judge *support.Judge
 }
 
-// NewLook returns a Look for a query. The language falls back to English if it can't be detected.
-func NewLook(query string) *Look {
+// NewScorer returns a Look for a query. The language falls back to English if it can't be detected.
+func NewScorer(query string) *Scorer {
 	words := text.QueryWords(query, []string{cmp.Or(text.Detect(query), "en")})
-	return &Look{query: query, words: words, judge: support.NewJudge()}
+	return &Scorer{query: query, words: words, judge: support.NewJudge()}
 }
 
 // Score returns how well a passage answers the query, 0–1; rank is the search's score.
-func (l *Look) Score(passage, heading string, rank float64) float64 {
+func (l *Scorer) Score(passage, heading string, rank float64) float64 {
 	_, _, together := l.judge.BestSentence(passage, l.query)
 	return weightWords*ShareOfWords(l.words, passage, heading) + weightTogether*min(1, max(0, together)) +
 		weightRank*rank

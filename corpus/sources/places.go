@@ -126,19 +126,19 @@ type Place interface {
 	Fetch(ctx context.Context, item Item, known string) (Content, error)
 }
 
-// Stated is a Place that can detect changes cheaply. A look at an unchanged place then costs one request.
-type Stated interface {
+// StateReader is a Place that can detect changes cheaply. A look at an unchanged place then costs one request.
+type StateReader interface {
 	Place
 	// State returns a value that changes whenever List's result changes. A List right after State lists that state.
 	State(ctx context.Context) (string, error)
 }
 
-// Ahead is a Place that can fetch a batch of items with one request. The announcement is a hint; only Fetch returns
-// results.
-type Ahead interface {
+// Prefetcher is a Place that can fetch a batch of items with one request. The announcement is a hint; only Fetch
+// returns results.
+type Prefetcher interface {
 	Place
-	// Soon announces the items that are fetched next, in this order. Fetch may not be called for all of them.
-	Soon(items []Item)
+	// Prefetch announces the items that are fetched next, in this order. Fetch may not be called for all of them.
+	Prefetch(items []Item)
 }
 
 // Errors of an item, or of a part of the place.
@@ -238,14 +238,14 @@ var ErrTooLarge = &chat.Error{
 		"server.",
 }
 
-// Kept counts the bytes that a list buffers until it ends, such as keys for deduplication. It is used by one
+// ListBudget counts the bytes that a list buffers until it ends, such as keys for deduplication. It is used by one
 // goroutine.
-type Kept int
+type ListBudget int
 
 // Add counts buffered texts. It returns ErrTooLarge beyond 64 MiB.
-func (k *Kept) Add(texts ...string) error {
+func (k *ListBudget) Add(texts ...string) error {
 	for _, text := range texts {
-		*k += Kept(len(text))
+		*k += ListBudget(len(text))
 	}
 	if *k > maxKept {
 		return ErrTooLarge

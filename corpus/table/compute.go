@@ -41,7 +41,7 @@ func (t *Table) label(a Aggregate) string {
 
 // compute returns the query's aggregates of some rows, in the order of the query. Numbers of different units have
 // separate totals.
-func (a *asking) compute(rows []Row) (totals []Total, err error) {
+func (a *askState) compute(rows []Row) (totals []Total, err error) {
 	for _, g := range a.query.Compute {
 		more, err := a.aggregate(g, rows)
 		if err != nil {
@@ -53,7 +53,7 @@ func (a *asking) compute(rows []Row) (totals []Total, err error) {
 }
 
 // aggregate computes one function. Count and Distinct accept any cells, the others numbers or dates.
-func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
+func (a *askState) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 	label := a.table.label(g)
 	if g.Column == "" {
 		if g.Function != Count {
@@ -80,7 +80,7 @@ func (a *asking) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 		}
 		return []Total{count(label, filled)}, nil
 	case Sum, Mean, Min, Max:
-		return a.reckon(g.Function, label, column, rows)
+		return a.totalsOf(g.Function, label, column, rows)
 	}
 	return nil, refuse("There is no function “%s”. There are: count, sum, mean, min, max, distinct.",
 		text.Shorten(string(g.Function), 30))
@@ -92,9 +92,9 @@ func count(label string, n int) Total {
 	return Total{Label: label, Shown: shown, Plain: shown, Exact: true, Cells: n, value: big.NewRat(int64(n), 1)}
 }
 
-// pot accumulates the numbers of one unit. A sum of euros and dollars, or of hours and percentages, would be
+// accumulator accumulates the numbers of one unit. A sum of euros and dollars, or of hours and percentages, would be
 // meaningless.
-type pot struct {
+type accumulator struct {
 	like     number // format of the first one
 	decimals int    // maximum of the numbers
 	sum      big.Rat
@@ -103,9 +103,9 @@ type pot struct {
 	cells    int
 }
 
-// reckon aggregates the numbers of a column, or for Min and Max its dates. It skips empty cells and notes cells
+// totalsOf aggregates the numbers of a column, or for Min and Max its dates. It skips empty cells and notes cells
 // that are not numbers. Without numbers the sum is 0 and there is no mean.
-func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Total, error) {
+func (a *askState) totalsOf(f Function, label string, column int, rows []Row) ([]Total, error) {
 	v := a.valuesOf(column)
 	// A column of dates supports only Min and Max.
 	if f == Min || f == Max {
@@ -116,7 +116,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 	if err := v.refuseDoubt(false); err != nil {
 		return nil, err
 	}
-	var pots []*pot
+	var pots []*accumulator
 	var left []string // cells that are not numbers
 	for _, r := range rows {
 		cell := r.Cell(column)
@@ -129,10 +129,10 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 			continue
 		}
 		// A table has few units, so a list is fast enough, and it keeps their order.
-		i := slices.IndexFunc(pots, func(p *pot) bool { return p.like.unit == n.unit })
+		i := slices.IndexFunc(pots, func(p *accumulator) bool { return p.like.unit == n.unit })
 		if i < 0 {
 			i = len(pots)
-			pots = append(pots, &pot{like: n, least: n.value, most: n.value})
+			pots = append(pots, &accumulator{like: n, least: n.value, most: n.value})
 		}
 		pots[i].add(n)
 	}
@@ -142,7 +142,7 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 		return nil, refuse("The column “%s” has no numbers in these rows, but %s. “%s” needs numbers; count and "+
 			"distinct take any cells.", title, strings.Join(left[:min(3, len(left))], ", "), f)
 	}
-	a.noteLeft(title, left)
+	a.noteSkipped(title, left)
 	if len(pots) > 1 {
 		a.note("The column “%s” has numbers of different units, which are not added: each unit has its own result.",
 			title)
@@ -161,8 +161,8 @@ func (a *asking) reckon(f Function, label string, column int, rows []Row) ([]Tot
 	return totals, nil
 }
 
-// noteLeft adds a note with the cells that are not numbers.
-func (a *asking) noteLeft(title string, left []string) {
+// noteSkipped adds a note with the cells that are not numbers.
+func (a *askState) noteSkipped(title string, left []string) {
 	if len(left) > 0 {
 		few := strings.Join(left[:min(3, len(left))], ", ")
 		a.note("%s of the column “%s” %s no number and %s left out: %s%s.", english.Count(len(left), "cell"), title,
@@ -171,8 +171,8 @@ func (a *asking) noteLeft(title string, left []string) {
 	}
 }
 
-// add takes a number into a pot.
-func (p *pot) add(n number) {
+// add adds a number.
+func (p *accumulator) add(n number) {
 	p.cells++
 	p.sum.Add(&p.sum, n.value)
 	p.decimals = max(p.decimals, n.decimals)
@@ -190,7 +190,7 @@ func (p *pot) add(n number) {
 
 // total is a result with as many decimals as the numbers have; a mean has more if it needs them. A mean that ends
 // within mostMean decimals is exact.
-func (p *pot) total(f Function, label string, v *values) Total {
+func (p *accumulator) total(f Function, label string, v *values) Total {
 	t := Total{Label: label, Unit: p.like.unit, Cells: p.cells, Exact: true, value: new(big.Rat).Set(&p.sum)}
 	decimals := p.decimals
 	switch {
@@ -213,7 +213,7 @@ func (p *pot) total(f Function, label string, v *values) Total {
 }
 
 // dates returns the first or the last day of a column, formatted as in its cell.
-func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total, error) {
+func (a *askState) dates(f Function, label string, v *values, rows []Row) ([]Total, error) {
 	if err := v.refuseDoubt(true); err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total
 			best, t.Shown = d, cell
 		}
 	}
-	a.noteLeft(text.Shorten(a.table.Columns[v.column].Title(), 60), left)
+	a.noteSkipped(text.Shorten(a.table.Columns[v.column].Title(), 60), left)
 	// Without dates there is no total, and no error: the selected rows may have none.
 	if t.Cells == 0 {
 		return nil, nil
@@ -247,7 +247,7 @@ func (a *asking) dates(f Function, label string, v *values, rows []Row) ([]Total
 // withoutTotals drops the table's last row if it is a total: each number in it is the sum of its column, and it
 // lacks a cell that all other rows fill. Otherwise each sum would be doubled. A total row without an empty cell is
 // only noted. Only a row of the result can be dropped.
-func (a *asking) withoutTotals(rows []Row) []Row {
+func (a *askState) withoutTotals(rows []Row) []Row {
 	// A table of two rows has no total row, and a condition may have dropped the last row already. Start identifies
 	// a row by its offset.
 	all := a.table.Rows

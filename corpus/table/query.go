@@ -122,8 +122,8 @@ type Group struct {
 	Rows   []Row
 }
 
-// asking is the state of one Ask call.
-type asking struct {
+// askState is the state of one Ask call.
+type askState struct {
 	ctx    context.Context
 	table  *Table
 	query  Query
@@ -136,7 +136,7 @@ type asking struct {
 // can't be answered, and the context's error when ctx ends. It refuses aggregates of a truncated table, whose
 // results would be wrong without a sign of it.
 func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
-	a := &asking{ctx: ctx, table: t, query: q, lang: lang, known: map[int]*values{}, answer: Answer{Table: t}}
+	a := &askState{ctx: ctx, table: t, query: q, lang: lang, known: map[int]*values{}, answer: Answer{Table: t}}
 	for _, name := range q.columns() {
 		c, err := t.column(name)
 		if err != nil {
@@ -181,12 +181,12 @@ func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
 }
 
 // note adds a note for the reader, deduplicated.
-func (a *asking) note(format string, args ...any) {
+func (a *askState) note(format string, args ...any) {
 	a.answer.Notes = text.AppendNew(a.answer.Notes, fmt.Sprintf(format, args...))
 }
 
 // valuesOf returns the parsed column, with a cache.
-func (a *asking) valuesOf(column int) *values {
+func (a *askState) valuesOf(column int) *values {
 	if a.known[column] == nil {
 		a.known[column] = a.table.read(column, a.lang)
 	}
@@ -194,7 +194,7 @@ func (a *asking) valuesOf(column int) *values {
 }
 
 // matching returns the rows that match all conditions.
-func (a *asking) matching() (rows []Row, err error) {
+func (a *askState) matching() (rows []Row, err error) {
 	tests := make([]test, len(a.query.Where))
 	for i, c := range a.query.Where {
 		if tests[i], err = a.testOf(c); err != nil {
@@ -215,7 +215,7 @@ func (a *asking) matching() (rows []Row, err error) {
 
 // group aggregates each group of rows. Values are compared without case and diacritics, and shown as in the first
 // row. Without an aggregate the rows are counted.
-func (a *asking) group(rows []Row, limit int) error {
+func (a *askState) group(rows []Row, limit int) error {
 	var columns []int
 	for _, name := range a.query.GroupBy {
 		c, err := a.table.column(name)

@@ -9,7 +9,7 @@ import (
 
 // sort sorts rows by the query's order: numbers and dates by value, before words; empty cells last. Cells are
 // parsed once, before the comparison. The sort is stable.
-func (a *asking) sort(rows []Row) error {
+func (a *askState) sort(rows []Row) error {
 	a.query.OrderBy = slices.DeleteFunc(slices.Clone(a.query.OrderBy), func(o Order) bool {
 		_, err := a.table.column(o.Column)
 		// A column takes precedence over a total of the same name.
@@ -43,7 +43,7 @@ func (a *asking) sort(rows []Row) error {
 }
 
 // compareKeys compares sort keys, each ascending or descending. Empty cells come last either way.
-func (a *asking) compareKeys(x, y []key) int {
+func (a *askState) compareKeys(x, y []key) int {
 	for i, o := range a.query.OrderBy {
 		n := x[i].compare(y[i])
 		// Descending also reverses the order of kinds; only empty cells stay last.
@@ -106,7 +106,7 @@ func (k key) compare(o key) int {
 
 // sortGroups sorts groups by a column of GroupBy or by an aggregate. Without an order they stay in the order of
 // their first rows. A name that is both means the column.
-func (a *asking) sortGroups(columns []int) error {
+func (a *askState) sortGroups(columns []int) error {
 	if len(a.query.OrderBy) == 0 {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (g Group) keyOf(label string) key {
 
 // totalNamed returns the index of the aggregate that a name means, or -1. The name is its label, with or without
 // “of”, its function if that is unique, or its column if that has one aggregate.
-func (a *asking) totalNamed(name string) int {
+func (a *askState) totalNamed(name string) int {
 	signs := strings.NewReplacer("(", " ", ")", " ", " of ", " ")
 	plain := func(s string) string { return oneLine(signs.Replace(text.Fold(s))) }
 	found, several := -1, false
@@ -181,7 +181,7 @@ func (a *asking) totalNamed(name string) int {
 }
 
 // listLabels returns the names of the query's aggregates and groups.
-func (a *asking) listLabels() string {
+func (a *askState) listLabels() string {
 	var out []string
 	for _, g := range a.query.Compute {
 		out = append(out, a.table.label(g))

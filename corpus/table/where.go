@@ -23,7 +23,7 @@ type wanted struct {
 // testOf compiles a condition. It returns a Refusal for an invalid condition, and for a comparison with ambiguous
 // numbers or dates of a column. Ordering needs a number or a date; equality also accepts words, without case and
 // diacritics.
-func (a *asking) testOf(c Condition) (test, error) {
+func (a *askState) testOf(c Condition) (test, error) {
 	column, err := a.table.column(c.Column)
 	if err != nil {
 		return test{}, err

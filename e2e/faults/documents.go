@@ -24,11 +24,11 @@ const documentLimit = 4 * time.Minute
 // written is a counter for the names and contents of documents.
 var written atomic.Int64
 
-// makeBook returns a document in which every section has unique words, and one that all share.
+// makeDocument returns a document in which every section has unique words, and one that all share.
 //
 // There are 60 words of nine random letters for each of 24 sections. None is likely to be elsewhere, so a missing
 // part is detected by searches without results. The shared word is miller. The same n returns the same document.
-func makeBook(n int64) (body string, words []string) {
+func makeDocument(n int64) (body string, words []string) {
 	rng := rand.New(rand.NewPCG(uint64(n), 7))
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Book %d\n\n", n)
@@ -55,7 +55,7 @@ func makeBook(n int64) (body string, words []string) {
 // parts count as half.
 func (c *cell) putDocument(ctx context.Context, g *rig) error {
 	n := written.Add(1)
-	text, words := makeBook(n)
+	text, words := makeDocument(n)
 	space := fmt.Sprintf("book-%s-%d", life, n)
 	body, contentType, err := uploadForm(space, text)
 	if err != nil {

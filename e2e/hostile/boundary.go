@@ -107,7 +107,7 @@ func proxiedRequests(ctx context.Context, s *site, _ *result) (string, error) {
 		if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
 			return "", fmt.Errorf("PUT /standing/webhook with %s: status %d, %w", name, resp.StatusCode, err)
 		}
-		if err := s.waitTold(ctx, address); err != nil {
+		if err := s.waitNotified(ctx, address); err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 	}

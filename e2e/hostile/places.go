@@ -339,7 +339,7 @@ func (s *site) hookInside(ctx context.Context) (string, error) {
 			refused++
 			continue
 		}
-		if err := s.waitTold(ctx, address); err != nil {
+		if err := s.waitNotified(ctx, address); err != nil {
 			return "", err
 		}
 		taken++
@@ -347,8 +347,8 @@ func (s *site) hookInside(ctx context.Context) (string, error) {
 	return s.unlessInside(fmt.Sprintf("%d addresses refused, %d never reached", refused, taken), nil)
 }
 
-// waitTold waits until the delivery of the webhook's first message has failed.
-func (s *site) waitTold(ctx context.Context, address string) error {
+// waitNotified waits until the delivery of the webhook's first message has failed.
+func (s *site) waitNotified(ctx context.Context, address string) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {

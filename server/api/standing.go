@@ -18,27 +18,27 @@ import (
 
 // Standing serves the kept questions, their feed and their webhook.
 type Standing struct {
-	Store    chat.Store
-	Keeper   Keeper
-	Webhooks Webhooks
-	Guard    *httpio.Guard
-	Bodies   httpio.Bodies
+	Store     chat.Store
+	Scheduler QuestionScheduler
+	Webhooks  Webhooks
+	Guard     *httpio.Guard
+	Bodies    httpio.Bodies
 }
 
-// Keeper keeps questions and asks them again.
-type Keeper interface {
-	// Keep keeps the question of an answered run. It fails with chat.CodeNotFound for a run that the user does not
+// QuestionScheduler keeps questions and asks them again.
+type QuestionScheduler interface {
+	// Add keeps the question of an answered run. It fails with chat.CodeNotFound for a run that the user does not
 	// have, and chat.CodeConflict for a question that can't be kept or already is, in which case it is returned.
-	Keep(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error)
-	// KeepNew keeps a new question.
-	KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error)
+	Add(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error)
+	// AddNew keeps a new question.
+	AddNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error)
 	// AskNow asks a question again. It fails with chat.CodeConflict for a paused one and chat.CodeTooMany for one
 	// asked too often.
 	AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error)
 	// Pause pauses or resumes a question.
 	Pause(ctx context.Context, s chat.Scope, id string, paused bool) (chat.Standing, error)
-	// See marks the question's changes as seen.
-	See(ctx context.Context, s chat.Scope, id string) error
+	// MarkSeen marks the question's changes as seen.
+	MarkSeen(ctx context.Context, s chat.Scope, id string) error
 }
 
 // NewStanding is the body of POST /standing: the question of a run, or a new one.
@@ -127,9 +127,9 @@ func (a *Standing) Keep(c httpio.Context) error {
 	case !form && body.RunID != "" && (body.Namespace != "" || len(body.DocumentIDs) > 0):
 		return httpio.Invalid("A run has its own namespace and documents. Leave namespace and document_ids out.")
 	case form || body.RunID != "":
-		kept, err = a.Keeper.Keep(ctx, scope, body.RunID)
+		kept, err = a.Scheduler.Add(ctx, scope, body.RunID)
 	default:
-		kept, err = a.Keeper.KeepNew(ctx, scope, chat.RunRequest{
+		kept, err = a.Scheduler.AddNew(ctx, scope, chat.RunRequest{
 			Message: body.Question, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs,
 		})
 	}
@@ -152,12 +152,12 @@ func (a *Standing) Get(c httpio.Context) (KeptQuestion, error) {
 func (a *Standing) Change(c httpio.Context, body StandingChange) (KeptQuestion, error) {
 	ctx, scope, id := c.Request().Context(), httpio.Scope(c), c.Param("id")
 	if body.Seen != nil && *body.Seen {
-		if err := a.Keeper.See(ctx, scope, id); err != nil {
+		if err := a.Scheduler.MarkSeen(ctx, scope, id); err != nil {
 			return KeptQuestion{}, err
 		}
 	}
 	if body.Paused != nil {
-		if _, err := a.Keeper.Pause(ctx, scope, id, *body.Paused); err != nil {
+		if _, err := a.Scheduler.Pause(ctx, scope, id, *body.Paused); err != nil {
 			return KeptQuestion{}, err
 		}
 	}
@@ -166,7 +166,7 @@ func (a *Standing) Change(c httpio.Context, body StandingChange) (KeptQuestion, 
 
 // Ask handles POST /standing/{id}/ask: 409 while the question is paused, and 429 if it was asked too often.
 func (a *Standing) Ask(c httpio.Context) (KeptQuestion, error) {
-	kept, err := a.Keeper.AskNow(c.Request().Context(), httpio.Scope(c), c.Param("id"))
+	kept, err := a.Scheduler.AskNow(c.Request().Context(), httpio.Scope(c), c.Param("id"))
 	return newKeptQuestion(kept), err
 }
 

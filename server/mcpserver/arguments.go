@@ -106,7 +106,7 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 				"There is no tool %.80q. There are: %s.", call.Name, strings.Join(names, ", "),
 			)}
 		}
-		if why := argumentsMisfit(takes, call.Arguments); why != "" {
+		if why := argumentsMismatch(takes, call.Arguments); why != "" {
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
 				&sdk.TextContent{Text: call.Name + " does not take these arguments: " + why + "."},
 			}}, nil
@@ -120,10 +120,10 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// argumentsMisfit returns the reason why a call's arguments are invalid, or "".
+// argumentsMismatch returns the reason why a call's arguments are invalid, or "".
 //
 // Absent arguments are an empty object. The schema is cloned, since Resolve modifies it.
-func argumentsMisfit(takes *jsonschema.Schema, arguments json.RawMessage) string {
+func argumentsMismatch(takes *jsonschema.Schema, arguments json.RawMessage) string {
 	given := map[string]any{}
 	if len(arguments) > 0 && json.Unmarshal(arguments, &given) != nil {
 		return "they must be a JSON object"
@@ -132,5 +132,5 @@ func argumentsMisfit(takes *jsonschema.Schema, arguments json.RawMessage) string
 	if err != nil || resolved.Validate(given) == nil {
 		return ""
 	}
-	return schema.Misfit(takes, given)
+	return schema.Mismatch(takes, given)
 }

@@ -1,11 +1,11 @@
 // Package openapi describes the API: operations lists every route for programs, and schema generates JSON schemas of
-// the handlers' types from their tags and, by said.json, from their comments. The description is served as JSON, and
-// its operations are listed on a page.
+// the handlers' types from their tags and, by source_docs.json, from their comments. The description is served as JSON,
+// and its operations are listed on a page.
 //
 // Input is the routes in operations.go and in the files of its groups, the Go types of bodies, and the comments and
-// constants in said.json. Output is one Document for GET /openapi.json, and the list of its operations for GET /docs.
-// route.go has the methods that describe a route, schema.go generates schemas, including those that types can't
-// express, said.go parses tags and comments, and same.go lists equivalent fields.
+// constants in source_docs.json. Output is one Document for GET /openapi.json, and the list of its operations for GET
+// /docs. route.go has the methods that describe a route, schema.go generates schemas, including those that types can't
+// express, source_docs.go parses tags and comments, and same.go lists equivalent fields.
 //
 // It must never duplicate a rule: handlers validate their requests, and tests compare them with the description. A
 // route that is missing here fails a test of package server.
@@ -142,7 +142,7 @@ func (doc *Document) Docs() views.Docs {
 	return d
 }
 
-// describe is Describe without the check of same fields, for the test that generates said.json while that is
+// describe is Describe without the check of same fields, for the test that generates source_docs.json while that is
 // outdated.
 func describe(users chat.Limits, version string) (*Document, *schemas) {
 	types := newSchemas()
@@ -217,7 +217,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 		out.addResponse(o.status, o.about, o.responseContent(types))
 	}
 	for _, code := range slices.Concat(op.codes, alwaysFails) {
-		out.addResponse(httpio.Status(code), source().codeWords(code), op.failureContent(types))
+		out.addResponse(httpio.Status(code), source().codeDescription(code), op.failureContent(types))
 	}
 	return out
 }

@@ -183,7 +183,7 @@ func (h *Handlers) pageFrame(c httpio.Context, page views.Page) (views.Page, err
 	if err != nil {
 		return page, err
 	}
-	counts, seen, err := h.seeLibrary(ctx, scope)
+	counts, seen, err := h.watchLibrary(ctx, scope)
 	if err != nil {
 		return page, err
 	}
@@ -198,20 +198,20 @@ func (h *Handlers) pageFrame(c httpio.Context, page views.Page) (views.Page, err
 	if page.Place != "documents" { // there, ?deleted= is a document
 		page.Deleted = deletedID(c)
 	}
-	page.Here, page.Sessions, page.Documents = hereAgain(c.Request()), sessions, counts.Documents
+	page.Here, page.Sessions, page.Documents = currentAddress(c.Request()), sessions, counts.Documents
 	page.Changed, page.Seen, page.MaxFile, page.KeepDays = changed, seen, h.MaxFile, h.KeepDays
 	page.Semantic, page.Now = h.Library.Semantic(), time.Now()
-	h.dress(&page)
+	h.setFrame(&page)
 	return page, nil
 }
 
-// dress sets what needs no store.
-func (h *Handlers) dress(page *views.Page) {
+// setFrame sets what needs no store.
+func (h *Handlers) setFrame(page *views.Page) {
 	page.Assets, page.Model, page.Build = h.Assets, h.Models()[0], h.Build
 }
 
-// hereAgain returns the address that shows the page again.
-func hereAgain(r *http.Request) string {
+// currentAddress returns the address that shows the page again.
+func currentAddress(r *http.Request) string {
 	if r.Method != http.MethodGet {
 		return "/"
 	}
@@ -283,7 +283,7 @@ func (h *Handlers) ErrorPage(c httpio.Context, p httpio.Problem) error {
 	if err != nil {
 		// The frame's lists are in the store. Without them the page still shows the error.
 		page = views.Page{Title: title, Now: time.Now()}
-		h.dress(&page)
+		h.setFrame(&page)
 	}
 	request := p.RequestID
 	if p.Status < http.StatusInternalServerError {

@@ -28,7 +28,7 @@ type libraryNews struct {
 func (h *Handlers) LibraryEvents(c httpio.Context) error {
 	ctx, scope, told := c.Request().Context(), httpio.Scope(c), c.QueryParam("seen")
 	changed := h.Library.Changes() // before the first query, so that no change is missed
-	counts, seen, err := h.seeLibrary(ctx, scope)
+	counts, seen, err := h.watchLibrary(ctx, scope)
 	if err != nil {
 		return err
 	}
@@ -58,16 +58,16 @@ func (h *Handlers) LibraryEvents(c httpio.Context) error {
 			return nil
 		}
 		changed = h.Library.Changes()
-		if counts, seen, err = h.seeLibrary(ctx, scope); err != nil {
+		if counts, seen, err = h.watchLibrary(ctx, scope); err != nil {
 			return err
 		}
 	}
 }
 
-// seeLibrary counts a user's documents. seen is a hash that changes with every displayed change of them.
+// watchLibrary counts a user's documents. seen is a hash that changes with every displayed change of them.
 //
 // It is opaque and only compared.
-func (h *Handlers) seeLibrary(ctx context.Context, scope chat.Scope) (counts corpus.Counts, seen string, err error) {
+func (h *Handlers) watchLibrary(ctx context.Context, scope chat.Scope) (counts corpus.Counts, seen string, err error) {
 	version, err := h.Library.KnownVersion(ctx, scope)
 	if err != nil {
 		return counts, "", err

@@ -45,7 +45,7 @@ func (h *Handlers) SignIn(c httpio.Context, form url.Values) error {
 		}
 		return h.signInPage(c, http.StatusUnauthorized, form.Get("to"), locale.Message(views.KeyNotValid.English()))
 	}
-	cookie := keptKey(c, key, int(keyKept.Seconds()))
+	cookie := keyCookie(c, key, int(keyKept.Seconds()))
 	c.SetCookie(cookie)
 	if len(keptFields(c)) > 0 {
 		// The request continues as if it had been sent with the key: the following page is the user's.
@@ -62,14 +62,14 @@ func (h *Handlers) SignIn(c httpio.Context, form url.Values) error {
 //
 // It handles POST /signout with 303. The key itself stays valid.
 func (h *Handlers) SignOut(c httpio.Context) error {
-	c.SetCookie(keptKey(c, "", -1))
+	c.SetCookie(keyCookie(c, "", -1))
 	return c.Redirect(http.StatusSeeOther, "/signin")
 }
 
-// keptKey returns the key's cookie, with a lifetime in seconds. It is HttpOnly, and Secure over HTTPS.
+// keyCookie returns the key's cookie, with a lifetime in seconds. It is HttpOnly, and Secure over HTTPS.
 //
 // SameSite is Lax, so that a link from elsewhere opens a page signed in; forms of other sites do not send it.
-func keptKey(c httpio.Context, key string, seconds int) *http.Cookie {
+func keyCookie(c httpio.Context, key string, seconds int) *http.Cookie {
 	return &http.Cookie{
 		Name: httpio.KeyCookie, Value: key, Path: "/", MaxAge: seconds, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: c.Scheme() == "https",

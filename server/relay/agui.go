@@ -92,18 +92,18 @@ func (h *Handlers) AgUi(c httpio.Context) error {
 	if len(given) > 0 {
 		q.AddedContext = new(strings.Join(given, "\n\n"))
 	}
-	list := in.said()
+	list := in.messages()
 	again := len(list) > 1 && list[len(list)-2].role == "assistant"
 	return h.askThread(c, q, in.ThreadID, list, again, &aguiEncoder{in: in})
 }
 
-// said returns the conversation without tool messages and empty ones. In ids of our messages, the first part is the
+// messages returns the conversation without tool messages and empty ones. In ids of our messages, the first part is the
 // run id.
-func (in AgUiInput) said() []said {
-	list := make([]said, 0, len(in.Messages))
+func (in AgUiInput) messages() []chatMessage {
+	list := make([]chatMessage, 0, len(in.Messages))
 	for i, m := range in.Messages {
 		id, _, _ := strings.Cut(m.ID, "_")
-		one := m.Content.said(id, m.Role)
+		one := m.Content.message(id, m.Role)
 		if i == len(in.Messages)-1 || m.Role != "tool" && m.Role != "reasoning" &&
 			(one.other != "" || strings.TrimSpace(one.text) != "") {
 			list = append(list, one)

@@ -14,7 +14,7 @@ import (
 // aguiEncoder encodes a run as AG-UI's events. The answer is the message with the run's id. Tool calls belong to a
 // message before the answer.
 type aguiEncoder struct {
-	*story
+	*eventTranslator
 	in      AgUiInput
 	waiting []string // calls in the last state sent that wait for approval
 }
@@ -22,8 +22,8 @@ type aguiEncoder struct {
 func (w *aguiEncoder) sendEvent(e AgUiEvent) { w.send("", e) }
 
 // begin sends the events that identify the run.
-func (w *aguiEncoder) begin(s *story) {
-	w.story = s
+func (w *aguiEncoder) begin(s *eventTranslator) {
+	w.eventTranslator = s
 	w.sendEvent(AgUiEvent{Type: "RUN_STARTED", ThreadID: w.in.ThreadID, RunID: w.in.RunID})
 	w.sendState([]runlog.GroundedSource{}, nil)
 }

@@ -98,14 +98,14 @@ func (h *Handlers) AiChat(c httpio.Context) error {
 		return err
 	}
 	again := body.Trigger == "regenerate-message" || body.MessageID != nil
-	return h.askThread(c, body.question(), body.ID, body.said(), again, aiStream(c))
+	return h.askThread(c, body.question(), body.ID, body.messages(), again, aiStream(c))
 }
 
-// said returns the conversation.
-func (body AiQuestion) said() []said {
-	list := make([]said, 0, len(body.Messages))
+// messages returns the conversation.
+func (body AiQuestion) messages() []chatMessage {
+	list := make([]chatMessage, 0, len(body.Messages))
 	for _, m := range body.Messages {
-		one := said{id: m.ID, role: m.Role}
+		one := chatMessage{id: m.ID, role: m.Role}
 		var texts []string
 		for _, part := range m.Parts {
 			switch part.Type {

@@ -13,13 +13,13 @@ import (
 
 // aiEncoder encodes a run as a UI message stream: the answer as a message with the run's id, and tools, sources and
 // thoughts as its parts.
-type aiEncoder struct{ *story }
+type aiEncoder struct{ *eventTranslator }
 
 func (w *aiEncoder) sendChunk(chunk AiChunk) { w.send("", chunk) }
 
 // begin sends the message's ids.
-func (w *aiEncoder) begin(s *story) {
-	w.story = s
+func (w *aiEncoder) begin(s *eventTranslator) {
+	w.eventTranslator = s
 	w.sendChunk(AiChunk{
 		Type: "start", MessageID: s.t.RunID, MessageMetadata: &AiMetadata{RunID: s.t.RunID, SessionID: s.t.SessionID},
 	})

@@ -108,14 +108,14 @@ func (body V1Question) toQuestion() (ask.Question, error) {
 	); err != nil {
 		return ask.Question{}, err
 	}
-	list := make([]said, 0, len(body.Messages))
+	list := make([]chatMessage, 0, len(body.Messages))
 	for _, m := range body.Messages {
 		if !slices.Contains([]string{"user", "assistant", "system", "developer", "tool", "function"}, m.Role) {
 			return ask.Question{}, httpio.Invalid(
 				`A message's role must be "user", "assistant", "system", "developer" or "tool".`,
 			)
 		}
-		list = append(list, m.Content.said("", m.Role))
+		list = append(list, m.Content.message("", m.Role))
 	}
 	q, err := body.question(body.SessionID, body.Stream, list)
 	q.Config.Seed = body.Seed

@@ -9,7 +9,7 @@ import (
 
 // completionEncoder encodes a run as chunks of a completion. Text that is no answer stays, as a paragraph of its own.
 type completionEncoder struct {
-	*story
+	*eventTranslator
 	usage bool // send the usage
 	chars int  // number of characters of content sent
 	from  int  // offset of the open text in them
@@ -33,8 +33,8 @@ func (w *completionEncoder) sendDelta(delta V1Delta) {
 	w.send("", chunk)
 }
 
-func (w *completionEncoder) begin(s *story) {
-	w.story = s
+func (w *completionEncoder) begin(s *eventTranslator) {
+	w.eventTranslator = s
 	w.sendDelta(V1Delta{Role: "assistant", Content: new(string)})
 }
 

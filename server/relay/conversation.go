@@ -23,8 +23,8 @@ const unanswered = "(This question was not answered.)"
 // unread replaces the parts of an earlier question that are not text, so that the model knows of them.
 const unread = "(This question had a part that is not text and can't be read.)"
 
-// said is one message of a conversation that the client stores.
-type said struct {
+// chatMessage is one message of a conversation that the client stores.
+type chatMessage struct {
 	id    string // of one of our answers: its run id
 	role  string // user, assistant, system or developer; others are ignored
 	text  string
@@ -33,7 +33,7 @@ type said struct {
 
 // take sets a question from a conversation: the last message is the question, earlier ones are its history, and
 // messages of the roles system and developer are instructions.
-func take(q *ask.Question, list []said) error {
+func take(q *ask.Question, list []chatMessage) error {
 	if len(list) == 0 {
 		return httpio.Invalid(`The field "messages" is empty. Send at least one message with the role "user".`)
 	}
@@ -65,7 +65,7 @@ func take(q *ask.Question, list []said) error {
 
 // questionPairs groups messages into [question, answer] pairs. System and developer messages and tool results are
 // ignored. A question without an answer gets a placeholder, and several answers to one question are kept.
-func questionPairs(list []said) [][2]string {
+func questionPairs(list []chatMessage) [][2]string {
 	var turns [][2]string
 	for _, m := range list {
 		if m.role == "user" && m.other != "" {
@@ -102,7 +102,7 @@ func (o threadOptions) question() ask.Question {
 // askThread asks the last message of a client's thread, which is a session of the same id, and streams the run. With
 // again the question may replace another one.
 func (h *Handlers) askThread(
-	c httpio.Context, q ask.Question, thread string, list []said, again bool, to encoder,
+	c httpio.Context, q ask.Question, thread string, list []chatMessage, again bool, to encoder,
 ) error {
 	after, err := httpio.LastSeen(c.Request())
 	if err == nil {
@@ -125,7 +125,7 @@ func (h *Handlers) askThread(
 // join makes a question the next one of a thread. Turns of the session are removed from the history: only earlier
 // ones stay. With again the question gets its position in the messages: as a sibling of the run after the preceding
 // answer.
-func (h *Handlers) join(c httpio.Context, q *ask.Question, thread string, list []said, again bool) error {
+func (h *Handlers) join(c httpio.Context, q *ask.Question, thread string, list []chatMessage, again bool) error {
 	q.SessionID = thread
 	if err := chat.CheckSessionID(thread); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (h *Handlers) join(c httpio.Context, q *ask.Question, thread string, list [
 	if err != nil {
 		return err
 	}
-	isOurs := func(m said) bool {
+	isOurs := func(m chatMessage) bool {
 		return slices.ContainsFunc(runs, func(run chat.Run) bool { return run.ID == m.id })
 	}
 	switch first := slices.IndexFunc(list, isOurs); {
@@ -208,9 +208,9 @@ type Content struct {
 // Text returns the text of the parts.
 func (c Content) Text() string { return c.text }
 
-// said returns a message with the content.
-func (c Content) said(id, role string) said {
-	return said{id: id, role: role, text: c.text, other: c.other}
+// message returns a message with the content.
+func (c Content) message(id, role string) chatMessage {
+	return chatMessage{id: id, role: role, text: c.text, other: c.other}
 }
 
 // part is one part of a message. Of other kinds than text only the type is decoded.

@@ -108,7 +108,7 @@ func (o v1Options) check(more ...refusal) error {
 }
 
 // question returns a question with the options, in a session if its id is not empty.
-func (o v1Options) question(session string, stream bool, list []said) (ask.Question, error) {
+func (o v1Options) question(session string, stream bool, list []chatMessage) (ask.Question, error) {
 	q := ask.Question{SessionID: session, Namespace: o.Namespace, DocumentIDs: o.DocumentIDs, Stream: stream}
 	q.Config.Temperature = o.Temperature
 	err := take(&q, list)

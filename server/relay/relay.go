@@ -53,10 +53,10 @@ func (h *Handlers) stream(c httpio.Context, run chat.Run, to encoder, after int6
 		return err // or the reader has disconnected; the run continues
 	}
 	defer leave()
-	ctx, s := c.Request().Context(), newStory(c, to)
+	ctx, s := c.Request().Context(), newEventTranslator(c, to)
 	t, err := h.Logs.Watch(ctx, httpio.Scope(c), fromStart(run), func(t *runlog.Trace, p chat.Payload) error {
 		s.muted = t.LastSeq <= after
-		if err := s.see(t, p); err != nil {
+		if err := s.handleEvent(t, p); err != nil {
 			return err
 		}
 		if after == unnumbered {

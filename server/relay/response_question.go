@@ -93,11 +93,11 @@ func (h *Handlers) toQuestion(c httpio.Context, body V1ResponseQuestion) (q ask.
 	); err != nil {
 		return q, err
 	}
-	list, err := body.Input.said()
+	list, err := body.Input.messages()
 	if err != nil {
 		return q, err
 	}
-	list = append([]said{{role: "developer", text: body.Instructions}}, list...)
+	list = append([]chatMessage{{role: "developer", text: body.Instructions}}, list...)
 	if q, err = body.question(body.Conversation.id, body.Stream, list); err != nil || body.Previous == "" {
 		return q, err
 	}
@@ -134,8 +134,8 @@ func (in *V1ResponseInput) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// said returns the conversation: the messages among the items.
-func (in V1ResponseInput) said() (list []said, err error) {
+// messages returns the conversation: the messages among the items.
+func (in V1ResponseInput) messages() (list []chatMessage, err error) {
 	if len(in.items) == 0 {
 		return nil, httpio.Invalid(`The field "input" is empty. Send the question as text, or at least one message.`)
 	}
@@ -156,7 +156,7 @@ func (in V1ResponseInput) said() (list []said, err error) {
 				return nil, err
 			}
 		}
-		list = append(list, content.said(strings.TrimPrefix(item.ID, "msg_"), item.Role))
+		list = append(list, content.message(strings.TrimPrefix(item.ID, "msg_"), item.Role))
 	}
 	return list, nil
 }

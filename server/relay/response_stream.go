@@ -11,7 +11,7 @@ import (
 // same events under the same numbers. A text that is no answer ends as an incomplete message, and is not in the output
 // of the last event.
 type responseEncoder struct {
-	*story
+	*eventTranslator
 	response V1Response // complete at the end
 	first    int64      // events before this number are not sent
 	next     int64      // the next event's number
@@ -44,8 +44,8 @@ func (w *responseEncoder) sendEvent(kind string, e V1ResponseEvent) {
 	}
 }
 
-func (w *responseEncoder) begin(s *story) {
-	w.story = s
+func (w *responseEncoder) begin(s *eventTranslator) {
+	w.eventTranslator = s
 	w.sendEvent("created", V1ResponseEvent{Response: &w.response})
 	w.sendEvent("in_progress", V1ResponseEvent{Response: &w.response})
 }

@@ -100,9 +100,9 @@ func noSuchResponse() error {
 // sendResponse sends the current state of a run.
 func (h *Handlers) sendResponse(c httpio.Context, run chat.Run) error {
 	w := newResponseEncoder(run, 0)
-	s := newStory(c, w)
+	s := newEventTranslator(c, w)
 	s.muted = true
-	if _, err := h.Logs.Walk(c.Request().Context(), httpio.Scope(c), fromStart(run), s.see); err != nil {
+	if _, err := h.Logs.Walk(c.Request().Context(), httpio.Scope(c), fromStart(run), s.handleEvent); err != nil {
 		return err
 	}
 	w.response.Output = w.output()

@@ -178,7 +178,7 @@ func (r *Reader) Walk(
 			return nil, err
 		}
 		for _, entry := range page.Entries {
-			if err := t.see(entry.Event, see); err != nil {
+			if err := t.applyEvent(entry.Event, see); err != nil {
 				return nil, err
 			}
 		}
@@ -189,8 +189,8 @@ func (r *Reader) Walk(
 	}
 }
 
-// see adds an event and calls the function see, if not nil, with its payload.
-func (t *Trace) see(ev chat.Event, see func(*Trace, chat.Payload) error) error {
+// applyEvent adds an event and calls the function see, if not nil, with its payload.
+func (t *Trace) applyEvent(ev chat.Event, see func(*Trace, chat.Payload) error) error {
 	if err := t.Add(ev); err != nil || see == nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (r *Reader) Watch(
 	ctx context.Context, scope chat.Scope, run chat.Run, see func(*Trace, chat.Payload) error, idle func() error,
 ) (*Trace, error) {
 	t := NewTrace(run)
-	err := r.Listen(ctx, scope, run.ID, func(ev chat.Event) error { return t.see(ev, see) }, idle)
+	err := r.Listen(ctx, scope, run.ID, func(ev chat.Event) error { return t.applyEvent(ev, see) }, idle)
 	t.sumSteps()
 	return t, err
 }

@@ -151,7 +151,7 @@ func (c *Chats) appendLogged(ctx context.Context, owner, runID string, l *logged
 		c.db.tails.Store(runID, base+int64(len(l.kinds)))
 	}
 	if err == nil && l.isDurable() {
-		c.db.tellEnd(runID) //nolint:contextcheck // a group stores the appends of many callers
+		c.db.queueEndNotice(runID) //nolint:contextcheck // a group stores the appends of many callers
 	}
 	return base, at, err
 }

@@ -64,7 +64,7 @@ func (ds *Documents) PutContent(ctx context.Context, id string, c corpus.Content
 			if err := w.writeContent(t); err != nil {
 				return err
 			}
-			return ds.db.tellOf(t, id)
+			return ds.db.notifyDocument(t, id)
 		})
 	}
 	if err != nil {

@@ -75,23 +75,23 @@ var inScope = dialect.Shown()
 // engine implements store.Database for package store.
 type engine struct{ db *DB }
 
-// patienceOf returns a statement's timeout. Durable and Bulk have no effect: commits are synchronous by default, and
+// timeoutOf returns a statement's timeout. Durable and Bulk have no effect: commits are synchronous by default, and
 // there is no single writer.
-func patienceOf(care store.Care) time.Duration {
+func timeoutOf(care store.Options) time.Duration {
 	if care&store.Patient != 0 {
 		return longTime
 	}
 	return shortTime
 }
 
-// Alone implements store.Database.
-func (e engine) Alone(ctx context.Context, care store.Care) store.Statements {
-	return statements{ctx, e.db, patienceOf(care)}
+// Autocommit implements store.Database.
+func (e engine) Autocommit(ctx context.Context, care store.Options) store.Statements {
+	return statements{ctx, e.db, timeoutOf(care)}
 }
 
 // Write implements store.Database.
-func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) error) error {
-	return e.db.inTx(ctx, patienceOf(care), func(t *tx) error { return fn(t) })
+func (e engine) Write(ctx context.Context, care store.Options, fn func(store.Tx) error) error {
+	return e.db.inTx(ctx, timeoutOf(care), func(t *tx) error { return fn(t) })
 }
 
 // LimitsOf implements store.Database.
@@ -117,9 +117,9 @@ func (s statements) Exec(statement string, args ...any) (int64, error) {
 	return s.db.execStatement(s.ctx, s.patience, statement, args...)
 }
 
-// Tell implements store.Statements.
-func (s statements) Tell(about, statement string, args ...any) (int64, error) {
-	statement, args = s.db.telling(about, statement, args)
+// ExecNotify implements store.Statements.
+func (s statements) ExecNotify(about, statement string, args ...any) (int64, error) {
+	statement, args = s.db.withNotification(about, statement, args)
 	return s.Exec(statement, args...)
 }
 
@@ -133,12 +133,12 @@ func (s statements) One(statement string, args []any, dest ...any) error {
 func (s statements) Query(statement string, args []any, read func(store.Rows) error) error {
 	args = storableArgs(args)
 	return s.db.withConn(s.ctx, s.patience, func(ctx context.Context, c *pgxpool.Conn) error {
-		return lendRows(ctx, c, statement, args, read)
+		return scanRows(ctx, c, statement, args, read)
 	})
 }
 
-// lendRows runs a query, passes its rows to read and closes them.
-func lendRows(ctx context.Context, q querier, statement string, args []any, read func(store.Rows) error) error {
+// scanRows runs a query, passes its rows to read and closes them.
+func scanRows(ctx context.Context, q querier, statement string, args []any, read func(store.Rows) error) error {
 	rows, err := q.Query(ctx, statement, args...)
 	if err != nil {
 		return err
@@ -150,9 +150,9 @@ func lendRows(ctx context.Context, q querier, statement string, args []any, read
 	return rows.Err()
 }
 
-// telling wraps a statement to also notify the other replicas once for each changed row. Equal notifications of a
-// transaction are sent once. The row count is that of the statement.
-func (db *DB) telling(about, statement string, args []any) (string, []any) {
+// withNotification wraps a statement to also notify the other replicas once for each changed row. Equal notifications
+// of a transaction are sent once. The row count is that of the statement.
+func (db *DB) withNotification(about, statement string, args []any) (string, []any) {
 	n := len(args)
 	return fmt.Sprintf(`WITH changed AS (%s RETURNING 1) SELECT pg_notify($%d, $%d) FROM changed`, statement, n+1, n+2),
 		append(args[:n:n], db.channel, db.writeNotice(about))
@@ -164,9 +164,9 @@ func (t *tx) Exec(statement string, args ...any) (int64, error) {
 	return tag.RowsAffected(), err
 }
 
-// Tell implements store.Statements.
-func (t *tx) Tell(about, statement string, args ...any) (int64, error) {
-	statement, args = t.db.telling(about, statement, args)
+// ExecNotify implements store.Statements.
+func (t *tx) ExecNotify(about, statement string, args ...any) (int64, error) {
+	statement, args = t.db.withNotification(about, statement, args)
 	return t.Exec(statement, args...)
 }
 
@@ -177,7 +177,7 @@ func (t *tx) One(statement string, args []any, dest ...any) error {
 
 // Query implements store.Statements.
 func (t *tx) Query(statement string, args []any, read func(store.Rows) error) error {
-	return lendRows(t.ctx, t.pgx, statement, storableArgs(args), read)
+	return scanRows(t.ctx, t.pgx, statement, storableArgs(args), read)
 }
 
 // Lock implements store.Tx with a transaction-level advisory lock. The name is hashed to 64 bits; a collision only

@@ -569,7 +569,7 @@ func contender(t *testing.T, db *DB, name string) (now, over <-chan struct{}, st
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		db.Alone(ctx, name, func(ctx context.Context) {
+		db.RunExclusively(ctx, name, func(ctx context.Context) {
 			began <- struct{}{}
 			<-ctx.Done()
 			ended <- struct{}{}

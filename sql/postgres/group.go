@@ -93,9 +93,9 @@ func (db *DB) appendGrouped(
 	}
 }
 
-// tellEnd notifies the other replicas of a run's end with the next batch, or after groupPause. The notification is
-// only a wake-up: if it fails, they poll.
-func (db *DB) tellEnd(runID string) {
+// queueEndNotice notifies the other replicas of a run's end with the next batch, or after groupPause. The notification
+// is only a wake-up: if it fails, they poll.
+func (db *DB) queueEndNotice(runID string) {
 	g := &db.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -183,7 +183,7 @@ func (db *DB) storeBatch(batch []*pending, ended []string) {
 	ctx := context.Background() // the callers have their own timeouts
 	switch {
 	case len(batch) == 0:
-		db.sayEnded(ctx, ended)
+		db.notifyEnded(ctx, ended)
 	case len(batch) == 1 && len(ended) == 0:
 		p := batch[0]
 		p.base, p.at, p.err = db.appendPlain(ctx, p.owner, p.runID, p.l)
@@ -192,7 +192,7 @@ func (db *DB) storeBatch(batch []*pending, ended []string) {
 		err := db.storeMany(ctx, batch, ended)
 		if _, undone := errors.AsType[*pgconn.PgError](err); undone { // one may be the cause: each is retried alone
 			err = nil
-			db.sayEnded(ctx, ended)
+			db.notifyEnded(ctx, ended)
 		}
 		for _, p := range batch {
 			if !p.stored {
@@ -250,8 +250,8 @@ func (db *DB) storeMany(ctx context.Context, batch []*pending, ended []string) e
 	return nil
 }
 
-// sayEnded notifies the other replicas of ended runs.
-func (db *DB) sayEnded(ctx context.Context, runIDs []string) {
+// notifyEnded notifies the other replicas of ended runs.
+func (db *DB) notifyEnded(ctx context.Context, runIDs []string) {
 	if len(runIDs) == 0 {
 		return
 	}

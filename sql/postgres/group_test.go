@@ -142,7 +142,7 @@ func TestLargeBatchOfEndsIsNotified(t *testing.T) {
 	for range 1000 {
 		id := chat.NewID()
 		want[id] = true
-		db.tellEnd(id)
+		db.queueEndNotice(id)
 	}
 	if err := db.Close(); err != nil { // sends the outstanding notifications
 		t.Fatal(err)

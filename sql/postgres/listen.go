@@ -111,9 +111,9 @@ func (db *DB) passMessage(message string, wake func(runID string), changed func(
 	}
 }
 
-// tellOf notifies the other replicas of a document's change when the transaction commits. A rolled-back transaction
-// sends no notification.
-func (db *DB) tellOf(t *tx, documentID string) error {
+// notifyDocument notifies the other replicas of a document's change when the transaction commits. A rolled-back
+// transaction sends no notification.
+func (db *DB) notifyDocument(t *tx, documentID string) error {
 	_, err := t.Exec(`SELECT pg_notify($1, $2)`, db.channel, db.writeNotice(store.OfDocument+documentID))
 	return err
 }

@@ -3,7 +3,7 @@
 // LISTEN only wakes them.
 //
 // Replicas only communicate through the database. Rows are locked where a rule reads before it writes, leases follow
-// the database's clock (leases.go), and work for one replica at a time holds an advisory lock (alone.go).
+// the database's clock (leases.go), and work for one replica at a time holds an advisory lock (exclusive.go).
 //
 // statement.go runs statements with timeouts and retries; failure.go classifies errors for retries. append.go and
 // group.go write logs, listen.go receives notifications, runs.go starts runs, limits.go enforces limits.
@@ -81,14 +81,14 @@ func Open(ctx context.Context, url string, log *slog.Logger) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild); err != nil {
+	if err := postings.Rebuild(ctx, db.newPostingStore(), db.logRebuild); err != nil {
 		return nil, errors.Join(err, db.Close()) //nolint:contextcheck // stores queued appends in any case
 	}
 	return db, nil
 }
 
-// tellRebuild logs the progress of rebuilding the lexical index, every hundred documents.
-func (db *DB) tellRebuild(done, of int) {
+// logRebuild logs the progress of rebuilding the lexical index, every hundred documents.
+func (db *DB) logRebuild(done, of int) {
 	if done%100 == 0 {
 		db.log.Info("making the index of words anew", "documents", of, "done", done)
 	}

@@ -128,8 +128,8 @@ const hasten = `WITH own AS (SELECT id, (args->>'turn')::bigint AS turn, args->>
 		to_jsonb(CASE WHEN river_job.id = own.id THEN first.turn ELSE own.turn END))
 	FROM own, first WHERE river_job.id IN (own.id, first.id) AND own.id <> first.id`
 
-// Hasten makes a job the next one; see corpus.Queue.
-func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID string) error {
+// Prioritise makes a job the next one; see corpus.Queue.
+func (q *Queue) Prioritise(ctx context.Context, kind corpus.JobKind, documentID string) error {
 	of, err := store.ToJSON(map[string]string{"document": legibleText(documentID)})
 	if err != nil {
 		return err

@@ -90,7 +90,7 @@ func (d turnDriver) GetExecutor() riverdriver.Executor {
 // only does so after all of its workers were busy.
 func (d turnDriver) leave(ctx context.Context, queue, user string) {
 	t := d.turns[queue]
-	t.Leave(user)
+	t.Release(user)
 	if !t.held.Swap(false) {
 		return
 	}
@@ -122,7 +122,7 @@ func (e turnExecutor) JobGetAvailable(
 	var users []string // of the started jobs
 	giveBack := func() {
 		for _, user := range users {
-			slots.Leave(user)
+			slots.Release(user)
 		}
 		users = nil
 	}
@@ -134,7 +134,7 @@ func (e turnExecutor) JobGetAvailable(
 		}
 		var ids []int64
 		for len(ids) < p.MaxToLock {
-			user, ok := slots.Take(due)
+			user, ok := slots.TryAcquire(due)
 			if !ok {
 				break
 			}
@@ -144,7 +144,7 @@ func (e turnExecutor) JobGetAvailable(
 				return err
 			}
 			if ids = append(ids, id...); len(id) == 0 { // no further jobs of this user
-				slots.Leave(user)
+				slots.Release(user)
 				users = users[:len(users)-1]
 				due = slices.DeleteFunc(due, func(u string) bool { return u == user })
 			}

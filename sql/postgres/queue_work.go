@@ -118,7 +118,7 @@ func (w *riverWorker) Work(ctx context.Context, row *river.Job[jobArgs]) error {
 	})()
 	var lease sync.WaitGroup
 	lease.Go(func() { w.prolongLease(work, row.ID, row.Attempt, stop) })
-	job.Fresh = row.Args.Fresh != "" && w.tellOnce(work, row.ID)
+	job.Fresh = row.Args.Fresh != "" && w.claimFirstNotice(work, row.ID)
 	err := w.workers[job.Kind].Do(work, job)
 	cause := context.Cause(work)
 	stop(nil)
@@ -152,9 +152,9 @@ func (w *riverWorker) uncountAttempt(ctx context.Context, id int64, byItself, di
 	}
 }
 
-// tellOnce reports whether the job is fresh and this is the first notification of that. On an error it returns
+// claimFirstNotice reports whether the job is fresh and this is the first notification of that. On an error it returns
 // false, so there is never a second one.
-func (w *riverWorker) tellOnce(ctx context.Context, id int64) bool {
+func (w *riverWorker) claimFirstNotice(ctx context.Context, id int64) bool {
 	var is bool
 	err := w.db.queryRow(ctx, longTime,
 		`WITH told AS (UPDATE river_job job SET args = job.args - 'fresh' FROM river_job was
@@ -238,10 +238,10 @@ const putBack = `
 			AS wait) AS blamed
 	WHERE job.id = dead.id`
 
-// blameWaits are the delays of corpus.BlameWait in seconds, from a blame of 1.
+// blameWaits are the delays of corpus.DeathBackoff in seconds, from a blame of 1.
 var blameWaits = func() (waits [corpus.MostBlame]float64) {
 	for i := range waits {
-		waits[i] = corpus.BlameWait(i + 1).Seconds()
+		waits[i] = corpus.DeathBackoff(i + 1).Seconds()
 	}
 	return waits
 }()

@@ -71,7 +71,7 @@ func (c *Chats) StartRun(
 	_, over := errors.AsType[*chat.OverLimit](err)
 	if key != nil && (nowhere || over || violatesConstraint(err, "idempotency_keys_once")) {
 		if known, err := c.RunByKey(
-			engine{c.db}.Alone(ctx, 0), user, start.Key, start.Digest[:],
+			engine{c.db}.Autocommit(ctx, 0), user, start.Key, start.Digest[:],
 		); err == nil || !errors.Is(err, pgx.ErrNoRows) {
 			return known, false, err
 		}

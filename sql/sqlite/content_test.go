@@ -28,18 +28,18 @@ import (
 	"github.com/footnote/footnote/sql/store"
 )
 
-// shelf is a database with one document whose old content is live.
-type shelf struct {
+// contentHarness is a database with one document whose old content is live.
+type contentHarness struct {
 	db      *DB
 	ds      *Documents
 	lexical corpus.Lexical
 	id      string
 }
 
-func newShelf(t *testing.T, path string) *shelf {
+func newContentHarness(t *testing.T, path string) *contentHarness {
 	t.Helper()
 	db := openAt(t, path)
-	s := &shelf{db: db, ds: db.Documents(), lexical: db.Lexical()}
+	s := &contentHarness{db: db, ds: db.Documents(), lexical: db.Lexical()}
 	s.id = s.version(t, "old").ID
 	if err := s.put(t, "old", 100); err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func newShelf(t *testing.T, path string) *shelf {
 }
 
 // version makes the content called name the current version of the document.
-func (s *shelf) version(t *testing.T, name string) corpus.Document {
+func (s *contentHarness) version(t *testing.T, name string) corpus.Document {
 	t.Helper()
 	d, _, err := s.ds.Put(t.Context(), corpus.Document{User: chat.LocalUser, Path: "a.md", SHA256: name})
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *shelf) version(t *testing.T, name string) corpus.Document {
 }
 
 // put stores content with n passages that all contain name. Its text and its words span several pieces.
-func (s *shelf) put(t *testing.T, name string, n int) error {
+func (s *contentHarness) put(t *testing.T, name string, n int) error {
 	t.Helper()
 	c := corpus.Content{SHA256: name}
 	c.Extracted.Text = strings.Repeat(name+" ", bytesPerWrite/2)
@@ -77,7 +77,7 @@ func (s *shelf) put(t *testing.T, name string, n int) error {
 
 // check fails the test unless the live content is the one called name, with n passages and without remains of
 // another.
-func (s *shelf) check(t *testing.T, name string, n int) {
+func (s *contentHarness) check(t *testing.T, name string, n int) {
 	t.Helper()
 	text, err := s.ds.Text(t.Context(), chat.Local, s.id)
 	if err != nil || text != strings.Repeat(name+" ", bytesPerWrite/2) {
@@ -100,7 +100,7 @@ func (s *shelf) check(t *testing.T, name string, n int) {
 	}
 }
 
-func (s *shelf) exec(t *testing.T, statement string) {
+func (s *contentHarness) exec(t *testing.T, statement string) {
 	t.Helper()
 	if err := s.db.writeTx(t.Context(), false, func(tx *tx) error {
 		_, err := tx.conn.ExecContext(tx.ctx, statement)
@@ -110,7 +110,7 @@ func (s *shelf) exec(t *testing.T, statement string) {
 	}
 }
 
-func (s *shelf) count(t *testing.T, table string) (n int) {
+func (s *contentHarness) count(t *testing.T, table string) (n int) {
 	t.Helper()
 	if err := s.db.readers.QueryRowContext(t.Context(), `SELECT count(*) FROM `+table).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestFailedPutContentKeepsOldVersion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "footnote.db")
-			s := newShelf(t, path)
+			s := newContentHarness(t, path)
 			s.version(t, "new")
 			before := s.count(t, "texts")
 			s.exec(t, `CREATE TRIGGER broken `+write+` BEGIN SELECT raise(ABORT, 'broken'); END`)
@@ -156,7 +156,7 @@ func TestFailedPutContentKeepsOldVersion(t *testing.T) {
 				t.Errorf("%d contents, %d passages and %d texts are left; want 1, 100 and %d", contents, passages,
 					texts, before)
 			}
-			again := &shelf{db: openAt(t, path), id: s.id}
+			again := &contentHarness{db: openAt(t, path), id: s.id}
 			again.ds, again.lexical = again.db.Documents(), again.db.Lexical()
 			again.check(t, "old", 100)
 			s.exec(t, `DROP TRIGGER broken`)
@@ -172,7 +172,7 @@ func TestFailedPutContentKeepsOldVersion(t *testing.T) {
 
 func TestUnfinishedContentIsHiddenAndPurged(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
+	s := newContentHarness(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
 	s.exec(
 		t,
@@ -210,7 +210,7 @@ func TestUnfinishedContentIsHiddenAndPurged(t *testing.T) {
 
 func TestUnremovableOldContentIsHiddenAndPurgedLater(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
+	s := newContentHarness(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
 	s.exec(t, `CREATE TRIGGER stuck BEFORE DELETE ON passages BEGIN SELECT raise(ABORT, 'stuck'); END`)
 	if err := s.put(t, "new", 200); err != nil {
@@ -232,7 +232,7 @@ func TestUnremovableOldContentIsHiddenAndPurgedLater(t *testing.T) {
 
 func TestFullDatabaseKeepsOldContent(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
+	s := newContentHarness(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
 	limit := func(pages int) {
 		s.exec(t, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages))
@@ -262,7 +262,7 @@ func TestFullDatabaseKeepsOldContent(t *testing.T) {
 
 func TestCancelledPutContentLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, filepath.Join(t.TempDir(), "footnote.db"))
+	s := newContentHarness(t, filepath.Join(t.TempDir(), "footnote.db"))
 	s.version(t, "new")
 	if err := s.ds.Cancel(t.Context(), chat.Local, s.id); err != nil {
 		t.Fatal(err)
@@ -278,7 +278,7 @@ func TestCancelledPutContentLeavesNothing(t *testing.T) {
 
 func TestLargeDocumentBlocksArePacked(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	s := newContentHarness(t, filepath.Join(t.TempDir(), "x.db"))
 	for _, n := range []int{20, 2*blocksPerPiece + 1} {
 		name := fmt.Sprint(n)
 		s.version(t, name)
@@ -317,7 +317,7 @@ func TestLargeDocumentBlocksArePacked(t *testing.T) {
 
 func TestLargeDocumentTextIsPacked(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	s := newContentHarness(t, filepath.Join(t.TempDir(), "x.db"))
 	for _, n := range []int{1000, pack.TextFrom/len("Words of a text – ") + 1} {
 		name := fmt.Sprint(n)
 		s.version(t, name)
@@ -347,7 +347,7 @@ func TestLargeDocumentTextIsPacked(t *testing.T) {
 
 func TestLargeDocumentPassagesAreReadFromText(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, filepath.Join(t.TempDir(), "x.db"))
+	s := newContentHarness(t, filepath.Join(t.TempDir(), "x.db"))
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{1000, largeText, pack.TextFrom} {
 		name := fmt.Sprint(n)

@@ -20,15 +20,15 @@ func init() {
 	})
 }
 
-// alone returns no lock clause: there is one writer, which serialises transactions.
-func alone(string) string { return "" }
+// noLock returns no lock clause: there is one writer, which serialises transactions.
+func noLock(string) string { return "" }
 
 // dialect is this database's SQL for package store. Lists are passed as JSON and expanded by json_each, since SQLite
 // has no arrays. CROSS JOIN keeps the order of the tables (sqlite.org/optoverview.html), so the few requested rows
 // are looked up by index.
 var dialect = &store.Dialect{
-	Locked:   alone,
-	Free:     alone,
+	Locked:   noLock,
+	Free:     noLock,
 	Contains: func(text, part string) string { return `instr(` + text + `, ` + part + `) > 0` },
 	Field:    func(column, name string) string { return column + ` ->> '` + name + `'` },
 	Age:      "rowid",
@@ -98,13 +98,13 @@ func names[T string | int64 | uint32](list []T) string {
 // engine implements store.Database for package store: single statements (Alone) and transactions (Write).
 type engine struct{ db *DB }
 
-// Alone implements store.Database: writes use the writer, and reads the readers.
-func (e engine) Alone(ctx context.Context, care store.Care) store.Statements {
+// Autocommit implements store.Database: writes use the writer, and reads the readers.
+func (e engine) Autocommit(ctx context.Context, care store.Options) store.Statements {
 	return statements{ctx, e.db, care}
 }
 
 // Write implements store.Database. A bulk write has a transaction of its own; small ones share one.
-func (e engine) Write(ctx context.Context, care store.Care, fn func(store.Tx) error) error {
+func (e engine) Write(ctx context.Context, care store.Options, fn func(store.Tx) error) error {
 	write := e.db.writeTx
 	if care&store.Bulk != 0 {
 		write = e.db.writeBulk
@@ -122,7 +122,7 @@ func (engine) Violates(error, string) bool { return false }
 type statements struct {
 	ctx  context.Context
 	db   *DB
-	care store.Care
+	care store.Options
 }
 
 // Exec implements store.Statements.
@@ -134,8 +134,8 @@ func (s statements) Exec(statement string, args ...any) (changed int64, err erro
 	return changed, err
 }
 
-// Tell implements store.Statements. With a single process there is no notification.
-func (s statements) Tell(_, statement string, args ...any) (changed int64, err error) {
+// ExecNotify implements store.Statements. With a single process there is no notification.
+func (s statements) ExecNotify(_, statement string, args ...any) (changed int64, err error) {
 	return s.Exec(statement, args...)
 }
 

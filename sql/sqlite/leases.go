@@ -54,7 +54,8 @@ func (c *Chats) TakeOver(ctx context.Context, lease chat.Lease, before time.Time
 
 // Release implements chat.Store. It does not change a run of another owner.
 func (c *Chats) Release(ctx context.Context, owner, runID string) error {
-	_, err := engine{c.db}.Alone(ctx, 0).Exec(`UPDATE runs SET owner = '', lease_until = 0 WHERE id = $1 AND owner = $2
+	_, err := engine{c.db}.Autocommit(ctx, 0).Exec(
+		`UPDATE runs SET owner = '', lease_until = 0 WHERE id = $1 AND owner = $2
 		AND status = 'running'`, runID, owner)
 	if err != nil {
 		return fmt.Errorf("release run: %w", err)

@@ -52,7 +52,7 @@ type DB struct {
 	writing *sql.DB // one connection, used by writer for the DB's life
 	readers *sql.DB // read-only
 	writer  *writer
-	atWork  atWork
+	atWork  workState
 
 	limits chat.Limits // see chat.LimitStore
 
@@ -102,7 +102,7 @@ func Open(ctx context.Context, path string, log *slog.Logger) (_ *DB, err error)
 	if db.opened, err = os.Stat(path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	if err := postings.Rebuild(ctx, db.newPostingStore(), db.tellRebuild); err != nil {
+	if err := postings.Rebuild(ctx, db.newPostingStore(), db.logRebuild); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), db.writer.close())
 	}
 	if err := db.signVectors(ctx); err != nil {
@@ -126,8 +126,8 @@ func (db *DB) connectWriter(ctx context.Context) (*sql.Conn, error) {
 	}, backoff.WithBackOff(pace), backoff.WithMaxElapsedTime(lockTime))
 }
 
-// tellRebuild logs the progress of rebuilding the lexical index, every hundred documents.
-func (db *DB) tellRebuild(done, of int) {
+// logRebuild logs the progress of rebuilding the lexical index, every hundred documents.
+func (db *DB) logRebuild(done, of int) {
 	if done%100 == 0 {
 		db.log.Info("making the index of words anew", "documents", of, "done", done)
 	}

@@ -24,13 +24,13 @@ var _ corpus.Queue = (*Queue)(nil)
 // Queue returns the job queue.
 func (db *DB) Queue() *Queue { return &Queue{db} }
 
-// atWork is the in-memory state that the queues of one DB share, as a single process has the file. It wakes idle
+// workState is the in-memory state that the queues of one DB share, as a single process has the file. It wakes idle
 // workers, and cancels a job whose document was cancelled.
-type atWork struct {
-	once  sync.Once
-	mu    sync.Mutex
-	stops map[int64]stopJob // by jobs.n
-	news  chan struct{}     // closed and replaced when a job was added or put back
+type workState struct {
+	once    sync.Once
+	mu      sync.Mutex
+	stops   map[int64]stopJob // by jobs.n
+	changed chan struct{}     // closed and replaced when a job was added or put back
 }
 
 // stopJob cancels a running job when its document is cancelled.
@@ -39,28 +39,28 @@ type stopJob struct {
 	stop     context.CancelCauseFunc
 }
 
-// watchNews returns a channel that is closed at the next change of the queue.
-func (a *atWork) watchNews() <-chan struct{} {
+// watchQueue returns a channel that is closed at the next change of the queue.
+func (a *workState) watchQueue() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.news == nil {
-		a.news = make(chan struct{})
+	if a.changed == nil {
+		a.changed = make(chan struct{})
 	}
-	return a.news
+	return a.changed
 }
 
-// tellNews wakes all idle workers. Busy ones query the queue afterwards anyway.
-func (a *atWork) tellNews() {
+// wakeWorkers wakes all idle workers. Busy ones query the queue afterwards anyway.
+func (a *workState) wakeWorkers() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.news != nil {
-		close(a.news)
-		a.news = nil
+	if a.changed != nil {
+		close(a.changed)
+		a.changed = nil
 	}
 }
 
 // beginJob registers a running job, so that it can be cancelled.
-func (a *atWork) beginJob(n int64, job stopJob) {
+func (a *workState) beginJob(n int64, job stopJob) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.stops == nil {
@@ -70,14 +70,14 @@ func (a *atWork) beginJob(n int64, job stopJob) {
 }
 
 // endJob removes a finished job.
-func (a *atWork) endJob(n int64) {
+func (a *workState) endJob(n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.stops, n)
 }
 
 // cancelDocument cancels the running jobs of a document, with the cause corpus.ErrCancelled for closeJob.
-func (a *atWork) cancelDocument(document string) {
+func (a *workState) cancelDocument(document string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, job := range a.stops {
@@ -112,13 +112,13 @@ func (q *Queue) addJob(ctx context.Context, job corpus.Job, orAtWork bool) error
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
-	q.db.atWork.tellNews()
+	q.db.atWork.wakeWorkers()
 	return nil
 }
 
-// Hasten makes a job the next one; see corpus.Queue. It swaps turns with the user's first job, so other users are
+// Prioritise makes a job the next one; see corpus.Queue. It swaps turns with the user's first job, so other users are
 // not affected.
-func (q *Queue) Hasten(ctx context.Context, kind corpus.JobKind, documentID string) error {
+func (q *Queue) Prioritise(ctx context.Context, kind corpus.JobKind, documentID string) error {
 	err := q.db.writeTx(ctx, false, func(t *tx) error {
 		var own, first, turn, firstTurn int64
 		var user string
@@ -165,7 +165,7 @@ func (q *Queue) Waiting(ctx context.Context) (n int, err error) {
 // come first: while there are any, it returns only the user of the first of them. The recursion reads one row of the
 // index jobs_by_user for each user, independent of the number of jobs.
 func (q *Queue) dueUsers(ctx context.Context, kind corpus.JobKind, at int64) (users []string, err error) {
-	err = engine{q.db}.Alone(ctx, 0).Query(`WITH RECURSIVE u(id) AS (
+	err = engine{q.db}.Autocommit(ctx, 0).Query(`WITH RECURSIVE u(id) AS (
 			SELECT min(user_id) FROM jobs WHERE kind = $1 UNION ALL
 			SELECT (SELECT min(user_id) FROM jobs WHERE kind = $1 AND user_id > u.id) FROM u WHERE u.id IS NOT NULL),
 		suspect AS (SELECT user_id FROM jobs WHERE kind = $1 AND alone = 1 AND ready_at <= $2
@@ -204,7 +204,7 @@ func (q *Queue) takeJob(
 	if err != nil || len(users) == 0 {
 		return 0, job, false, false, err
 	}
-	user, ok := slots.Take(users)
+	user, ok := slots.TryAcquire(users)
 	if !ok {
 		return 0, job, false, true, nil
 	}
@@ -232,7 +232,7 @@ func (q *Queue) takeJob(
 	if err == nil {
 		return n, job, true, false, nil
 	}
-	slots.Leave(user)
+	slots.Release(user)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, job, false, true, nil
 	}
@@ -257,7 +257,7 @@ func (q *Queue) freeJobs(ctx context.Context) error {
 			}
 			blame += corpus.ServerBlame
 			if _, err := t.Exec(`UPDATE jobs SET blame = ?, ready_at = ?, leased = 0, attempt = attempt - 1, alone = 1
-				WHERE n = ?`, blame, time.Now().Add(corpus.BlameWait(blame)).UnixMicro(), n); err != nil {
+				WHERE n = ?`, blame, time.Now().Add(corpus.DeathBackoff(blame)).UnixMicro(), n); err != nil {
 				return err
 			}
 		}
@@ -321,14 +321,14 @@ func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, worker corpus
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		news := q.db.atWork.watchNews() // before the query, so that no change is missed
+		news := q.db.atWork.watchQueue() // before the query, so that no change is missed
 		now := time.Now()
 		n, job, ok, held, err := q.takeJob(ctx, kind, now, slots)
 		if err == nil && ok {
 			jobs.Go(func() {
 				q.runJob(ctx, n, job, worker.Do)
-				slots.Leave(job.User)
-				q.db.atWork.tellNews()
+				slots.Release(job.User)
+				q.db.atWork.wakeWorkers()
 			})
 			continue
 		}

@@ -91,8 +91,8 @@ func (t *tx) Query(query string, args []any, read func(store.Rows) error) error 
 	return failure(rows.Err())
 }
 
-// Tell implements store.Statements. With a single process there is no notification.
-func (t *tx) Tell(_, query string, args ...any) (int64, error) { return t.Exec(query, args...) }
+// ExecNotify implements store.Statements. With a single process there is no notification.
+func (t *tx) ExecNotify(_, query string, args ...any) (int64, error) { return t.Exec(query, args...) }
 
 // Lock implements store.Tx. The single writer serialises transactions anyway.
 func (t *tx) Lock(string, string) error { return nil }

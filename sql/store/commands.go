@@ -35,7 +35,7 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 		if chat.RunStatus(status) != chat.RunRunning {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
 		}
-		n, err := t.Tell(ToLook, `INSERT INTO commands (run, about, kind, call, input) VALUES ($1, $2, $3, $4, $5)
+		n, err := t.ExecNotify(ToLook, `INSERT INTO commands (run, about, kind, call, input) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (run, about) DO NOTHING`,
 			run, w.About(), string(w.Kind), w.CallID, c.sql.Bytes(w.Input))
 		if err != nil {
@@ -51,7 +51,7 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 // Commands implements chat.Store. Rows are in the order of their numbers, which for one run is that of their
 // commits, as its row was locked.
 func (c *Chats) Commands(ctx context.Context, owner string) ([]chat.Command, error) {
-	list, err := readList(c.db.Alone(ctx, 0), func(row Row) (w chat.Command, err error) {
+	list, err := readList(c.db.Autocommit(ctx, 0), func(row Row) (w chat.Command, err error) {
 		err = row.Scan(&w.RunID, (*string)(&w.Kind), &w.CallID, (*[]byte)(&w.Input))
 		return w, err
 	}, `SELECT r.id, c.kind, c.call, c.input FROM commands c JOIN runs r ON r.n = c.run

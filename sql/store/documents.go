@@ -85,7 +85,7 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 		}
 		duplicate = was.duplicate
 		if !duplicate && !chat.IsInternal(d.Namespace) { // a run's web pages are no uploads
-			if err := ds.admit(t, d.User, was.bytes); err != nil {
+			if err := ds.checkQuota(t, d.User, was.bytes); err != nil {
 				return err
 			}
 		}
@@ -102,10 +102,10 @@ func (ds *Documents) Put(ctx context.Context, d corpus.Document) (stored corpus.
 	return stored, duplicate, err
 }
 
-// admit counts a stored file and its new bytes, and fails if a limit is exceeded. The sum of the user's documents is
-// read from an index (documents_by_size) and includes the new one. On PostgreSQL, Spend locks the user's spendings
+// checkQuota counts a stored file and its new bytes, and fails if a limit is exceeded. The sum of the user's documents
+// is read from an index (documents_by_size) and includes the new one. On PostgreSQL, Spend locks the user's spendings
 // first, so that two concurrent uploads can't both pass.
-func (ds *Documents) admit(t Tx, user string, bytes int64) error {
+func (ds *Documents) checkQuota(t Tx, user string, bytes int64) error {
 	limits := ds.db.LimitsOf(user)
 	if limits == nil {
 		return nil
@@ -309,7 +309,7 @@ func NextChange(t Tx, user string) (change int64, err error) {
 
 // bumpVersion increments a user's version and notifies other processes, which cache it.
 func bumpVersion(t Tx, user string) error {
-	_, err := t.Tell(OfDocument+SomeDocument, `INSERT INTO corpus_versions AS v (user_id, version) VALUES ($1, 1)
+	_, err := t.ExecNotify(OfDocument+SomeDocument, `INSERT INTO corpus_versions AS v (user_id, version) VALUES ($1, 1)
 		ON CONFLICT (user_id) DO UPDATE SET version = v.version + 1`, user)
 	return err
 }

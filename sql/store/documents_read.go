@@ -47,7 +47,7 @@ func (ds *Documents) AtPath(ctx context.Context, s chat.Scope, path string) (cor
 
 // oneDocument reads the document of a condition in scope. At most one visible document has a path.
 func (ds *Documents) oneDocument(ctx context.Context, s chat.Scope, which, named string) (corpus.Document, error) {
-	d, err := readOne(ds.db.Alone(ctx, 0), func(row Row) (corpus.Document, error) { return scanDocument(row) },
+	d, err := readOne(ds.db.Autocommit(ctx, 0), func(row Row) (corpus.Document, error) { return scanDocument(row) },
 		`SELECT`+documentColumns+`FROM documents d WHERE `+which+` AND`+ds.sql.Shown()+`LIMIT 1`,
 		ds.sql.ScopeArgs(s, named)...)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -100,13 +100,13 @@ func (ds *Documents) List(ctx context.Context, s chat.Scope, f corpus.Filter) ([
 		where.Add(on.Keyset, on.After...)
 	}
 	limit := where.Arg(on.Limit + 1)
-	care := Care(0)
+	care := Options(0)
 	if where.Once {
 		care = Once
 	}
 	var n, nBefore int64 // of the last row, and of the previous one
 	var fold, foldBefore string
-	list, err := readList(ds.db.Alone(ctx, care), func(row Row) (corpus.Document, error) {
+	list, err := readList(ds.db.Autocommit(ctx, care), func(row Row) (corpus.Document, error) {
 		nBefore, foldBefore = n, fold
 		return scanDocument(row, &n, &fold)
 	}, `SELECT`+documentColumns+`, d.n, d.title_fold FROM `+where.From+`documents d WHERE`+where.text.String()+
@@ -157,7 +157,7 @@ func (ds *Documents) filter(s chat.Scope, f corpus.Filter) (*Conditions, error) 
 // Count returns the counts in scope; see corpus.Documents. A single query makes them consistent. Unembedded passages
 // are those of documents with pending vectors, minus their progress.
 func (ds *Documents) Count(ctx context.Context, s chat.Scope) (c corpus.Counts, err error) {
-	err = ds.db.Alone(ctx, 0).One(
+	err = ds.db.Autocommit(ctx, 0).One(
 		`SELECT count(*), count(*) FILTER (WHERE d.state = 'ready'), count(*) FILTER (WHERE d.state = 'failed'),
 		count(*) FILTER (WHERE d.state IN ('queued', 'parsing', 'indexing')), coalesce(sum(d.passages), 0),
 		coalesce(sum(d.pages), 0), coalesce(sum(CASE WHEN d.state = 'ready' AND d.semantic = 'pending' THEN d.passages -
@@ -177,7 +177,7 @@ func scanText(row Row) (text string, err error) {
 // MetaTexts returns the values under a key of meta; see corpus.Documents. They are sorted bytewise here, as the
 // databases' collations differ.
 func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([]string, error) {
-	texts, err := readList(ds.db.Alone(ctx, 0), scanText, ds.sql.SelectMetaTexts+ds.sql.Shown()+NotHidden(s),
+	texts, err := readList(ds.db.Autocommit(ctx, 0), scanText, ds.sql.SelectMetaTexts+ds.sql.Shown()+NotHidden(s),
 		ds.sql.ScopeArgs(s, key)...)
 	slices.Sort(texts)
 	return texts, err
@@ -185,7 +185,7 @@ func (ds *Documents) MetaTexts(ctx context.Context, s chat.Scope, key string) ([
 
 // Namespaces returns namespaces with documents; see corpus.Documents.
 func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) ([]string, error) {
-	return readList(ds.db.Alone(ctx, 0), scanText, `SELECT d.namespace FROM documents d WHERE`+ds.sql.Shown()+
+	return readList(ds.db.Autocommit(ctx, 0), scanText, `SELECT d.namespace FROM documents d WHERE`+ds.sql.Shown()+
 		NotHidden(s)+`GROUP BY d.namespace ORDER BY d.namespace`+ds.sql.Bytewise+` LIMIT CAST($3 AS bigint)`,
 		ds.sql.ScopeArgs(s, limit)...)
 }
@@ -193,7 +193,7 @@ func (ds *Documents) Namespaces(ctx context.Context, s chat.Scope, limit int) ([
 // Version changes with every possible change of search results; see corpus.Documents. It is 0 for a user without
 // documents.
 func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err error) {
-	err = ds.db.Alone(ctx, 0).One(
+	err = ds.db.Autocommit(ctx, 0).One(
 		`SELECT coalesce((SELECT version FROM corpus_versions WHERE user_id = $1), 0)`, []any{s.User}, &v,
 	)
 	return v, err
@@ -203,14 +203,14 @@ func (ds *Documents) Version(ctx context.Context, s chat.Scope) (v int64, err er
 // version, a document refers to the bytes of both. It is checked before an original is deleted, so a false result
 // loses a file: all references must be included.
 func (ds *Documents) BytesInUse(ctx context.Context, sha256 string) (used bool, err error) {
-	err = ds.db.Alone(ctx, 0).One(`SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = $1)
+	err = ds.db.Autocommit(ctx, 0).One(`SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = $1)
 		OR EXISTS (SELECT 1 FROM contents c WHERE c.sha256 = $1`+ds.sql.Serving+`)`, []any{sha256}, &used)
 	return used, err
 }
 
 // IndexedBytes returns the hash of the current content; see corpus.Documents.
 func (ds *Documents) IndexedBytes(ctx context.Context, id string) (sha256 string, err error) {
-	err = ds.db.Alone(ctx, 0).One(
+	err = ds.db.Autocommit(ctx, 0).One(
 		`SELECT coalesce((SELECT c.sha256 FROM documents d JOIN contents c ON c.n = d.content WHERE d.id = $1), '')`,
 		[]any{id}, &sha256,
 	)
@@ -224,7 +224,7 @@ func ReadPieces[T any](
 	ctx context.Context, ds *Documents, s chat.Scope, id, columns, from, order string, read func(Row) (T, error),
 	args ...any,
 ) ([]T, error) {
-	list, err := readList(ds.db.Alone(ctx, Patient), read, `SELECT `+columns+` FROM documents d JOIN `+from+`
+	list, err := readList(ds.db.Autocommit(ctx, Patient), read, `SELECT `+columns+` FROM documents d JOIN `+from+`
 		WHERE d.id = $3 AND`+ds.sql.Shown()+`ORDER BY `+order, append(ds.sql.ScopeArgs(s, id), args...)...)
 	if err == nil && len(list) == 0 {
 		_, err = ds.Get(ctx, s, id)
@@ -303,7 +303,7 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	list, err := readList(ds.db.Alone(ctx, Patient), ds.scanPassage, `SELECT `+passageColumns+ds.sql.TextColumns+`
+	list, err := readList(ds.db.Autocommit(ctx, Patient), ds.scanPassage, `SELECT `+passageColumns+ds.sql.TextColumns+`
 		FROM `+ds.sql.Wanted+` JOIN documents d ON d.n = c.document`+ds.sql.OfText+` WHERE`+ds.sql.Shown()+`
 		ORDER BY wanted.key`, ds.sql.ScopeArgs(s, ds.sql.Names(ids))...)
 	return list, wrap(err, "passages by id")
@@ -311,7 +311,7 @@ func (ds *Documents) PassagesByID(ctx context.Context, s chat.Scope, ids []strin
 
 // Texts implements postings.Store.
 func (x *Index) Texts(ctx context.Context, rows []uint32) ([]postings.Text, error) {
-	return readList(x.db.Alone(ctx, Patient), func(row Row) (t postings.Text, err error) {
+	return readList(x.db.Autocommit(ctx, Patient), func(row Row) (t postings.Text, err error) {
 		t.Text, err = x.sql.ScanText(row, &t.Row, &t.Title, &t.Language, &t.Section)
 		return t, err
 	}, `SELECT p.row, d.title, d.language, p.section, `+x.sql.TextColumns+` FROM passages p

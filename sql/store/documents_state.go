@@ -73,7 +73,8 @@ func (ds *Documents) SetState(
 		if err != nil {
 			return err
 		}
-		moved, err := t.Tell(OfDocument+id, `UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1
+		moved, err := t.ExecNotify(OfDocument+id,
+			`UPDATE documents SET state = $2, progress = $3, failure = $4 WHERE n = $1
 			AND (state <> $5 OR $2 = $5)`, n, string(state), progress, reason, string(corpus.StateReady))
 		if err == nil && moved == 0 {
 			err = ErrOtherVersion
@@ -169,7 +170,8 @@ func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error 
 		if err := requeueDocument(t, id); err != nil {
 			return err
 		}
-		_, err = t.Tell(OfDocument+id, `UPDATE documents SET semantic = $2 WHERE n = $1`, n,
+		_, err = t.ExecNotify(OfDocument+id,
+			`UPDATE documents SET semantic = $2 WHERE n = $1`, n,
 			string(corpus.SemanticOff))
 		return err
 	})
@@ -192,11 +194,12 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 			}
 		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		}
-		back, err := t.Tell(OfDocument+id, `UPDATE documents AS d SET state = 'ready', sha256 = c.sha256,
+		back, err := t.ExecNotify(OfDocument+id, `UPDATE documents AS d SET state = 'ready', sha256 = c.sha256,
 			filename = c.filename, mime = c.mime, bytes = c.bytes, progress = '{"stage":"ready","done":0,"total":0}',
 			failure = '' FROM contents c WHERE d.n = $1 AND c.n = d.content`, n)
 		if err == nil && back == 0 {
-			_, err = t.Tell(OfDocument+id, `UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
+			_, err = t.ExecNotify(OfDocument+id,
+				`UPDATE documents SET state = 'cancelled' WHERE n = $1`, n)
 		}
 		return err
 	})

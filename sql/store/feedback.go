@@ -31,7 +31,7 @@ func (c *Chats) SetFeedback(ctx context.Context, s chat.Scope, f chat.Feedback) 
 	if err := f.Check(); err != nil {
 		return f, err
 	}
-	by := c.db.Alone(ctx, Durable)
+	by := c.db.Autocommit(ctx, Durable)
 	n, err := by.Exec(`WITH clock AS MATERIALIZED (SELECT now_micros() AS now)
 		INSERT INTO feedback (run, user_id, rating, reason, comment, created_at, updated_at)
 		SELECT r.n, s.user_id, $1, $2, $3, now, now FROM clock, runs r JOIN sessions s ON s.n = r.session
@@ -55,7 +55,7 @@ func (c *Chats) DropFeedback(ctx context.Context, s chat.Scope, runID string) er
 	if err != nil {
 		return err
 	}
-	_, err = c.db.Alone(ctx, Durable).Exec(`DELETE FROM feedback WHERE run = $1 AND user_id = $2`, run, s.User)
+	_, err = c.db.Autocommit(ctx, Durable).Exec(`DELETE FROM feedback WHERE run = $1 AND user_id = $2`, run, s.User)
 	return wrap(err, "withdraw feedback")
 }
 
@@ -66,7 +66,7 @@ func (c *Chats) Feedback(ctx context.Context, s chat.Scope, q chat.FeedbackQuery
 		return nil, "", err
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
-	found, err := readList(c.db.Alone(ctx, 0), scanFeedback, selectFeedback+`
+	found, err := readList(c.db.Autocommit(ctx, 0), scanFeedback, selectFeedback+`
 		WHERE f.user_id = $1 AND s.user_id = $1 AND s.deleted_at = 0 AND (f.updated_at, f.n) < ($2, $3)
 		AND ($4 = '' OR f.rating = $4) AND ($5 = '' OR s.name = $5)
 		ORDER BY f.updated_at DESC, f.n DESC LIMIT CAST($6 AS bigint)`,

@@ -40,8 +40,8 @@ func scanCell(row Row) (cell chat.GridCell, err error) {
 	return cell, nil
 }
 
-// KeepGrid implements chat.Store. It counts grids against the limit and writes no cells: a missing cell is waiting.
-func (c *Chats) KeepGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.Grid, error) {
+// AddGrid implements chat.Store. It counts grids against the limit and writes no cells: a missing cell is waiting.
+func (c *Chats) AddGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.Grid, error) {
 	g.ID, g.User, g.CreatedAt = chat.NewID(), s.User, time.Now().UTC().Truncate(time.Microsecond)
 	body, err := json.Marshal(g)
 	if err != nil {
@@ -72,13 +72,13 @@ func countOf(t Tx, table, user string) (there int64, err error) {
 
 // Grid implements chat.Store.
 func (c *Chats) Grid(ctx context.Context, s chat.Scope, id string) (chat.Grid, error) {
-	g, err := readOne(c.db.Alone(ctx, 0), scanGrid, selectGrid+`WHERE d.id = $1 AND d.user_id = $2`, id, s.User)
+	g, err := readOne(c.db.Autocommit(ctx, 0), scanGrid, selectGrid+`WHERE d.id = $1 AND d.user_id = $2`, id, s.User)
 	return g, NotFound(err, "read a table", "table")
 }
 
 // Grids implements chat.Store.
 func (c *Chats) Grids(ctx context.Context, s chat.Scope) ([]chat.Grid, error) {
-	list, err := readList(c.db.Alone(ctx, 0), scanGrid, selectGrid+`WHERE d.user_id = $1
+	list, err := readList(c.db.Autocommit(ctx, 0), scanGrid, selectGrid+`WHERE d.user_id = $1
 		ORDER BY d.created_at DESC, d.id`, s.User)
 	return list, wrap(err, "list tables")
 }
@@ -124,7 +124,7 @@ func (c *Chats) DropGrid(ctx context.Context, s chat.Scope, id string) error {
 
 // GridCells implements chat.Store.
 func (c *Chats) GridCells(ctx context.Context, s chat.Scope, id string, after int64) ([]chat.GridCell, error) {
-	list, err := readList(c.db.Alone(ctx, 0), scanCell, `SELECT c.seq, c.body FROM grid_cells c
+	list, err := readList(c.db.Autocommit(ctx, 0), scanCell, `SELECT c.seq, c.body FROM grid_cells c
 		JOIN grids g ON g.id = c.grid WHERE c.grid = $1 AND c.seq > $2 AND g.user_id = $3 ORDER BY c.seq`,
 		id, after, s.User)
 	return list, wrap(err, "read the cells of a table")
@@ -132,7 +132,7 @@ func (c *Chats) GridCells(ctx context.Context, s chat.Scope, id string, after in
 
 // GridCell implements chat.Store.
 func (c *Chats) GridCell(ctx context.Context, s chat.Scope, id string, row, column int) (chat.GridCell, error) {
-	list, err := readList(c.db.Alone(ctx, 0), scanCell, `SELECT c.seq, c.body FROM grid_cells c
+	list, err := readList(c.db.Autocommit(ctx, 0), scanCell, `SELECT c.seq, c.body FROM grid_cells c
 		JOIN grids g ON g.id = c.grid WHERE c.grid = $1 AND c.row = $2 AND c.col = $3 AND g.user_id = $4`,
 		id, row, column, s.User)
 	return chat.ByPlace(list).At(row, column), wrap(err, "read a cell of a table")
@@ -198,7 +198,7 @@ func (c *Chats) ClaimGrid(ctx context.Context, user string, now, until time.Time
 
 // FreeGrids implements chat.Store.
 func (c *Chats) FreeGrids(ctx context.Context, now time.Time, within time.Duration) error {
-	_, err := c.db.Alone(ctx, 0).Exec(`UPDATE grids SET due_at = $1 WHERE due_at BETWEEN $1 AND $2`,
+	_, err := c.db.Autocommit(ctx, 0).Exec(`UPDATE grids SET due_at = $1 WHERE due_at BETWEEN $1 AND $2`,
 		ToMicros(now), ToMicros(now.Add(within)))
 	return err
 }

@@ -28,13 +28,13 @@ func (x *Index) Scope(s chat.Scope) chat.Scope { return x.sql.Scope(s) }
 
 // State implements postings.Store.
 func (x *Index) State(ctx context.Context) (changes, removals int64, err error) {
-	err = x.db.Alone(ctx, 0).One(`SELECT changes, removals FROM corpus_state`, nil, &changes, &removals)
+	err = x.db.Autocommit(ctx, 0).One(`SELECT changes, removals FROM corpus_state`, nil, &changes, &removals)
 	return changes, removals, err
 }
 
 // Spans implements postings.Store. The index on `changed` serves it, so it reads no row without a change.
 func (x *Index) Spans(ctx context.Context, after int64) ([]bm25.Span, error) {
-	return readList(x.db.Alone(ctx, Patient), func(row Row) (span bm25.Span, err error) {
+	return readList(x.db.Autocommit(ctx, Patient), func(row Row) (span bm25.Span, err error) {
 		span.Document = &bm25.Document{}
 		var visible bool
 		err = row.Scan(
@@ -51,7 +51,7 @@ func (x *Index) Spans(ctx context.Context, after int64) ([]bm25.Span, error) {
 // Contents implements postings.Store. Rows are numbered over the whole database, and each content has a contiguous
 // range, so two comparisons detect an overlap.
 func (x *Index) Contents(ctx context.Context, first, last uint32) ([]postings.RowRange, error) {
-	return readList(x.db.Alone(ctx, Patient), func(row Row) (r postings.RowRange, err error) {
+	return readList(x.db.Autocommit(ctx, Patient), func(row Row) (r postings.RowRange, err error) {
 		err = row.Scan(&r.First, &r.Count)
 		return r, err
 	}, `SELECT first_row, passages FROM contents WHERE first_row <= $2 AND first_row + passages > $1
@@ -61,7 +61,7 @@ func (x *Index) Contents(ctx context.Context, first, last uint32) ([]postings.Ro
 // PassageIDs implements postings.Store. Deleted rows are not in the map.
 func (x *Index) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]string, error) {
 	ids := make(map[uint32]string, len(rows))
-	err := x.db.Alone(ctx, Patient).Query(`SELECT row, id FROM passages WHERE `+x.sql.Among("row", "$1"),
+	err := x.db.Autocommit(ctx, Patient).Query(`SELECT row, id FROM passages WHERE `+x.sql.Among("row", "$1"),
 		[]any{x.sql.Numbers(numbers(rows))}, func(rows Rows) error {
 			for rows.Next() {
 				var row uint32
@@ -78,12 +78,12 @@ func (x *Index) PassageIDs(ctx context.Context, rows []uint32) (map[uint32]strin
 
 // Owners implements postings.Store.
 func (x *Index) Owners(ctx context.Context) ([]string, error) {
-	return readList(x.db.Alone(ctx, Patient), scanText, `SELECT DISTINCT owner FROM segments WHERE`+x.sql.Live)
+	return readList(x.db.Autocommit(ctx, Patient), scanText, `SELECT DISTINCT owner FROM segments WHERE`+x.sql.Live)
 }
 
 // Segments implements postings.Store.
 func (x *Index) Segments(ctx context.Context, owner string) ([]postings.Segment, error) {
-	return readList(x.db.Alone(ctx, Patient), func(row Row) (segment postings.Segment, err error) {
+	return readList(x.db.Autocommit(ctx, Patient), func(row Row) (segment postings.Segment, err error) {
 		segment.Owner = owner
 		err = row.Scan(&segment.Number, &segment.Changed, &segment.Passages)
 		return segment, err
@@ -94,7 +94,7 @@ func (x *Index) Segments(ctx context.Context, owner string) ([]postings.Segment,
 func (x *Index) Pages(
 	ctx context.Context, segment int64, from, before []byte, limit int,
 ) ([]postings.Page, error) {
-	return readList(x.db.Alone(ctx, Patient), func(row Row) (p postings.Page, err error) {
+	return readList(x.db.Autocommit(ctx, Patient), func(row Row) (p postings.Page, err error) {
 		err = row.Scan(&p.Key, &p.Body)
 		return p, err
 	}, `SELECT key, body FROM segment_pages WHERE segment = $1 AND key >= $2 AND key < $3 ORDER BY key
@@ -151,13 +151,13 @@ func (x *Index) Replace(ctx context.Context, segment postings.Segment, old []int
 
 // Unfinished implements postings.Store.
 func (x *Index) Unfinished(ctx context.Context) ([]int64, error) {
-	return readList(x.db.Alone(ctx, Patient), scanNumber, `SELECT n FROM segments WHERE NOT live
+	return readList(x.db.Autocommit(ctx, Patient), scanNumber, `SELECT n FROM segments WHERE NOT live
 		AND started_at < (SELECT now_micros()) - $1`, LeftAfter.Microseconds())
 }
 
 // Unindexed implements postings.Rebuilt.
 func (x *Index) Unindexed(ctx context.Context) ([]postings.Unindexed, error) {
-	return readList(x.db.Alone(ctx, Patient), func(row Row) (u postings.Unindexed, err error) {
+	return readList(x.db.Autocommit(ctx, Patient), func(row Row) (u postings.Unindexed, err error) {
 		err = row.Scan(&u.Content, &u.Owner, &u.Changed, &u.Rows.First, &u.Rows.Count)
 		return u, err
 	}, x.sql.SelectUnindexed)

@@ -54,7 +54,7 @@ func scanPlaceItem(row Row) (item placestore.Item, err error) {
 
 // items reads the items of a place, whose ID is $1, with a condition.
 func (ps *Places) items(ctx context.Context, which string, args ...any) ([]placestore.Item, error) {
-	all, err := readList(ps.db.Alone(ctx, 0), scanPlaceItem, `SELECT `+itemColumns+` FROM place_items i
+	all, err := readList(ps.db.Autocommit(ctx, 0), scanPlaceItem, `SELECT `+itemColumns+` FROM place_items i
 		JOIN places p ON p.n = i.place WHERE p.id = $1 AND `+which, args...)
 	return all, wrap(err, "read the items of a place")
 }
@@ -127,7 +127,7 @@ func (ps *Places) UnsettleItems(ctx context.Context, id, owner, document, except
 func (ps *Places) SharedItems(
 	ctx context.Context, id, document, except string, since int64,
 ) (others int, err error) {
-	err = ps.db.Alone(ctx, 0).One(`SELECT count(*) FROM place_items i JOIN places p ON p.n = i.place
+	err = ps.db.Autocommit(ctx, 0).One(`SELECT count(*) FROM place_items i JOIN places p ON p.n = i.place
 		WHERE p.id = $1 AND i.document = $2 AND i.document <> '' AND i.key <> $3 AND i.look >= $4`,
 		[]any{id, document, except, since}, &others)
 	return others, err
@@ -143,7 +143,7 @@ func (ps *Places) ForgetItem(ctx context.Context, id, owner, key string) error {
 
 // CountItems implements placestore.Store.
 func (ps *Places) CountItems(ctx context.Context, id string) (c placestore.Counts, err error) {
-	err = ps.db.Alone(ctx, 0).One(`SELECT count(*), count(*) FILTER (WHERE i.refusal <> ''),
+	err = ps.db.Autocommit(ctx, 0).One(`SELECT count(*), count(*) FILTER (WHERE i.refusal <> ''),
 		count(*) FILTER (WHERE i.wanted = 1) FROM place_items i JOIN places p ON p.n = i.place WHERE p.id = $1`,
 		[]any{id}, &c.Items, &c.Refused, &c.Waiting)
 	return c, err

@@ -86,7 +86,7 @@ func placeNameFree(t Tx, user, name, except string) error {
 
 // Place implements placestore.Store.
 func (ps *Places) Place(ctx context.Context, user, id string) (placestore.Place, error) {
-	p, err := readOne(ps.db.Alone(ctx, 0), scanPlace, selectPlace+`WHERE p.id = $1 AND p.user_id = $2
+	p, err := readOne(ps.db.Autocommit(ctx, 0), scanPlace, selectPlace+`WHERE p.id = $1 AND p.user_id = $2
 		AND p.removing = 0`, id, user)
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, placestore.NoSuch()
@@ -108,14 +108,14 @@ func (ps *Places) DuePlaces(ctx context.Context, limit int) ([]placestore.Place,
 }
 
 func (ps *Places) list(ctx context.Context, which string, args ...any) ([]placestore.Place, error) {
-	all, err := readList(ps.db.Alone(ctx, 0), scanPlace, selectPlace+which, args...)
+	all, err := readList(ps.db.Autocommit(ctx, 0), scanPlace, selectPlace+which, args...)
 	return all, wrap(err, "read places")
 }
 
 // PlaceExists implements placestore.Store.
 func (ps *Places) PlaceExists(ctx context.Context, id string) (bool, error) {
 	var n int
-	err := ps.db.Alone(ctx, 0).One(`SELECT count(*) FROM places WHERE id = $1`, []any{id}, &n)
+	err := ps.db.Autocommit(ctx, 0).One(`SELECT count(*) FROM places WHERE id = $1`, []any{id}, &n)
 	return n > 0, err
 }
 

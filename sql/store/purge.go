@@ -31,7 +31,7 @@ func (c *Chats) Purge(ctx context.Context, hidden, idle time.Time) (int, error) 
 			break
 		}
 	}
-	by := c.db.Alone(ctx, Patient)
+	by := c.db.Autocommit(ctx, Patient)
 	for _, table := range []struct{ name, at string }{{"idempotency_keys", "created_at"}, {"spent", "at"}} {
 		if _, err := by.Exec(`DELETE FROM `+table.name+` WHERE `+table.at+` < (SELECT now_micros()) -
 			CAST($1 AS bigint)`, KeyLifetime.Microseconds()); err != nil {

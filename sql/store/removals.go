@@ -29,14 +29,14 @@ func (ds *Documents) Removals(ctx context.Context, now time.Time) (due []corpus.
 
 // Removed deletes a removal; see corpus.Documents.
 func (ds *Documents) Removed(ctx context.Context, r corpus.Removal) error {
-	_, err := ds.db.Alone(ctx, Patient).Exec(`DELETE FROM removals WHERE document = $1 AND sha256 = $2`,
+	_, err := ds.db.Autocommit(ctx, Patient).Exec(`DELETE FROM removals WHERE document = $1 AND sha256 = $2`,
 		r.DocumentID, r.SHA256)
 	return err
 }
 
 // Abandon adds a removal; see corpus.Documents. It is durable, as the removal is stored nowhere else.
 func (ds *Documents) Abandon(ctx context.Context, r corpus.Removal) error {
-	_, err := ds.db.Alone(ctx, Durable|Patient).Exec(`INSERT INTO removals (document, sha256) VALUES ($1, $2)
+	_, err := ds.db.Autocommit(ctx, Durable|Patient).Exec(`INSERT INTO removals (document, sha256) VALUES ($1, $2)
 		ON CONFLICT DO NOTHING`, r.DocumentID, r.SHA256)
 	return err
 }

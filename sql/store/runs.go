@@ -60,7 +60,7 @@ func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) 
 	if err != nil {
 		return chat.Run{}, fmt.Errorf("find a repeated run: %w", err)
 	}
-	run, err := c.RunByKey(c.db.Alone(ctx, 0), user, req.IdempotencyKey, digest[:])
+	run, err := c.RunByKey(c.db.Autocommit(ctx, 0), user, req.IdempotencyKey, digest[:])
 	if errors.Is(err, sql.ErrNoRows) {
 		return chat.Run{}, chat.ErrKeyUnknown
 	}
@@ -69,7 +69,7 @@ func (c *Chats) Repeated(ctx context.Context, user string, req chat.RunRequest) 
 
 // Run implements chat.Store.
 func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, error) {
-	run, err := readOne(c.db.Alone(ctx, 0), ScanRun,
+	run, err := readOne(c.db.Autocommit(ctx, 0), ScanRun,
 		c.sql.SelectRun+`WHERE r.id = $1 AND s.user_id = $2 AND s.deleted_at = 0`, runID, s.User)
 	return run, NotFound(err, "read run", "run")
 }
@@ -77,7 +77,7 @@ func (c *Chats) Run(ctx context.Context, s chat.Scope, runID string) (chat.Run, 
 // Runs implements chat.Store. In one session the order of numbers is that of starts. A second query distinguishes a
 // session without runs from a missing one.
 func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Run, error) {
-	runs, err := ReadRuns(c.db.Alone(ctx, 0),
+	runs, err := ReadRuns(c.db.Autocommit(ctx, 0),
 		c.sql.SelectRun+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY r.n`, sessionID, s.User)
 	if err == nil && len(runs) == 0 {
 		_, err = c.Session(ctx, s, sessionID) // not found, or without runs
@@ -87,7 +87,7 @@ func (c *Chats) Runs(ctx context.Context, s chat.Scope, sessionID string) ([]cha
 
 // RunNumber returns the number of a run in scope.
 func (c *Chats) RunNumber(ctx context.Context, s chat.Scope, runID string) (n int64, err error) {
-	err = c.db.Alone(ctx, 0).One(`SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $1
+	err = c.db.Autocommit(ctx, 0).One(`SELECT r.n FROM runs r JOIN sessions s ON s.n = r.session WHERE r.id = $1
 		AND s.user_id = $2 AND s.deleted_at = 0`, []any{runID, s.User}, &n)
 	return n, NotFound(err, "find run", "run")
 }
@@ -99,8 +99,8 @@ func (c *Chats) StepOutput(ctx context.Context, s chat.Scope, runID, callID stri
 		return nil, err
 	}
 	var body []byte
-	err = c.db.Alone(ctx, 0).One(`SELECT body FROM step_outputs WHERE run = $1 AND call_id = $2`, []any{run, callID},
-		&body)
+	err = c.db.Autocommit(ctx, 0).One(
+		`SELECT body FROM step_outputs WHERE run = $1 AND call_id = $2`, []any{run, callID}, &body)
 	return body, NotFound(err, "read step output", "step")
 }
 

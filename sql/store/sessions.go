@@ -27,7 +27,7 @@ func scanSession(row Row) (f numbered[chat.Session], err error) {
 
 // Session implements chat.Store.
 func (c *Chats) Session(ctx context.Context, s chat.Scope, id string) (chat.Session, error) {
-	found, err := readOne(c.db.Alone(ctx, 0), scanSession,
+	found, err := readOne(c.db.Autocommit(ctx, 0), scanSession,
 		c.sql.SelectSession+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0`, id, s.User)
 	return found.entry, NotFound(err, "read session", "session")
 }
@@ -40,7 +40,7 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 		return nil, "", err
 	}
 	limit := cursor.Limit(q.Limit, chat.DefaultPage, chat.MaxPage)
-	found, err := readList(c.db.Alone(ctx, 0), scanSession, c.sql.SelectSession+`
+	found, err := readList(c.db.Autocommit(ctx, 0), scanSession, c.sql.SelectSession+`
 		WHERE s.user_id = $1 AND s.deleted_at = 0`+inLists+`AND (s.updated_at, s.n) < ($2, $3)
 		AND ($4 = '' OR `+c.sql.Contains("s.title_fold", "$4")+` OR EXISTS (
 			SELECT 1 FROM runs r JOIN run_texts t ON t.run = r.n WHERE r.session = s.n
@@ -57,14 +57,15 @@ func (c *Chats) Sessions(ctx context.Context, s chat.Scope, q chat.SessionQuery)
 // HasRuns implements chat.Store. CROSS JOIN makes SQLite start from the few running runs instead of the user's
 // sessions, which include one for each table cell.
 func (c *Chats) HasRuns(ctx context.Context, s chat.Scope) (has bool, err error) {
-	err = c.db.Alone(ctx, 0).One(`SELECT EXISTS (SELECT 1 FROM runs r CROSS JOIN sessions s WHERE r.status = 'running'
+	err = c.db.Autocommit(ctx, 0).One(
+		`SELECT EXISTS (SELECT 1 FROM runs r CROSS JOIN sessions s WHERE r.status = 'running'
 		AND s.n = r.session AND s.user_id = $1 AND s.deleted_at = 0`+inLists+`)`, []any{s.User}, &has)
 	return has, wrap(err, "look for runs")
 }
 
 // CountSessions implements chat.Store.
 func (c *Chats) CountSessions(ctx context.Context, s chat.Scope) (n int, err error) {
-	err = c.db.Alone(ctx, 0).One(
+	err = c.db.Autocommit(ctx, 0).One(
 		`SELECT count(*) FROM sessions s WHERE s.user_id = $1 AND s.deleted_at = 0`+inLists, []any{s.User}, &n,
 	)
 	return n, wrap(err, "count sessions")
@@ -82,7 +83,7 @@ func (c *Chats) RenameSession(ctx context.Context, s chat.Scope, id, title strin
 // SetHead implements chat.Store. The statement joins the run to the session, so a run of another session changes no
 // row.
 func (c *Chats) SetHead(ctx context.Context, s chat.Scope, sessionID, runID string) error {
-	n, err := c.db.Alone(ctx, 0).Tell(HeadMoved, c.sql.SetHead, runID, sessionID, s.User)
+	n, err := c.db.Autocommit(ctx, 0).ExecNotify(HeadMoved, c.sql.SetHead, runID, sessionID, s.User)
 	return ChangedOne(n, err, "set head", "session or run")
 }
 
@@ -100,7 +101,7 @@ func (c *Chats) RestoreSession(ctx context.Context, s chat.Scope, id string) err
 
 // changeSession runs an update that must change its session.
 func (c *Chats) changeSession(ctx context.Context, op, statement string, args ...any) error {
-	n, err := c.db.Alone(ctx, 0).Exec(statement, args...)
+	n, err := c.db.Autocommit(ctx, 0).Exec(statement, args...)
 	return ChangedOne(n, err, op, "session")
 }
 
@@ -145,7 +146,7 @@ func scanGrant(row Row) (r grants.Record, err error) {
 
 // Get implements grants.Store.
 func (g *Grants) Get(ctx context.Context, kind grants.Kind, id string) (grants.Record, error) {
-	return readGrant(g.db.Alone(ctx, 0), kind, id)
+	return readGrant(g.db.Autocommit(ctx, 0), kind, id)
 }
 
 // readGrant reads a record, in a transaction or outside. It also returns an expired one, which the caller checks.
@@ -174,20 +175,20 @@ func (g *Grants) Use(ctx context.Context, kind grants.Kind, id string) (r grants
 
 // Drop implements grants.Store.
 func (g *Grants) Drop(ctx context.Context, kind grants.Kind, id string) error {
-	_, err := g.db.Alone(ctx, Durable).Exec(`DELETE FROM oauth WHERE kind = $1 AND id = $2`, string(kind), id)
+	_, err := g.db.Autocommit(ctx, Durable).Exec(`DELETE FROM oauth WHERE kind = $1 AND id = $2`, string(kind), id)
 	return err
 }
 
 // List implements grants.Store.
 func (g *Grants) List(ctx context.Context, kind grants.Kind, owner string) ([]grants.Record, error) {
-	return readList(g.db.Alone(ctx, 0), scanGrant,
+	return readList(g.db.Autocommit(ctx, 0), scanGrant,
 		selectGrants+`WHERE kind = $1 AND owner = $2 ORDER BY made, `+g.sql.Age, string(kind), owner)
 }
 
 // Sweep implements grants.Store. It deletes expired records. A client with a valid grant is kept, or the grant's
 // program could not return.
 func (g *Grants) Sweep(ctx context.Context, now time.Time) error {
-	_, err := g.db.Alone(ctx, Durable).Exec(`DELETE FROM oauth WHERE expires < $1
+	_, err := g.db.Autocommit(ctx, Durable).Exec(`DELETE FROM oauth WHERE expires < $1
 		AND NOT (kind = 'client' AND used AND id IN
 			(SELECT `+g.sql.Field("body", "client")+` FROM oauth WHERE kind = 'grant' AND expires >= $1))`,
 		now.UnixMicro())

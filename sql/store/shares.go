@@ -77,7 +77,7 @@ func (c *Chats) AddShare(
 
 // Shares implements chat.Store.
 func (c *Chats) Shares(ctx context.Context, s chat.Scope, now time.Time) ([]chat.Share, error) {
-	list, err := readList(c.db.Alone(ctx, 0), scanShare, selectShares+`AND h.user_id = $1 AND h.expires_at > $2
+	list, err := readList(c.db.Autocommit(ctx, 0), scanShare, selectShares+`AND h.user_id = $1 AND h.expires_at > $2
 		ORDER BY h.n DESC LIMIT CAST($3 AS bigint)`, s.User, now.UnixMicro(), chat.MaxShares)
 	shares := make([]chat.Share, len(list))
 	for i, h := range list {
@@ -88,7 +88,7 @@ func (c *Chats) Shares(ctx context.Context, s chat.Scope, now time.Time) ([]chat
 
 // DropShare implements chat.Store.
 func (c *Chats) DropShare(ctx context.Context, s chat.Scope, id string) error {
-	n, err := c.db.Alone(ctx, Durable).Exec(`DELETE FROM shares WHERE id = $1 AND user_id = $2`, id, s.User)
+	n, err := c.db.Autocommit(ctx, Durable).Exec(`DELETE FROM shares WHERE id = $1 AND user_id = $2`, id, s.User)
 	return ChangedOne(n, err, "end a link", "link")
 }
 
@@ -97,7 +97,7 @@ func (c *Chats) DropShare(ctx context.Context, s chat.Scope, id string) error {
 func (c *Chats) OpenShare(
 	ctx context.Context, hash chat.TokenHash, now time.Time,
 ) (user string, h chat.Share, err error) {
-	by := c.db.Alone(ctx, 0)
+	by := c.db.Autocommit(ctx, 0)
 	opened, err := readOne(by, scanShare, selectShares+`AND h.hash = $1 AND h.expires_at > $2`, hash[:],
 		now.UnixMicro())
 	if err != nil {

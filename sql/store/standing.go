@@ -28,8 +28,8 @@ func scanStanding(row Row) (kept chat.Standing, err error) {
 	return kept, nil
 }
 
-// KeepStanding implements chat.Store.
-func (c *Chats) KeepStanding(ctx context.Context, s chat.Scope, kept chat.Standing) (chat.Standing, error) {
+// AddStanding implements chat.Store.
+func (c *Chats) AddStanding(ctx context.Context, s chat.Scope, kept chat.Standing) (chat.Standing, error) {
 	kept.ID, kept.User, kept.CreatedAt = chat.NewID(), s.User, time.Now().UTC().Truncate(time.Microsecond)
 	body, err := json.Marshal(kept)
 	if err != nil {
@@ -53,21 +53,22 @@ func (c *Chats) KeepStanding(ctx context.Context, s chat.Scope, kept chat.Standi
 
 // Standing implements chat.Store.
 func (c *Chats) Standing(ctx context.Context, s chat.Scope, id string) (chat.Standing, error) {
-	kept, err := readOne(c.db.Alone(ctx, 0), scanStanding, selectStanding+`WHERE d.id = $1 AND d.user_id = $2`, id,
+	kept, err := readOne(c.db.Autocommit(ctx, 0), scanStanding, selectStanding+`WHERE d.id = $1 AND d.user_id = $2`, id,
 		s.User)
 	return kept, NotFound(err, "read a kept question", "question")
 }
 
 // AllStanding implements chat.Store.
 func (c *Chats) AllStanding(ctx context.Context, s chat.Scope) ([]chat.Standing, error) {
-	list, err := readList(c.db.Alone(ctx, 0), scanStanding, selectStanding+`WHERE d.user_id = $1
+	list, err := readList(c.db.Autocommit(ctx, 0), scanStanding, selectStanding+`WHERE d.user_id = $1
 		ORDER BY d.created_at DESC, d.id`, s.User)
 	return list, wrap(err, "list kept questions")
 }
 
 // UnseenStanding implements chat.Store.
 func (c *Chats) UnseenStanding(ctx context.Context, s chat.Scope) (n int, err error) {
-	err = c.db.Alone(ctx, 0).One(`SELECT count(*) FROM standing WHERE user_id = $1 AND unseen = 1`, []any{s.User}, &n)
+	err = c.db.Autocommit(ctx, 0).One(
+		`SELECT count(*) FROM standing WHERE user_id = $1 AND unseen = 1`, []any{s.User}, &n)
 	return n, err
 }
 
@@ -94,7 +95,7 @@ func (c *Chats) ChangeStanding(
 			WHERE id = $6`, asInteger(kept.Paused), asInteger(kept.Unseen()), kept.Version, ToMicros(kept.DueAt),
 			string(body), id)
 		if err == nil && kept.NewestChange() != newest && kept.NewestChange() != "" {
-			err = c.oweNotice(t, kept)
+			err = c.queueNotice(t, kept)
 		}
 		return err
 	})
@@ -103,7 +104,7 @@ func (c *Chats) ChangeStanding(
 
 // DropStanding implements chat.Store.
 func (c *Chats) DropStanding(ctx context.Context, s chat.Scope, id string) error {
-	n, err := c.db.Alone(ctx, Durable).Exec(`DELETE FROM standing WHERE id = $1 AND user_id = $2`, id, s.User)
+	n, err := c.db.Autocommit(ctx, Durable).Exec(`DELETE FROM standing WHERE id = $1 AND user_id = $2`, id, s.User)
 	return ChangedOne(n, err, "forget a kept question", "question")
 }
 
@@ -130,7 +131,7 @@ func (c *Chats) ClaimStanding(ctx context.Context, user string, now, until time.
 
 // SetStandingFeed implements chat.Store.
 func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.TokenHash) (err error) {
-	by := c.db.Alone(ctx, Durable)
+	by := c.db.Autocommit(ctx, Durable)
 	if hash == nil {
 		_, err = by.Exec(`DELETE FROM standing_feeds WHERE user_id = $1`, s.User)
 		return err
@@ -142,7 +143,7 @@ func (c *Chats) SetStandingFeed(ctx context.Context, s chat.Scope, hash *chat.To
 
 // StandingFeed implements chat.Store.
 func (c *Chats) StandingFeed(ctx context.Context, hash chat.TokenHash) (s chat.Scope, err error) {
-	err = c.db.Alone(ctx, 0).One(`SELECT user_id FROM standing_feeds WHERE hash = $1`, []any{hash[:]}, &s.User)
+	err = c.db.Autocommit(ctx, 0).One(`SELECT user_id FROM standing_feeds WHERE hash = $1`, []any{hash[:]}, &s.User)
 	return s, NotFound(err, "find a feed", "feed")
 }
 
@@ -176,7 +177,7 @@ type claimable[T any] struct {
 
 // dueUsers returns the users of due rows. It is read-only.
 func (r claimable[T]) dueUsers(ctx context.Context, c *Chats, now time.Time) ([]string, error) {
-	users, err := readList(c.db.Alone(ctx, 0), func(row Row) (user string, err error) {
+	users, err := readList(c.db.Autocommit(ctx, 0), func(row Row) (user string, err error) {
 		err = row.Scan(&user)
 		return user, err
 	}, `SELECT DISTINCT d.user_id FROM `+r.table+` d WHERE `+r.due, ToMicros(now))

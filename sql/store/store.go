@@ -26,13 +26,13 @@ import (
 	"github.com/footnote/footnote/sql/cursor"
 )
 
-// Care is a set of options for a statement or a transaction, as bits.
-type Care uint8
+// Options is a set of options for a statement or a transaction, as bits.
+type Options uint8
 
 const (
 	// Durable makes a write survive power loss once the call has returned. It matters for SQLite: other writes there
 	// survive a crash of the process, and power loss after the next durable write.
-	Durable Care = 1 << iota
+	Durable Options = 1 << iota
 	// Patient is for statements that a run or a document depends on: their timeout for an unavailable database is
 	// longer than for interactive requests.
 	Patient
@@ -57,9 +57,9 @@ type Statements interface {
 	// Exec runs a statement and returns the number of changed rows.
 	Exec(statement string, args ...any) (changed int64, err error)
 
-	// Tell is Exec, for a statement without RETURNING, that also notifies other processes with `about`, if it
+	// ExecNotify is Exec, for a statement without RETURNING, that also notifies other processes with `about`, if it
 	// changed rows and is committed.
-	Tell(about, statement string, args ...any) (changed int64, err error)
+	ExecNotify(about, statement string, args ...any) (changed int64, err error)
 
 	// One reads one row into dest. It returns sql.ErrNoRows without one. Outside a transaction the statement must
 	// not write.
@@ -80,12 +80,12 @@ type Tx interface {
 
 // Database runs statements and transactions. Both implementations are named engine, in dialect.go of their packages.
 type Database interface {
-	// Alone returns Statements that run in separate transactions.
-	Alone(ctx context.Context, care Care) Statements
+	// Autocommit returns Statements that run in separate transactions.
+	Autocommit(ctx context.Context, care Options) Statements
 
 	// Write runs fn in a transaction and retries it after a conflict, so fn must be repeatable. An error of fn rolls
 	// back and is returned unchanged.
-	Write(ctx context.Context, care Care, fn func(Tx) error) error
+	Write(ctx context.Context, care Options, fn func(Tx) error) error
 
 	// LimitsOf returns the limits of a user.
 	LimitsOf(user string) chat.Limits

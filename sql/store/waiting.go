@@ -76,7 +76,7 @@ func (c *Chats) Enqueue(ctx context.Context, s chat.Scope, req chat.RunRequest) 
 
 // Queue implements chat.Store.
 func (c *Chats) Queue(ctx context.Context, s chat.Scope, sessionID string) ([]chat.Queued, error) {
-	list, err := readList(c.db.Alone(ctx, 0), scanQueued,
+	list, err := readList(c.db.Autocommit(ctx, 0), scanQueued,
 		selectQueued+`WHERE s.name = $1 AND s.user_id = $2 AND s.deleted_at = 0 ORDER BY q.place`, sessionID, s.User)
 	if err == nil && len(list) == 0 {
 		_, err = c.Session(ctx, s, sessionID) // not found, or an empty queue
@@ -91,7 +91,7 @@ const own = ` id = $1 AND NOT taken AND session = (SELECT n FROM sessions WHERE 
 // EditQueued implements chat.Store. The question gets a new idempotency key, as its text changes. The update repeats
 // the conditions, so a question that was taken meanwhile is not changed.
 func (c *Chats) EditQueued(ctx context.Context, s chat.Scope, sessionID, id, message string) error {
-	q, err := readOne(c.db.Alone(ctx, 0), scanQueued,
+	q, err := readOne(c.db.Autocommit(ctx, 0), scanQueued,
 		selectQueued+`WHERE q.id = $1 AND NOT q.taken AND s.name = $2 AND s.user_id = $3 AND s.deleted_at = 0`, id,
 		sessionID, s.User)
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *Chats) DropQueued(ctx context.Context, s chat.Scope, sessionID, id stri
 
 // changeQueued runs a change of one queued question. A question that was taken meanwhile is not found.
 func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any) error {
-	n, err := c.db.Alone(ctx, Durable).Exec(statement, args...)
+	n, err := c.db.Autocommit(ctx, Durable).Exec(statement, args...)
 	return ChangedOne(n, err, "change queue", "waiting question")
 }
 
@@ -132,7 +132,7 @@ func (c *Chats) changeQueued(ctx context.Context, statement string, args ...any)
 func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat.Queued, ok bool, err error) {
 	args := []any{session.ID, session.User}
 	const next = selectQueued + `WHERE s.name = $1 AND s.user_id = $2 AND` + ready
-	if _, err = readOne(c.db.Alone(ctx, 0), scanQueued, next, args...); err == nil {
+	if _, err = readOne(c.db.Autocommit(ctx, 0), scanQueued, next, args...); err == nil {
 		err = c.db.Write(ctx, 0, func(t Tx) error {
 			if q, err = readOne(t, scanQueued, next+c.sql.Locked("q"), args...); err != nil {
 				return err
@@ -149,7 +149,7 @@ func (c *Chats) TakeQueued(ctx context.Context, session chat.SessionKey) (q chat
 
 // SettleQueued implements chat.Store.
 func (c *Chats) SettleQueued(ctx context.Context, id, problem string) (err error) {
-	by := c.db.Alone(ctx, 0)
+	by := c.db.Autocommit(ctx, 0)
 	if problem == "" {
 		_, err = by.Exec(`DELETE FROM queued WHERE id = $1`, id)
 	} else {
@@ -160,13 +160,13 @@ func (c *Chats) SettleQueued(ctx context.Context, id, problem string) (err error
 
 // PutBackQueued implements chat.Store.
 func (c *Chats) PutBackQueued(ctx context.Context, id string) error {
-	_, err := c.db.Alone(ctx, 0).Exec(`UPDATE queued SET taken = false WHERE id = $1`, id)
+	_, err := c.db.Autocommit(ctx, 0).Exec(`UPDATE queued SET taken = false WHERE id = $1`, id)
 	return err
 }
 
 // Waiting implements chat.Store.
 func (c *Chats) Waiting(ctx context.Context) ([]chat.SessionKey, error) {
-	list, err := readList(c.db.Alone(ctx, 0), func(row Row) (key chat.SessionKey, err error) {
+	list, err := readList(c.db.Autocommit(ctx, 0), func(row Row) (key chat.SessionKey, err error) {
 		err = row.Scan(&key.User, &key.ID)
 		return key, err
 	}, `SELECT s.user_id, s.name FROM queued q JOIN sessions s ON s.n = q.session WHERE`+ready+`ORDER BY q.n

@@ -35,14 +35,14 @@ func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watch
 
 // DropWatched deletes a folder; see corpus.Documents.
 func (ds *Documents) DropWatched(ctx context.Context, user, namespace, folder string) error {
-	_, err := ds.db.Alone(ctx, Durable).Exec(`DELETE FROM watched WHERE user_id = $1 AND namespace = $2
+	_, err := ds.db.Autocommit(ctx, Durable).Exec(`DELETE FROM watched WHERE user_id = $1 AND namespace = $2
 		AND folder = $3`, user, namespace, folder)
 	return wrap(err, "forget a watched folder")
 }
 
 // Watched returns the folders that programs follow; see corpus.Documents.
 func (ds *Documents) Watched(ctx context.Context, s chat.Scope, since time.Time) ([]corpus.Watched, error) {
-	list, err := readList(ds.db.Alone(ctx, 0), func(row Row) (w corpus.Watched, err error) {
+	list, err := readList(ds.db.Autocommit(ctx, 0), func(row Row) (w corpus.Watched, err error) {
 		var body []byte
 		if err := row.Scan(&body); err != nil {
 			return w, err

@@ -58,13 +58,13 @@ func (c *Chats) SetWebhook(ctx context.Context, s chat.Scope, hook *chat.Webhook
 
 // Webhook implements chat.Store.
 func (c *Chats) Webhook(ctx context.Context, s chat.Scope) (chat.Webhook, error) {
-	h, err := readOne(c.db.Alone(ctx, 0), func(row Row) (chat.Webhook, error) { return scanWebhook(row) },
+	h, err := readOne(c.db.Autocommit(ctx, 0), func(row Row) (chat.Webhook, error) { return scanWebhook(row) },
 		`SELECT `+webhookColumns+` FROM webhooks h WHERE h.user_id = $1`, s.User)
 	return h, NotFound(err, "read a webhook", "webhook")
 }
 
-// oweNotice queues a notice of a kept question's newest change, if its user has a webhook.
-func (c *Chats) oweNotice(t Tx, kept chat.Standing) error {
+// queueNotice queues a notice of a kept question's newest change, if its user has a webhook.
+func (c *Chats) queueNotice(t Tx, kept chat.Standing) error {
 	n := chat.NoticeOf(kept)
 	body, err := json.Marshal(n)
 	if err != nil {

@@ -11,33 +11,33 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told is an event with its data as text.
-type told struct{ ID, Name, Data string }
+// textEvent is an event with its data as text.
+type textEvent struct{ ID, Name, Data string }
 
 // readAll returns the events up to the end, and the error that ended them.
-func readAll(r *Reader) (events []told, err error) {
+func readAll(r *Reader) (events []textEvent, err error) {
 	for {
 		e, err := r.Next()
 		if err != nil {
 			return events, err
 		}
-		events = append(events, told{e.ID, e.Name, string(e.Data)})
+		events = append(events, textEvent{e.ID, e.Name, string(e.Data)})
 	}
 }
 
 // The first rows are the examples and rules of the HTML standard.
 func TestReader(t *testing.T) {
-	ab := []told{{Data: "a"}, {Data: "b"}}
+	ab := []textEvent{{Data: "a"}, {Data: "b"}}
 	for name, row := range map[string]struct {
 		wire string
-		want []told
+		want []textEvent
 	}{
-		"lines": {"data: YHOO\ndata: +2\ndata: 10\n\n", []told{{Data: "YHOO\n+2\n10"}}},
+		"lines": {"data: YHOO\ndata: +2\ndata: 10\n\n", []textEvent{{Data: "YHOO\n+2\n10"}}},
 		"an id and none": {": test\n\ndata: a\nid: 1\n\ndata:b\nid\n\ndata:  c\n\n",
-			[]told{{ID: "1", Data: "a"}, {Data: "b"}, {Data: " c"}}},
-		"empty data": {"data\n\ndata\ndata\n\ndata:", []told{{}, {Data: "\n"}}},
+			[]textEvent{{ID: "1", Data: "a"}, {Data: "b"}, {Data: " c"}}},
+		"empty data": {"data\n\ndata\ndata\n\ndata:", []textEvent{{}, {Data: "\n"}}},
 		"names": {"event: add\ndata: 7\n\nevent: none\n\ndata: 8\n\n",
-			[]told{{Name: "add", Data: "7"}, {Data: "8"}}},
+			[]textEvent{{Name: "add", Data: "7"}, {Data: "8"}}},
 		"unknown fields":  {"x: y\nretry: 5\nDATA: c\ndata : d\ndata: a\n\ndata: b\n\n", ab},
 		"CRLF":            {"data: a\r\n\r\ndata: b\r\n\r\n", ab},
 		"CR":              {"data: a\r\rdata: b\r\r", ab},
@@ -45,8 +45,8 @@ func TestReader(t *testing.T) {
 		"byte order mark": {"\ufeffdata: a\n\ndata: b\n\n", ab},
 		"two of them":     {"\ufeff\ufeffdata: c\n\ndata: a\n\ndata: b\n\n", ab},
 		"a cut event":     {"data: a\n\ndata: b\n\ndata: c\n", ab},
-		"an end":          {"data: a\n\ndata: END\ndata: b\n", []told{{Data: "a"}, {Data: "END"}}},
-		"a cut end":       {"data: a\n\ndata: END", []told{{Data: "a"}, {Data: "END"}}},
+		"an end":          {"data: a\n\ndata: END\ndata: b\n", []textEvent{{Data: "a"}, {Data: "END"}}},
+		"a cut end":       {"data: a\n\ndata: END", []textEvent{{Data: "a"}, {Data: "END"}}},
 	} {
 		for way, r := range map[string]io.Reader{
 			"whole": strings.NewReader(row.wire), "by the byte": iotest.OneByteReader(strings.NewReader(row.wire)),
@@ -75,7 +75,7 @@ func TestLongEventsAreSkipped(t *testing.T) {
 		got, err := readAll(r)
 		more, end := readAll(r)
 		if !errors.Is(err, ErrTooLong) || !errors.Is(end, io.EOF) ||
-			cmp.Diff([]told{{Data: "a"}, {Data: "b"}}, append(got, more...)) != "" {
+			cmp.Diff([]textEvent{{Data: "a"}, {Data: "b"}}, append(got, more...)) != "" {
 			t.Errorf("%s: %v %v %v %v; want a, an error, b", name, got, err, more, end)
 		}
 		if cap(r.buf) > 4*limit {
@@ -102,7 +102,7 @@ func FuzzDataCannotEndEvent(f *testing.F) {
 		wire = Append(wire, 0, "", []byte("y"))
 		r := NewReader(strings.NewReader(string(wire)), 1<<20)
 		got, _ := readAll(r)
-		want := []told{{"41", "before", "x"}, {"42", "kind", lines.Replace(data)}, {Data: "y"}}
+		want := []textEvent{{"41", "before", "x"}, {"42", "kind", lines.Replace(data)}, {Data: "y"}}
 		if diff := cmp.Diff(want, got); diff != "" || r.Skipped > 0 || r.Retry != "" {
 			t.Errorf("%q: got %d comments, retry %q, %s", data, r.Skipped, r.Retry, diff)
 		}

@@ -145,14 +145,14 @@ func refusesTemperature(e *llm.Error) bool {
 	return e != nil && e.Kind == llm.KindInvalid && e.Err != nil && strings.Contains(e.Err.Error(), "temperature")
 }
 
-// watched is a body that is read through a watchdog.
-type watched struct {
+// watchedBody is a body that is read through a watchdog.
+type watchedBody struct {
 	io.Reader
 	io.Closer
 }
 
-// dogKey is the context key of a request's watchdog, since the SDK passes nothing else to the middleware.
-type dogKey struct{}
+// watchdogKey is the context key of a request's watchdog, since the SDK passes nothing else to the middleware.
+type watchdogKey struct{}
 
 // interceptResponse converts a reply in one JSON document to a stream and other documents to errors, and has the
 // watchdog read the body. It runs before the SDK reads the body, which would treat a proxy's page, or an error with
@@ -162,9 +162,9 @@ func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext)
 	if err != nil {
 		return nil, err
 	}
-	if dog, ok := req.Context().Value(dogKey{}).(*httpllm.Watchdog); ok {
+	if dog, ok := req.Context().Value(watchdogKey{}).(*httpllm.Watchdog); ok {
 		dog.Body = res.Body
-		res.Body = watched{dog, res.Body}
+		res.Body = watchedBody{dog, res.Body}
 	}
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if kind != "application/json" && kind != "text/html" {

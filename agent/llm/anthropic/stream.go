@@ -51,7 +51,7 @@ func (m *Model) streamOnce(
 ) (yielded bool, failed *llm.Error) {
 	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
-	stream := m.messages.NewStreaming(context.WithValue(ctx, dogKey{}, dog), params)
+	stream := m.messages.NewStreaming(context.WithValue(ctx, watchdogKey{}, dog), params)
 	defer stream.Close()
 	r := &reply{m: m, req: req, dog: dog, yield: yield, at: map[int64]*block{}}
 	ended := false

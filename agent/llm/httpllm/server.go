@@ -218,8 +218,8 @@ func (s *Server) usualEnd() string {
 	return ""
 }
 
-// limited is a body with a size limit.
-type limited struct {
+// limitedBody is a body with a size limit.
+type limitedBody struct {
 	io.Reader
 	io.Closer
 }
@@ -240,7 +240,7 @@ func (s *Server) Respond(req *http.Request, next func(*http.Request) (*http.Resp
 			if req.Method == http.MethodGet {
 				most = maxList
 			}
-			res.Body = limited{io.LimitReader(res.Body, most), res.Body}
+			res.Body = limitedBody{io.LimitReader(res.Body, most), res.Body}
 		}
 		return res, nil
 	}

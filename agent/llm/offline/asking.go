@@ -22,8 +22,8 @@ type filter struct {
 	not    bool     // the condition is negated
 }
 
-// asking is a question that was parsed to a table query.
-type asking struct {
+// tableQuestion is a question that was parsed to a table query.
+type tableQuestion struct {
 	function string // of query_table; empty: rows are requested
 	word     string // words of the question for the function
 	truth    bool   // the question names a boolean column
@@ -50,20 +50,22 @@ func (t turn) asksTable(a answer) (step, bool) {
 			rows = append(rows, u)
 		}
 	}
-	wanted, ok := readAsking(t.question, a.words, best.row.table, rows, a.pile.around[best.source])
+	wanted, ok := readTableQuestion(t.question, a.words, best.row.table, rows, a.pile.around[best.source])
 	if !ok {
 		return step{}, false
 	}
 	return wanted.call(a.pile.sources[best.source], best.row.table.head), true
 }
 
-// readAsking parses a question to a query on a table with such rows. around are the terms of the table's names. Each
-// word is tried in this order: a cell of one column, a column's name, a word of the function, a stop word, the
+// readTableQuestion parses a question to a query on a table with such rows. around are the terms of the table's names.
+// Each word is tried in this order: a cell of one column, a column's name, a word of the function, a stop word, the
 // table's name; an unmatched word ends the parsing. A boolean column that is named becomes a filter: “is paid” is
 // Paid = yes. The computed column is determined at the end.
-func readAsking(question string, words []word, t *table, rows []unit, around map[string]bool) (asking, bool) {
+func readTableQuestion(
+	question string, words []word, t *table, rows []unit, around map[string]bool,
+) (tableQuestion, bool) {
 	tokens := tokensOf(question)
-	a := asking{column: -1}
+	a := tableQuestion{column: -1}
 	a.function, a.word = functionOf(tokens)
 	asked, small := tokensOf(a.word), text.SmallWords(question)
 	var named []int
@@ -114,7 +116,7 @@ func readAsking(question string, words []word, t *table, rows []unit, around map
 }
 
 // leavesOut reports whether a question contains a whole cell without a filter: May is a stop word, and a month.
-func (a asking) leavesOut(tokens []string, rows []unit) bool {
+func (a tableQuestion) leavesOut(tokens []string, rows []unit) bool {
 	for _, r := range rows {
 		for _, cell := range cellsOf(r.text) {
 			said := text.Fold(cell)
@@ -232,7 +234,7 @@ func numbersIn(rows []unit, column int) bool {
 // call encodes the query as a call of the tool. The sheet is the last part of the section before the column heads,
 // if there is one. For min and max it also requests the row, by order and limit, since the row says more than its
 // number.
-func (a asking) call(src source, head []string) step {
+func (a tableQuestion) call(src source, head []string) step {
 	input := map[string]any{"document": src.document.DocID}
 	if at := strings.Split(src.Section, "›"); len(at) > 0 {
 		if columnsOf(src.Section) != nil {

@@ -24,16 +24,16 @@ type answer struct {
 	finding finding
 	sure    float64 // 0–1
 	text    string
-	pile    pile
+	pile    pool
 	words   []word
 	quotes  []quote
 }
 
-// compose selects the quotes that answer a question from the search results and readings. The steps are: pile,
-// languages, topic, weights of words (which need the pile), scores, selection, probability. It returns an error only
+// compose selects the quotes that answer a question from the search results and readings. The steps are: pool,
+// languages, topic, weights of words (which need the pool), scores, selection, probability. It returns an error only
 // if ctx is cancelled during the comparison of embeddings.
 func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
-	p := pileOf(t.shown())
+	p := newPool(t.shown())
 	p.compareLanguages(t.question)
 	q := topicOf(t)
 	words := q.weigh(p)
@@ -53,11 +53,11 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	if t.canCheck() { // then the check decides whether they are shown
 		a.sure = max(a.sure, leastShown)
 	}
-	return a.said(t, leastFound), nil
+	return a.rendered(t, leastFound), nil
 }
 
-// said determines the finding by the probability and renders the answer. least is the minimum for “found”.
-func (a answer) said(t turn, least float64) answer {
+// rendered determines the finding by the probability and renders the answer. least is the minimum for “found”.
+func (a answer) rendered(t turn, least float64) answer {
 	switch {
 	case a.sure >= least:
 		a.finding = answers

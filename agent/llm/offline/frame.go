@@ -12,7 +12,7 @@ const frameLines = 3
 // markFrames marks the units of a source that frame its text: a salutation, the closing of a letter with the name,
 // an unstyled title. They are short blocks of that form (text.Frames) at the start or end of the source, or that end
 // with a comma. If all blocks are, as on a notice, none is marked.
-func (p pile) markFrames(units []unit) {
+func (p pool) markFrames(units []unit) {
 	blocks := p.blocksOf(units)
 	begin, end := 0, len(blocks)
 	for begin < end && isFrame(blocks[begin]) {
@@ -33,7 +33,7 @@ func (p pile) markFrames(units []unit) {
 }
 
 // blocksOf splits units at blank lines.
-func (p pile) blocksOf(units []unit) (blocks [][]unit) {
+func (p pool) blocksOf(units []unit) (blocks [][]unit) {
 	from := 0
 	for to := 1; to <= len(units); to++ {
 		if to == len(units) || blankLines(p.between(units[to-1], units[to])) > 0 {
@@ -56,6 +56,6 @@ func isFrame(block []unit) bool {
 }
 
 // between returns the text between a unit and the next one of its source.
-func (p pile) between(before, after unit) []rune {
+func (p pool) between(before, after unit) []rune {
 	return p.runes[before.source][before.end:after.start]
 }

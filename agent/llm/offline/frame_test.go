@@ -45,7 +45,7 @@ func TestFramesAreNotQuoted(t *testing.T) {
 		{"another script", "图书馆从明天起关门两个星期。\n\n请大家按时还书", []string{"图书馆从明天起关门两个星期。"}},
 	} {
 		var got []string
-		for _, u := range pileOfText(tt.in).units {
+		for _, u := range poolOfText(tt.in).units {
 			if u.quotable() {
 				got = append(got, u.text)
 			}
@@ -72,12 +72,12 @@ func TestListItemIsQuotedWithLead(t *testing.T) {
 	for _, between := range []string{
 		"## Forbidden animals\n", "The following is forbidden.\n", "\nMr. Smith decides.\n\n",
 	} {
-		p := pileOfText("These animals are allowed:\n- dogs of any size\n" + between + "- parrots and snakes")
+		p := poolOfText("These animals are allowed:\n- dogs of any size\n" + between + "- parrots and snakes")
 		if got := p.leadOf(len(p.units) - 1); got != -1 {
 			t.Errorf("behind %q the parrots are introduced by %q, want by nothing", between, p.units[got].text)
 		}
 	}
-	p := pileOfText("The Tenant shall:\n\n(a) pay the rent. It is due on the first day;\n\n(c) keep no animals.\n\n" +
+	p := poolOfText("The Tenant shall:\n\n(a) pay the rent. It is due on the first day;\n\n(c) keep no animals.\n\n" +
 		"The Landlord insures the building.")
 	for i, u := range p.units {
 		want := -1
@@ -92,7 +92,7 @@ func TestListItemIsQuotedWithLead(t *testing.T) {
 
 // The lead of a list is written once.
 func TestListLeadIsWrittenOnce(t *testing.T) {
-	p := pileOfText("The Tenant shall:\n\n(a) pay the rent;\n\n(b) air the rooms;\n\n(c) keep no animals.")
+	p := poolOfText("The Tenant shall:\n\n(a) pay the rent;\n\n(b) air the rooms;\n\n(c) keep no animals.")
 	quoteOf := func(i int) quote {
 		u := p.units[i]
 		return quote{start: u.start, end: u.end, first: i, last: i}
@@ -122,7 +122,7 @@ func TestRefusalSuggestsNextSteps(t *testing.T) {
 			Passages: []passage{{N: 1, Section: "Pay › Lunch", Text: "A voucher is one."}},
 		}}},
 	}}}
-	said := wayOn(near, composed(t, near))
+	said := refusalAdvice(near, composed(t, near))
 	if want := " Nothing there has “helicopter”. The nearest headings are “Lunch” in staff.md." +
 		" If the document that says it is missing here, add it and ask again."; said != want {
 		t.Errorf("the way on is %q, want %q", said, want)
@@ -139,8 +139,8 @@ func composed(t *testing.T, of turn) answer {
 	return a
 }
 
-// pileOfText returns the pile of a text as the only passage.
-func pileOfText(s string) pile { return pileOf([]source{{passage: passage{N: 1, Text: s}}}) }
+// poolOfText returns the pool of a text as the only passage.
+func poolOfText(s string) pool { return newPool([]source{{passage: passage{N: 1, Text: s}}}) }
 
 func TestLabelBelongsToItsValue(t *testing.T) {
 	for _, tt := range []struct {
@@ -156,7 +156,7 @@ func TestLabelBelongsToItsValue(t *testing.T) {
 		{"only the nearest", "Nov.\n5 nov\nGarlic in.", []string{"Nov.\n5 nov", "Garlic in."}},
 	} {
 		var got []string
-		for _, u := range pileOfText(tt.in).units {
+		for _, u := range poolOfText(tt.in).units {
 			got = append(got, u.text)
 		}
 		if !slices.Equal(got, tt.want) {
@@ -166,7 +166,7 @@ func TestLabelBelongsToItsValue(t *testing.T) {
 }
 
 func TestAdjacentSentencesFormOneQuote(t *testing.T) {
-	p := pileOfText("Shift to the smallest sprocket.\n\nTurn the bicycle over.\n\nOpen the axle with a key.\n\n" +
+	p := poolOfText("Shift to the smallest sprocket.\n\nTurn the bicycle over.\n\nOpen the axle with a key.\n\n" +
 		"Lift the wheel out.\n\nTighten the axle again.")
 	var units []scored
 	for i, score := range []float64{0.5, 0.8, 0.7, 0.6, 0.9} {
@@ -198,7 +198,7 @@ func TestRecordIsQuotedAsWhole(t *testing.T) {
 
 // Neighbouring words of the question score higher if they are neighbours in the text.
 func TestAdjacentQueryWordsFormPhrase(t *testing.T) {
-	p := pileOfText("Rule 6. Bonfires are allowed after 3 pm.\n\nRule 3. The gate must be locked.")
+	p := poolOfText("Rule 6. Bonfires are allowed after 3 pm.\n\nRule 3. The gate must be locked.")
 	words := topicOf(turn{question: "what does rule 3 say"}).weigh(p)
 	units, _, err := rate(t.Context(), p, topic{}, words, nil)
 	if err != nil {
@@ -297,7 +297,7 @@ func TestTablesAreQuoted(t *testing.T) {
 			"now.", "We are open."}},
 		{"the last row of a table", "Fees › A | B", "1 | 2\n\nThat is all.", []string{"1 | 2", "That is all."}},
 	} {
-		p := pileOf([]source{{passage: passage{N: 1, Text: tt.in, Section: tt.section}}})
+		p := newPool([]source{{passage: passage{N: 1, Text: tt.in, Section: tt.section}}})
 		var got []string
 		for _, u := range p.units {
 			got = append(got, u.text)
@@ -331,7 +331,7 @@ func TestQuestionWithoutSpacesIsSegmented(t *testing.T) {
 			[]string{"一覧"}},
 	} {
 		var has, lacks []string
-		for _, w := range pileOfText(tt.found).stretches(tt.question) {
+		for _, w := range poolOfText(tt.found).stretches(tt.question) {
 			if len(w.terms) > 0 {
 				has = append(has, w.typed)
 			} else {
@@ -419,10 +419,10 @@ func TestTableQuestionsAreParsed(t *testing.T) {
 		{bills, "What is the total?", ""},               // no column is named
 		{bills, "What is the total of all lemons?", ""}, // lemons match nothing
 	} {
-		p := pileOf([]source{{passage: passage{N: 1, Text: tt.rows}, document: document{Title: "Bills"}}})
+		p := newPool([]source{{passage: passage{N: 1, Text: tt.rows}, document: document{Title: "Bills"}}})
 		words := topic{question: tt.question, own: text.QueryWords(tt.question, languages(tt.question))}.weigh(p)
 		got := ""
-		if a, ok := readAsking(tt.question, words, p.units[0].row.table, p.units[1:], p.around[0]); ok {
+		if a, ok := readTableQuestion(tt.question, words, p.units[0].row.table, p.units[1:], p.around[0]); ok {
 			input := a.call(p.sources[0], p.units[0].row.table.head).input
 			delete(input, "document")
 			raw, err := json.Marshal(input)
@@ -504,7 +504,7 @@ func TestDocumentLanguageIsNamedIfDifferent(t *testing.T) {
 			[]source{sourceOf("a", "980"), sourceOf("a", inGerman)}, "German"},
 		{"nothing", askedInEnglish, nil, ""},
 	} {
-		p := pileOf(tt.sources)
+		p := newPool(tt.sources)
 		p.compareLanguages(tt.question)
 		var all []int
 		for i := range tt.sources {
@@ -518,7 +518,7 @@ func TestDocumentLanguageIsNamedIfDifferent(t *testing.T) {
 
 func TestHeadlineLeadsToQuotes(t *testing.T) {
 	t.Parallel()
-	p := pileOf([]source{sourceOf("a", inGerman)})
+	p := newPool([]source{sourceOf("a", inGerman)})
 	p.compareLanguages(askedInEnglish)
 	want := "Found in your documents; these documents are in German:"
 	if got := p.headline(string(answers), []quote{{source: 0}}); got != want {
@@ -528,10 +528,10 @@ func TestHeadlineLeadsToQuotes(t *testing.T) {
 
 func TestRefusalNamesLanguageOfResults(t *testing.T) {
 	t.Parallel()
-	p := pileOf([]source{sourceOf("a", inGerman)})
+	p := newPool([]source{sourceOf("a", inGerman)})
 	p.compareLanguages(askedInEnglish)
 	searched := turn{results: []result{{tool: "search_documents", input: map[string]any{"query": "rent"}}}}
-	got := wayOn(searched, answer{pile: p})
+	got := refusalAdvice(searched, answer{pile: p})
 	if !strings.Contains(got, " The documents that were found are in German. ") {
 		t.Errorf("refusal = %q, want the language in it", got)
 	}
@@ -550,7 +550,7 @@ func TestSimilarityDecidesWithoutLexicalEvidence(t *testing.T) {
 		}
 		return out, nil
 	}
-	p := pileOf([]source{sourceOf("a", shares), sourceOf("b", inGerman)})
+	p := newPool([]source{sourceOf("a", shares), sourceOf("b", inGerman)})
 	q := topicOf(turn{question: askedInEnglish})
 	for _, compared := range []bool{false, true} {
 		want := shares[:8]
@@ -567,7 +567,7 @@ func TestSimilarityDecidesWithoutLexicalEvidence(t *testing.T) {
 
 func TestUnknownWordMatchesCognate(t *testing.T) {
 	t.Parallel()
-	p := pileOf([]source{sourceOf("a",
+	p := newPool([]source{sourceOf("a",
 		"An array with parity is slower than one with mirrors, and it is the one to use "+
 			"for what you have to keep.")})
 	p.compareLanguages("Wie viel schneller ist ein Verbund mit Parität als einer ohne sie?")

@@ -10,11 +10,11 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// compareLanguages detects the languages of a question and of the documents of a pile. A document's language is
+// compareLanguages detects the languages of a question and of the documents of a pool. A document's language is
 // detected in all of its passages, since one is often too short. It requires a certain detection
 // (text.DetectForCertain), since an answer must not wrongly report another language. The results are in foreign and
 // told.
-func (p *pile) compareLanguages(question string) {
+func (p *pool) compareLanguages(question string) {
 	said := map[string]*strings.Builder{}
 	of := func(s source) string { return s.document.DocID + "\x00" + s.document.Title }
 	for _, s := range p.sources {
@@ -44,7 +44,7 @@ func (p *pile) compareLanguages(question string) {
 
 // otherLanguages returns the names of the languages of some sources, if all of them differ from the question's.
 // Otherwise it is empty.
-func (p pile) otherLanguages(sources []int) string {
+func (p pool) otherLanguages(sources []int) string {
 	var langs []string
 	for _, i := range sources {
 		lang := p.languageOf(i)
@@ -61,7 +61,7 @@ func (p pile) otherLanguages(sources []int) string {
 
 // headline returns the line above quotes, with the languages of their documents if they differ from the question's.
 // It stays one sentence that ends with a colon, and makes no claim that needs a footnote.
-func (p pile) headline(said string, quotes []quote) string {
+func (p pool) headline(said string, quotes []quote) string {
 	var sources []int
 	for _, q := range quotes {
 		sources = append(sources, q.source)
@@ -73,16 +73,16 @@ func (p pile) headline(said string, quotes []quote) string {
 }
 
 // languageOf returns the language of a source's document, empty if it is the question's.
-func (p pile) languageOf(source int) string {
+func (p pool) languageOf(source int) string {
 	if p.foreign == nil {
 		return ""
 	}
 	return p.foreign[source]
 }
 
-// untold returns, for each other language of the documents, the share of the question's weight in words that no
+// weightUnseen returns, for each other language of the documents, the share of the question's weight in words that no
 // result in that language has. Such documents can't be ranked by these words.
-func (p pile) untold(words []word) map[string]float64 {
+func (p pool) weightUnseen(words []word) map[string]float64 {
 	out := map[string]float64{}
 	for lang, terms := range p.told {
 		known := 0.0
@@ -96,9 +96,9 @@ func (p pile) untold(words []word) map[string]float64 {
 	return out
 }
 
-// inPlaceOfWords gives the weight of words that a unit can't have, because of its language, to the embedding
+// crossLanguage gives the weight of words that a unit can't have, because of its language, to the embedding
 // similarity. Without embeddings the weights of meaning and the result are 0.
-func (w weights) inPlaceOfWords(f features) float64 {
+func (w weights) crossLanguage(f features) float64 {
 	byMeaning := w.meaning + w.nearest
 	if byMeaning == 0 {
 		return 0
@@ -109,7 +109,7 @@ func (w weights) inPlaceOfWords(f features) float64 {
 // cognates returns the matching terms of a word. A word without a match gets, in each other language of the
 // documents, the most similar term with a likeness above 0.5: “Parität” matches “parity”. Its value is the likeness.
 // A word with a digit has no cognates, since similar numbers are different numbers.
-func (p pile) cognates(w text.Word, found map[string]float64) map[string]float64 {
+func (p pool) cognates(w text.Word, found map[string]float64) map[string]float64 {
 	if len(found) > 0 || strings.ContainsAny(w.Text, "0123456789") {
 		return found
 	}

@@ -24,7 +24,7 @@ type move struct {
 	found *llm.Found
 }
 
-func say(text string) move { return move{text: text} }
+func answerWith(text string) move { return move{text: text} }
 
 func call(steps ...step) move { return move{steps: steps} }
 
@@ -32,16 +32,16 @@ func call(steps ...step) move { return move{steps: steps} }
 // request that matches no document is treated as a question.
 func (m model) next(ctx context.Context, t turn) (move, error) {
 	// Rules by the form of the question, without a search; the first match answers.
-	for _, rule := range []func(turn) (string, bool){retell, aboutTranscript, ownText, behind} {
+	for _, rule := range []func(turn) (string, bool){rewriteGiven, aboutTranscript, ownText, behind} {
 		if said, ok := rule(t); ok {
-			return say(said), nil
+			return answerWith(said), nil
 		}
 	}
 	switch k, about := classify(t.question); k {
 	case kindEmpty:
-		return say("Ask a question about your documents, and I will search them for the answer."), nil
+		return answerWith("Ask a question about your documents, and I will search them for the answer."), nil
 	case kindTalk:
-		return say(smallTalk(t.question)), nil
+		return answerWith(smallTalk(t.question)), nil
 	case kindFurther:
 		return goOn(t), nil
 	case kindArithmetic:
@@ -91,7 +91,7 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 		}
 	}
 	if a.finding == none {
-		return say(refuse(t) + wayOn(t, a)), nil
+		return answerWith(refuse(t) + refusalAdvice(t, a)), nil
 	}
 	return move{text: a.text, found: &llm.Found{Sure: a.sure, Likely: a.finding == answers}}, nil
 }
@@ -99,7 +99,7 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 // again returns a second search, for the words of the question that no result has, or else for its rarest words. A
 // follow-up question with its own subject is completed from the previous question. A query is never repeated.
 // semantic_search gets no threshold then.
-func (t turn) again(q topic, p pile) (step, bool) {
+func (t turn) again(q topic, p pool) (step, bool) {
 	if t.rounds() >= mostSearches || !t.canSearch() || len(t.given()) > 0 {
 		return step{}, false
 	}
@@ -142,15 +142,15 @@ func calculate(t turn, expression string) move {
 	done := t.of("calculate")
 	if len(done) == 0 {
 		if !t.has("calculate") {
-			return say("I can't calculate here.")
+			return answerWith("I can't calculate here.")
 		}
 		return call(step{"calculate", map[string]any{"expression": expression}})
 	}
 	out := done[len(done)-1].out
 	if out.Error != nil {
-		return say("This can't be calculated: " + escape(fmt.Sprint(out.Error)))
+		return answerWith("This can't be calculated: " + escape(fmt.Sprint(out.Error)))
 	}
-	return say(escape(expression) + " = " + escape(fmt.Sprint(out.Result)))
+	return answerWith(escape(expression) + " = " + escape(fmt.Sprint(out.Result)))
 }
 
 // toRead returns the best results that were not read yet, first the document that the question may refer to. A
@@ -200,7 +200,7 @@ func list(t turn, tool string) move {
 	}
 	out := done[0].out
 	if out.Error != nil || len(out.Documents) == 0 {
-		return say("There are no documents yet. Add some, then ask again.")
+		return answerWith("There are no documents yet. Add some, then ask again.")
 	}
 	at := ""
 	if out.More {
@@ -210,7 +210,7 @@ func list(t turn, tool string) move {
 	for _, d := range out.Documents {
 		lines = append(lines, "- "+escape(d.label()))
 	}
-	return say(strings.Join(lines, "\n"))
+	return answerWith(strings.Join(lines, "\n"))
 }
 
 // mostFurther is the maximum number of further sentences.
@@ -244,7 +244,7 @@ func (t turn) subject() (topic turn, said string) {
 func goOn(t turn) move {
 	topic, said := t.subject()
 	if topic.question == "" {
-		return say("Ask a question about your documents first. Then I can go on from its answer.")
+		return answerWith("Ask a question about your documents first. Then I can go on from its answer.")
 	}
 	query := topicOf(topic).query()
 	if len(t.searches()) == 0 && t.canSearch() {
@@ -253,24 +253,24 @@ func goOn(t turn) move {
 	if reads := toRead(t, document{}); len(reads) > 0 && t.readings() == 0 {
 		return call(readAll(t, reads, query)...)
 	}
-	p := pileOf(t.shown())
-	left, any := p.unsaid(said)
+	p := newPool(t.shown())
+	left, any := p.unquotedUnits(said)
 	if !any && !strings.Contains(said, english.Refusal) { // the answer had other words, such as a language model's
 		left = p.best()
 	}
 	switch {
 	case len(left) > 0:
-		return say(p.join(left))
+		return answerWith(p.join(left))
 	case any:
-		return say(refuse(t) + " What they say about it was said already.")
+		return answerWith(refuse(t) + " What they say about it was said already.")
 	}
-	return say(refuse(t))
+	return answerWith(refuse(t))
 }
 
-// unsaid returns the unquoted units of passages that the answers quoted, or else those of the same documents. any is
-// false if the answers quoted none. Answers are compared without white space and Markdown syntax (plain). The order
-// is that of the answers, so that the text continues from there.
-func (p pile) unsaid(said string) (left []unit, any bool) {
+// unquotedUnits returns the unquoted units of passages that the answers quoted, or else those of the same documents.
+// any is false if the answers quoted none. Answers are compared without white space and Markdown syntax (plain). The
+// order is that of the answers, so that the text continues from there.
+func (p pool) unquotedUnits(said string) (left []unit, any bool) {
 	said = plain(said)
 	from, documents := map[int]int{}, map[string]bool{} // the first offset in the answers of each source
 	// Quoted text is identified by its words, whatever source the answer quoted.
@@ -305,7 +305,7 @@ func (p pile) unsaid(said string) (left []unit, any bool) {
 }
 
 // best returns the first units of the best passage.
-func (p pile) best() (units []unit) {
+func (p pool) best() (units []unit) {
 	for _, u := range p.units {
 		if u.source == 0 && u.quotable() && len(units) < mostFurther {
 			units = append(units, u)
@@ -325,7 +325,7 @@ var (
 )
 
 // join joins units of passages, each with its footnote.
-func (p pile) join(units []unit) string {
+func (p pool) join(units []unit) string {
 	var said []string
 	for _, u := range units {
 		said = append(said, sentence(u.text, p.sources[u.source].N))
@@ -352,7 +352,7 @@ func behind(t turn) (string, bool) {
 	if !aboutFootnote(t.question) {
 		return "", false
 	}
-	p := pileOf(t.shown())
+	p := newPool(t.shown())
 	for _, r := range t.results {
 		quote, _ := r.input["focus_query"].(string)
 		if !isReading(r.tool) || quote == "" {
@@ -407,9 +407,9 @@ func (t turn) given() []passage {
 	return t.results[0].out.Passages
 }
 
-// retell answers a request to rewrite the given text: with its own sentences, as rules have no others. Units on one
-// line stay on one line.
-func retell(t turn) (string, bool) {
+// rewriteGiven answers a request to rewrite the given text: with its own sentences, as rules have no others. Units on
+// one line stay on one line.
+func rewriteGiven(t turn) (string, bool) {
 	parts := t.given()
 	if len(parts) == 0 || !task().MatchString(t.question) {
 		return "", false
@@ -419,7 +419,7 @@ func retell(t turn) (string, bool) {
 			return "", false
 		}
 	}
-	p := pileOf(t.shown())
+	p := newPool(t.shown())
 	var lines []string
 	said := 0
 	for i, u := range p.units {

@@ -18,7 +18,7 @@ const (
 type quote struct {
 	source     int
 	start, end int // rune offsets in the passage
-	first      int // index in the pile's units
+	first      int // index in the pool's units
 	last       int
 	score      float64
 	best       scored
@@ -28,7 +28,7 @@ type quote struct {
 // choose selects up to five quotes, best first. It prefers a quote with words of the question that the earlier ones
 // lack, so that both sides of a comparison are quoted, and drops duplicates. A selected unit is extended before it
 // is compared with the others. A quote next to an earlier one is merged into it.
-func choose(p pile, units []scored, words []word) []quote {
+func choose(p pool, units []scored, words []word) []quote {
 	var out []quote
 	covered := make([]float64, len(words))
 	left := slices.Clone(units)
@@ -71,7 +71,7 @@ func choose(p pile, units []scored, words []word) []quote {
 
 // addsNothing reports whether a row matches less of the question than a quoted row of its table, or is the head
 // above that row.
-func (p pile) addsNothing(s, o scored) bool {
+func (p pool) addsNothing(s, o scored) bool {
 	if !p.sameTable(s.unit, o.unit) {
 		return false
 	}
@@ -106,7 +106,7 @@ func gain(s scored, covered []float64, words []word) float64 {
 // extend extends a unit to a quote of up to three neighbouring units, adding the one with the higher score first. It
 // stops at a heading. An item that the question names by its number ends before the next item. Nested lines are
 // quoted alone, a row alone or with equal neighbours.
-func (p pile) extend(s scored, all []scored, words []word) quote {
+func (p pool) extend(s scored, all []scored, words []word) quote {
 	if s.row != nil {
 		return p.extendRow(s, all)
 	}
@@ -139,7 +139,7 @@ func (p pile) extend(s scored, all []scored, words []word) quote {
 }
 
 // extendRow extends a row to neighbouring rows that match the question equally.
-func (p pile) extendRow(s scored, all []scored) quote {
+func (p pool) extendRow(s scored, all []scored) quote {
 	alike := map[int]bool{}
 	for _, o := range all {
 		alike[o.at] = o.source == s.source && p.sameTable(s.unit, o.unit) && !o.row.first && !s.row.first &&
@@ -170,7 +170,7 @@ func itemNumber(s string) string {
 }
 
 // adjoin reports whether two quotes are adjacent and can be merged.
-func (p pile) adjoin(a, b quote) bool {
+func (p pool) adjoin(a, b quote) bool {
 	next := !a.byNumber && !b.byNumber && (a.best.row == nil) == (b.best.row == nil) &&
 		(a.last+1 == b.first || b.last+1 == a.first)
 	return next && a.source == b.source && max(a.last, b.last)-min(a.first, b.first) < mostUnits &&
@@ -189,7 +189,7 @@ var listItem = regexp.MustCompile(`^(?:[-–—•*▪◦·‣]|\(?(?:\d{1,4}|\p
 
 // leadOf returns the unit that introduces the list of an item, -1 for none. It ends with a colon, with only items
 // and their text in between.
-func (p pile) leadOf(i int) int {
+func (p pool) leadOf(i int) int {
 	if !listItem.MatchString(p.units[i].text) {
 		return -1
 	}
@@ -212,10 +212,10 @@ func (p pile) leadOf(i int) int {
 }
 
 // beginsLine reports whether a unit starts at the left edge of a line.
-func (p pile) beginsLine(u unit) bool { return u.start == 0 || p.runes[u.source][u.start-1] == '\n' }
+func (p pool) beginsLine(u unit) bool { return u.start == 0 || p.runes[u.source][u.start-1] == '\n' }
 
 // beside reports whether a unit can be added to a quote.
-func (p pile) beside(i int, q quote) bool {
+func (p pool) beside(i int, q quote) bool {
 	if i < 0 || i >= len(p.units) {
 		return false
 	}
@@ -235,7 +235,7 @@ func (p pile) beside(i int, q quote) bool {
 
 // same reports whether two quotes overlap or are duplicates. Terms are compared with the smaller of the two sets, so
 // that a sentence inside a longer one is a duplicate.
-func (p pile) same(a, b quote) bool {
+func (p pool) same(a, b quote) bool {
 	if a.source == b.source && a.start < b.end && b.start < a.end {
 		return true
 	}
@@ -253,7 +253,7 @@ func (p pile) same(a, b quote) bool {
 }
 
 // terms returns the terms of all units of a quote.
-func (p pile) terms(q quote) map[string]bool {
+func (p pool) terms(q quote) map[string]bool {
 	all := map[string]bool{}
 	for _, u := range p.units[q.first : q.last+1] {
 		for term := range u.terms {
@@ -264,10 +264,10 @@ func (p pile) terms(q quote) map[string]bool {
 }
 
 // words returns a quote's text as in the passage.
-func (p pile) words(q quote) string { return string(p.runes[q.source][q.start:q.end]) }
+func (p pool) words(q quote) string { return string(p.runes[q.source][q.start:q.end]) }
 
 // lines returns the rune ranges of a quote's units, merged if they are on one line.
-func (p pile) lines(q quote) [][2]int {
+func (p pool) lines(q quote) [][2]int {
 	var out [][2]int
 	for i := q.first; i <= q.last; i++ {
 		u := p.units[i]
@@ -281,6 +281,6 @@ func (p pile) lines(q quote) [][2]int {
 }
 
 // inOneLine reports whether a unit and the next one are on one line.
-func (p pile) inOneLine(before, u unit) bool {
+func (p pool) inOneLine(before, u unit) bool {
 	return before.source == u.source && !slices.Contains(p.between(before, u), '\n')
 }

@@ -55,9 +55,10 @@ func joinNames(names []string) string {
 // mostNear is the maximum number of headings in a refusal.
 const mostNear = 3
 
-// wayOn renders suggestions after a refusal: the words that no result has, the nearest headings, and that a file may
-// be missing. a is the answer without quotes. It is empty if all searches failed or the question came with its text.
-func wayOn(t turn, a answer) string {
+// refusalAdvice renders suggestions after a refusal: the words that no result has, the nearest headings, and that a
+// file may be missing. a is the answer without quotes. It is empty if all searches failed or the question came with its
+// text.
+func refusalAdvice(t turn, a answer) string {
 	if len(t.given()) > 0 || !slices.ContainsFunc(t.searches(), func(r result) bool { return r.out.Error == nil }) {
 		return ""
 	}
@@ -85,7 +86,7 @@ func wayOn(t turn, a answer) string {
 }
 
 // nearestHeadings returns the sections of the first results, with their documents.
-func (p pile) nearestHeadings() []string {
+func (p pool) nearestHeadings() []string {
 	var near []string
 	for _, src := range p.sources {
 		at := strings.Split(src.Section, "›")

@@ -39,13 +39,13 @@ type features struct {
 	meaning float64 // the cosine; 0 if unknown
 	nearest float64 // the cosine, scaled from 0 for the median to 1 for the highest
 	rank    float64 // reciprocal rank of its passage: 1 for the first, 1/2 for the second
-	untold  float64 // share of the question's weight that the unit's language can't have: see pile.untold
+	untold  float64 // share of the question's weight that the unit's language can't have: see pool.weightUnseen
 }
 
 // scored is a unit with its score.
 type scored struct {
 	unit
-	at       int // index in the pile's units
+	at       int // index in the pool's units
 	features features
 	has      []float64 // match of each word, with its heading
 	place    int       // topic.placeOf
@@ -60,10 +60,10 @@ func (s scored) within() float64 { return s.score - float64(s.place) }
 // are compared by embeddings, half selected by lexical score, half by rank. The rest is dropped, as scores with and
 // without embeddings are not comparable.
 func rate(
-	ctx context.Context, p pile, q topic, words []word, similar Similarity,
+	ctx context.Context, p pool, q topic, words []word, similar Similarity,
 ) (units []scored, compared bool, err error) {
 	total := total(words)
-	ranks, named, untold := p.ranks(), p.named(words), p.untold(words)
+	ranks, named, untold := p.ranks(), p.named(words), p.weightUnseen(words)
 	var out []scored
 	for i, u := range p.units {
 		if !u.quotable() {
@@ -112,14 +112,14 @@ func rate(
 	for i := range few {
 		few[i].features.meaning = max(0, cosines[i])
 	}
-	standOut(few)
+	distinctness(few)
 	sort(few, weightsOfBoth)
 	return few, true, nil
 }
 
-// standOut scales each cosine within the question's cosines, since a model's cosine of a fitting sentence differs
+// distinctness scales each cosine within the question's cosines, since a model's cosine of a fitting sentence differs
 // between questions.
-func standOut(compared []scored) {
+func distinctness(compared []scored) {
 	var all []float64
 	for _, s := range compared {
 		all = append(all, s.features.meaning)
@@ -153,7 +153,7 @@ var (
 // of returns the weighted sum of the features.
 func (w weights) of(f features) float64 {
 	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest +
-		w.rank*f.rank + w.inPlaceOfWords(f)
+		w.rank*f.rank + w.crossLanguage(f)
 }
 
 // pairs returns the weighted share of the question's pairs of neighbouring words that are neighbours in a text.
@@ -180,7 +180,7 @@ func pairs(sequence []string, words []word) float64 {
 }
 
 // named returns the headings that contain all words of a question, which then asks for the text below them.
-func (p pile) named(words []word) map[int]bool {
+func (p pool) named(words []word) map[int]bool {
 	named := map[int]bool{}
 	for i, u := range p.units {
 		named[i] = u.names && len(words) > 0 && !slices.ContainsFunc(words, func(w word) bool {
@@ -191,7 +191,7 @@ func (p pile) named(words []word) map[int]bool {
 }
 
 // near returns how well the context of a unit matches a word.
-func (p pile) near(i int, w word) float64 {
+func (p pool) near(i int, w word) float64 {
 	u := p.units[i]
 	near := inTitle * w.in(p.around[u.source])
 	if u.heading >= 0 {
@@ -209,7 +209,7 @@ func (p pile) near(i int, w word) float64 {
 }
 
 // ranks returns the number of documents and passages before each source.
-func (p pile) ranks() []int {
+func (p pool) ranks() []int {
 	ranks, documents := make([]int, len(p.sources)), map[string]int{}
 	inside := map[string]int{}
 	for i, src := range p.sources {
@@ -224,7 +224,7 @@ func (p pile) ranks() []int {
 }
 
 // inContext returns a unit's text for the comparison: after its heading if it is short; a row with its column heads.
-func (p pile) inContext(u unit) string {
+func (p pool) inContext(u unit) string {
 	if u.row != nil {
 		return u.labelled()
 	}

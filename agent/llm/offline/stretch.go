@@ -14,7 +14,7 @@ const longestRun = 200
 // dictionary: from the left, a word is the longest substring that a result contains, and is not split again. The
 // rest between such words, without grammar, is words that no result has. The reasons are in
 // docs/decisions/offline.md.
-func (p pile) stretches(question string) []word {
+func (p pool) stretches(question string) []word {
 	var out []word
 	for _, run := range text.Runs(question) {
 		if len(run.Runes) > longestRun {
@@ -40,7 +40,7 @@ func (p pile) stretches(question string) []word {
 
 // single returns words of one character, between grammar and other words: each of its bigrams matches it. A
 // character that no result has is a missing word.
-func (p pile) single(run text.Run, covered []bool) []word {
+func (p pool) single(run text.Run, covered []bool) []word {
 	var out []word
 	apart := func(k int) bool { return k < 0 || k >= len(covered) || covered[k] || run.Grammar[k] }
 	for k, r := range run.Runes {
@@ -61,7 +61,7 @@ func (p pile) single(run text.Run, covered []bool) []word {
 }
 
 // heldFrom returns the end of the longest substring from an offset that a result contains.
-func (p pile) heldFrom(run text.Run, from int) (to int) {
+func (p pool) heldFrom(run text.Run, from int) (to int) {
 	to = from
 	for n := from + 1; n <= len(run.Terms); n++ {
 		if !strings.Contains(p.said, " "+strings.Join(run.Terms[from:n], " ")+" ") {

@@ -128,7 +128,7 @@ func isNumber(cell string) bool {
 
 // addTable adds the units of a table's rows, with the terms of the passage's language. A continued table has the
 // head of its section's name, without a row for it.
-func (p *pile) addTable(source int, spans [][2]int, heading int, a *text.Analyser) {
+func (p *pool) addTable(source int, spans [][2]int, heading int, a *text.Analyser) {
 	runes, section := []rune(p.sources[source].Text), p.sources[source].Section
 	var rows [][]string
 	for _, span := range spans {
@@ -192,7 +192,7 @@ func (u unit) labelled() string {
 }
 
 // sameTable reports whether two units are rows of one table, which may continue over several passages.
-func (p pile) sameTable(a, b unit) bool {
+func (p pool) sameTable(a, b unit) bool {
 	if a.row == nil || b.row == nil {
 		return false
 	}
@@ -201,7 +201,7 @@ func (p pile) sameTable(a, b unit) bool {
 }
 
 // headOf returns the head of a quoted row's table as Markdown, empty for other text and a table without a head.
-func (p pile) headOf(q quote) string {
+func (p pool) headOf(q quote) string {
 	r := p.units[q.first].row
 	if r == nil || r.first || r.table.head == nil {
 		return ""
@@ -214,7 +214,7 @@ func (p pile) headOf(q quote) string {
 }
 
 // rows renders a quote's rows with its footnote, below the head of their table.
-func (p pile) rows(q quote, words []word) string {
+func (p pool) rows(q quote, words []word) string {
 	src, said := p.sources[q.source], p.words(q)
 	lines := ""
 	for _, u := range p.units[q.first : q.last+1] {

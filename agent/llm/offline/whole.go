@@ -36,7 +36,7 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	if unread := t.unread(docs); len(unread) > 0 {
 		return call(unread...), true
 	}
-	w := t.pileOfAll(docs, rest)
+	w := t.poolOfAll(docs, rest)
 	switch {
 	case k == kindItems:
 		return w.items(value, word)
@@ -90,7 +90,7 @@ func (t turn) nearest(about string, most int) []document {
 			sources = append(sources, source{passage: p, document: d})
 		}
 	}
-	p := pileOf(sources)
+	p := newPool(sources)
 	words := topicOf(turn{question: about}).weigh(p)
 	worth, vocabulary := map[string]float64{}, map[string]map[string]bool{}
 	for _, d := range found {
@@ -168,15 +168,15 @@ func (t turn) unread(docs []document) (steps []step) {
 
 // wholes are fully read documents, for a topic.
 type wholes struct {
-	pile
+	pool
 	docs  []document
 	words []word
 	names map[string]bool // terms of the documents' names
 }
 
-// pileOfAll returns the pile of these documents, from all their shown passages, with the weights of the topic's
+// poolOfAll returns the pool of these documents, from all their shown passages, with the weights of the topic's
 // words in it.
-func (t turn) pileOfAll(docs []document, about string) wholes {
+func (t turn) poolOfAll(docs []document, about string) wholes {
 	var sources []source
 	for _, d := range docs {
 		for _, src := range t.shown() {
@@ -185,11 +185,11 @@ func (t turn) pileOfAll(docs []document, about string) wholes {
 			}
 		}
 	}
-	w := wholes{pile: pileOf(sources), docs: docs, names: setOf(nil)}
+	w := wholes{pool: newPool(sources), docs: docs, names: setOf(nil)}
 	for _, src := range sources {
 		maps.Copy(w.names, namesOf(src.document, text.Detect(src.Text)))
 	}
-	w.words = topicOf(turn{question: about}).weigh(w.pile)
+	w.words = topicOf(turn{question: about}).weigh(w.pool)
 	return w
 }
 
@@ -339,7 +339,7 @@ func summary(t turn, name string) (next move, ok bool) {
 		return call(step{tool, map[string]any{"doc_id": name}}), true
 	}
 	said := summaryText(done, sentencesAsked(t.question))
-	return say(said), said != ""
+	return answerWith(said), said != ""
 }
 
 // keyHead is the line above the sentences of a summary.
@@ -362,7 +362,7 @@ func (t turn) sumUp(docs []document, about string) (next move, ok bool) {
 		return call(steps...), tool != ""
 	}
 	said := summaryText(done, sentencesAsked(t.question))
-	return t.pileOfAll(docs, about).answer(keyHead, said), said != ""
+	return t.poolOfAll(docs, about).answer(keyHead, said), said != ""
 }
 
 // summaryText quotes at most most key sentences of each document, below its name if there are several documents.
@@ -399,7 +399,7 @@ func keySentences(out output) []string {
 		return said
 	}
 	for _, p := range out.Passages {
-		pile := pileOf([]source{{passage: p, document: out.document}})
+		pile := newPool([]source{{passage: p, document: out.document}})
 		if i := slices.IndexFunc(pile.units, unit.quotable); i >= 0 {
 			said = text.AppendNew(said, sentence(pile.units[i].text, p.N))
 		}

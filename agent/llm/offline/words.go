@@ -55,7 +55,7 @@ func languages(s string) []string {
 // units, k of them with the word; the half keeps it finite for a missing word. The head of a table counts once,
 // however many rows it has. Borrowed words are scaled down together, so that their sum is at most borrowedWorth of
 // the question's own.
-func (q topic) weigh(p pile) []word {
+func (q topic) weigh(p pool) []word {
 	var out []word
 	vocabulary := p.vocabulary()
 	add := func(words []text.Word, question string, borrowed bool) {

@@ -38,7 +38,7 @@ func quotedBy(s string) llm.Quoted {
 func escape(s string) string { return text.EscapeMarkdown(s) }
 
 // blocks renders quotes as blocks. Rows of one table share its head.
-func (p pile) blocks(quotes []quote, words []word) (out []string) {
+func (p pool) blocks(quotes []quote, words []word) (out []string) {
 	above, said := "", map[int]bool{} // units that were rendered
 	for i, q := range quotes {
 		head := p.headOf(q)
@@ -60,7 +60,7 @@ func (p pile) blocks(quotes []quote, words []word) (out []string) {
 
 // lead renders the lead of a quoted list item, unless it was rendered before. It has no footnote, which is for the
 // quote.
-func (p pile) lead(q quote, said map[int]bool) string {
+func (p pool) lead(q quote, said map[int]bool) string {
 	i := p.leadOf(q.first)
 	if i < 0 || said[i] {
 		return ""
@@ -70,7 +70,7 @@ func (p pile) lead(q quote, said map[int]bool) string {
 }
 
 // block renders a quote with its footnote. Lines and list items are kept.
-func (p pile) block(q quote, words []word) string {
+func (p pool) block(q quote, words []word) string {
 	raw := p.runes[q.source][q.start:q.end]
 	var lines []string
 	for _, span := range p.lines(q) {

@@ -151,8 +151,8 @@ func (m *Model) Measure(ctx context.Context) (Measured, error) {
 	return found, nil
 }
 
-// said is a complete reply.
-type said struct {
+// completeReply is a complete reply.
+type completeReply struct {
 	text  string
 	calls []llm.Call
 }
@@ -163,7 +163,7 @@ type speed struct{ in, out float64 }
 
 // timeReply sends a request and measures the speed. The first chunk ends the reading of the prompt; llm.Reading
 // parts do not count. One token of the reply is subtracted, which came with that chunk.
-func (m *Model) timeReply(ctx context.Context, req llm.Request) (out said, s speed, err error) {
+func (m *Model) timeReply(ctx context.Context, req llm.Request) (out completeReply, s speed, err error) {
 	begun := m.now()
 	var first time.Time
 	for part, err := range m.Stream(ctx, req) {

@@ -80,12 +80,12 @@ func (r *reply) takeParts(parts iter.Seq2[llm.Part, error], after func(called bo
 		switch p := part.(type) {
 		case llm.Text:
 			if r.thinking.passesThrough(string(p)) {
-				r.sayText(string(p))
+				r.writeText(string(p))
 			} else {
-				r.hearParts(r.thinking.takePiece(string(p), false))
+				r.handleParts(r.thinking.takePiece(string(p), false))
 			}
 		case llm.Call:
-			r.hearParts(r.thinking.takePiece("", true))
+			r.handleParts(r.thinking.takePiece("", true))
 			if r.req.NoTools && !r.plain {
 				r.refused = true
 				r.yieldPart(llm.DroppedCall(p))
@@ -94,7 +94,7 @@ func (r *reply) takeParts(parts iter.Seq2[llm.Part, error], after func(called bo
 			r.calls++
 			r.yieldPart(p)
 		case llm.Done:
-			r.hearParts(r.thinking.takePiece("", true))
+			r.handleParts(r.thinking.takePiece("", true))
 			r.unopened.Store(r.thinking.learnt)
 			if err := r.endReply(&p); err != nil {
 				return err
@@ -122,13 +122,13 @@ func (r *reply) takeParts(parts iter.Seq2[llm.Part, error], after func(called bo
 	return nil
 }
 
-// hearParts passes the filter's parts on. If all text so far turns out to be a thought without an opening tag
+// handleParts passes the filter's parts on. If all text so far turns out to be a thought without an opening tag
 // (llm.Rethought), the reply starts again after it.
-func (r *reply) hearParts(parts []llm.Part) {
+func (r *reply) handleParts(parts []llm.Part) {
 	for _, part := range parts {
 		switch p := part.(type) {
 		case llm.Text:
-			r.sayText(string(p))
+			r.writeText(string(p))
 		case llm.Rethought:
 			if held := r.heldCalls.heldRest(); held != "" {
 				r.yieldPart(llm.Text(held)) // it is part of the thought
@@ -141,8 +141,8 @@ func (r *reply) hearParts(parts []llm.Part) {
 	}
 }
 
-// sayText shows text through the callBuffer. With Native, text is shown unchanged.
-func (r *reply) sayText(text string) {
+// writeText shows text through the callBuffer. With Native, text is shown unchanged.
+func (r *reply) writeText(text string) {
 	if !r.plain {
 		text = r.heldCalls.takePiece(text)
 	}

@@ -553,13 +553,13 @@ func TestDroppedTextIsYielded(t *testing.T) {
 	}
 }
 
-// told is a model with a constant reply.
-type told struct {
+// constantModel is a model with a constant reply.
+type constantModel struct {
 	llm.Model
 	parts []llm.Part
 }
 
-func (m told) Stream(context.Context, llm.Request) iter.Seq2[llm.Part, error] {
+func (m constantModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Part, error] {
 	return func(yield func(llm.Part, error) bool) {
 		for _, p := range m.parts {
 			if !yield(p, nil) {
@@ -588,7 +588,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 	for _, way := range []Way{Native, Auto} {
 		b.Run(string(way), func(b *testing.B) {
-			m := New(told{parts: append(parts, llm.Done{Finish: llm.FinishStop})}, way)
+			m := New(constantModel{parts: append(parts, llm.Done{Finish: llm.FinishStop})}, way)
 			m.verdict.inFavour()
 			b.ReportAllocs()
 			for b.Loop() {

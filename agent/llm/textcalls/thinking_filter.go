@@ -73,7 +73,7 @@ func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) 
 		case !f.said:
 			parts = f.readOpening(parts, final)
 		default:
-			parts = f.readSaid(parts, final)
+			parts = f.readReplyText(parts, final)
 		}
 		if len(f.text) == n {
 			break // wait for the next chunk
@@ -193,12 +193,12 @@ func (f *thinkingFilter) readOpening(parts []llm.Part, final bool) []llm.Part {
 		f.text = text
 	}
 	f.said = true
-	return f.readSaid(parts, final)
+	return f.readReplyText(parts, final)
 }
 
-// readSaid reads the reply from one possible tag to the next. Code is passed on unchanged. A code fence around the
+// readReplyText reads the reply from one possible tag to the next. Code is passed on unchanged. A code fence around the
 // whole reply is dropped where it closes.
-func (f *thinkingFilter) readSaid(parts []llm.Part, final bool) []llm.Part {
+func (f *thinkingFilter) readReplyText(parts []llm.Part, final bool) []llm.Part {
 	from := 0 // the text before it was yielded
 	say := func(to int) {
 		if to > from {

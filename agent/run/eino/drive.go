@@ -31,10 +31,10 @@ func Drive(ctx context.Context, r run.Rounds) error {
 		if err != nil {
 			return err
 		}
-		tools[i] = caller{info: info, call: r.Call}
+		tools[i] = einoTool{info: info, call: r.Call}
 	}
 	graph, err := react.NewAgent(ctx, &react.AgentConfig{
-		ToolCallingModel: speaker{r},
+		ToolCallingModel: einoModel{r},
 		ToolsConfig: compose.ToolsNodeConfig{
 			Tools: tools,
 			// the run reports an unknown tool to the model
@@ -72,14 +72,14 @@ func decodeFor[T, R any](take func(*T) R, raw []byte) (r R, err error) {
 	return take(v), nil
 }
 
-// speaker adapts the run's model to Eino. It ignores the messages that Eino collected, since the run keeps the
+// einoModel adapts the run's model to Eino. It ignores the messages that Eino collected, since the run keeps the
 // history.
-type speaker struct{ run.Rounds }
+type einoModel struct{ run.Rounds }
 
-var _ model.ToolCallingChatModel = speaker{}
+var _ model.ToolCallingChatModel = einoModel{}
 
 // Generate completes a model turn. A call's id is its index in the turn, the only value that InvokableRun gets back.
-func (s speaker) Generate(ctx context.Context, _ []*schema.Message, _ ...model.Option) (*schema.Message, error) {
+func (s einoModel) Generate(ctx context.Context, _ []*schema.Message, _ ...model.Option) (*schema.Message, error) {
 	calls, err := s.Turn(ctx)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s speaker) Generate(ctx context.Context, _ []*schema.Message, _ ...model.O
 }
 
 // Stream is Generate in one chunk, since the run has already streamed the text.
-func (s speaker) Stream(
+func (s einoModel) Stream(
 	ctx context.Context, in []*schema.Message, opts ...model.Option,
 ) (*schema.StreamReader[*schema.Message], error) {
 	m, err := s.Generate(ctx, in, opts...)
@@ -105,19 +105,19 @@ func (s speaker) Stream(
 }
 
 // WithTools returns the same model: the run sends its own tools with each request.
-func (s speaker) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return s, nil }
+func (s einoModel) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error) { return s, nil }
 
-// caller adapts one of the run's tools to Eino.
-type caller struct {
+// einoTool adapts one of the run's tools to Eino.
+type einoTool struct {
 	info *schema.ToolInfo
 	call func(ctx context.Context, place int) (string, error)
 }
 
 // Info returns the tool's description.
-func (c caller) Info(context.Context) (*schema.ToolInfo, error) { return c.info, nil }
+func (c einoTool) Info(context.Context) (*schema.ToolInfo, error) { return c.info, nil }
 
 // InvokableRun makes the current call. It ignores the arguments, since the run holds the model's own.
-func (c caller) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
+func (c einoTool) InvokableRun(ctx context.Context, _ string, _ ...tool.Option) (string, error) {
 	return call(ctx, c.call)
 }
 

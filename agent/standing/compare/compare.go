@@ -79,12 +79,12 @@ func Differences(before, after chat.Basis, library Library) []chat.Difference {
 	return slices.Concat(c.changed, c.added, c.gone)
 }
 
-// Standing returns the citations of an answer that are still in their documents.
-func Standing(before chat.Basis, library Library) (list []chat.Citation) {
+// UnchangedCitations returns the citations of an answer that are still in their documents.
+func UnchangedCitations(before chat.Basis, library Library) (list []chat.Citation) {
 	c := comparison{before: before, library: library, texts: map[string]*current{}}
 	for _, cite := range before.Citations {
 		if !slices.ContainsFunc(sentencesOf([]chat.Citation{cite}), func(s sentence) bool {
-			return !c.current(s.DocumentID).stands(s.text)
+			return !c.current(s.DocumentID).contains(s.text)
 		}) {
 			list = append(list, cite)
 		}
@@ -120,9 +120,9 @@ type current struct {
 	had   []uint32 // hashes of the sentences in the basis
 }
 
-// stands reports whether a document still contains a sentence. A sentence that was whole must still be whole: a
+// contains reports whether a document still contains a sentence. A sentence that was whole must still be whole: a
 // “not” before it would reverse its meaning. A fragment of a sentence may be anywhere.
-func (d *current) stands(sentence string) bool {
+func (d *current) contains(sentence string) bool {
 	if !d.there {
 		return false
 	}
@@ -193,7 +193,7 @@ func (c *comparison) current(id string) *current {
 // compareOld finds the current version of an earlier sentence.
 func (c *comparison) compareOld(s sentence, after []chat.Citation) {
 	d := c.current(s.DocumentID)
-	if d.stands(s.text) {
+	if d.contains(s.text) {
 		return
 	}
 	for _, cite := range after { // the same text in another document

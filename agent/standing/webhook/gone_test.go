@@ -8,7 +8,7 @@ import (
 )
 
 func TestNothingIsSentForRevokedUser(t *testing.T) {
-	p, box := newPost(t), newMailbox(t, nil)
+	p, box := newHarness(t), newReceiver(t, nil)
 	gone := true
 	p.cfg.Gone = func(user string) bool { return gone && user == chat.LocalUser }
 	p.set(box.URL)
@@ -26,7 +26,7 @@ func TestNothingIsSentForRevokedUser(t *testing.T) {
 // TestWebhookKeepsNetworkPolicy covers a webhook that was not set by the local user: its messages reach only the public
 // internet.
 func TestWebhookKeepsNetworkPolicy(t *testing.T) {
-	p, box := newPost(t), newMailbox(t, nil)
+	p, box := newHarness(t), newReceiver(t, nil)
 	if _, err := p.Set(t.Context(), chat.Local, box.URL, "https://footnote.example", false); err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/footnote/footnote/sql/sqlite"
 )
 
-// mailbox is a receiver that records requests. reply answers each; nil: 204.
-type mailbox struct {
+// receiver is a receiver that records requests. reply answers each; nil: 204.
+type receiver struct {
 	*httptest.Server
 	mu    sync.Mutex
 	got   []received
@@ -36,8 +36,8 @@ type received struct {
 	body   []byte
 }
 
-func newMailbox(t *testing.T, reply func(n int, w http.ResponseWriter, r *http.Request)) *mailbox {
-	m := &mailbox{reply: reply}
+func newReceiver(t *testing.T, reply func(n int, w http.ResponseWriter, r *http.Request)) *receiver {
+	m := &receiver{reply: reply}
 	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -58,14 +58,14 @@ func newMailbox(t *testing.T, reply func(n int, w http.ResponseWriter, r *http.R
 }
 
 // all returns the received messages, oldest first.
-func (m *mailbox) all() []received {
+func (m *receiver) all() []received {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]received(nil), m.got...)
 }
 
-// post is a store with a sender and a fake clock.
-type post struct {
+// harness is a store with a sender and a fake clock.
+type harness struct {
 	*testing.T
 	path  string
 	store *sqlite.Chats
@@ -74,8 +74,8 @@ type post struct {
 	reach web.DialPolicy
 }
 
-func newPost(t *testing.T) *post {
-	p := &post{
+func newHarness(t *testing.T) *harness {
+	p := &harness{
 		T: t, path: filepath.Join(t.TempDir(), "footnote.db"), now: time.Now().Truncate(time.Microsecond),
 		reach: web.DialPolicy{Own: true},
 	}
@@ -84,7 +84,7 @@ func newPost(t *testing.T) *post {
 }
 
 // open opens the store as a starting server does.
-func (p *post) open() (shut func()) {
+func (p *harness) open() (shut func()) {
 	p.Helper()
 	db, err := sqlite.Open(p.Context(), p.path, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *post) open() (shut func()) {
 }
 
 // another returns the sender of another server with the same store.
-func (p *post) another() *Sender {
+func (p *harness) another() *Sender {
 	return New(Config{
 		Store: p.store, Client: func(local bool) *http.Client {
 			if !local {
@@ -116,7 +116,7 @@ func (p *post) another() *Sender {
 }
 
 // set sets the address and returns the secret.
-func (p *post) set(address string) string {
+func (p *harness) set(address string) string {
 	p.Helper()
 	secret, err := p.Set(p.Context(), chat.Local, address, "https://footnote.example", true)
 	if err != nil {
@@ -125,10 +125,10 @@ func (p *post) set(address string) string {
 	return secret
 }
 
-// change records a change as the keeper does.
-func (p *post) change(differences ...chat.Difference) (keptID string) {
+// change records a change as the scheduler does.
+func (p *harness) change(differences ...chat.Difference) (keptID string) {
 	p.Helper()
-	kept, err := p.store.KeepStanding(p.Context(), chat.Local, chat.Standing{
+	kept, err := p.store.AddStanding(p.Context(), chat.Local, chat.Standing{
 		Request: chat.RunRequest{Message: "How long is the notice period?"},
 	})
 	if err == nil {
@@ -144,7 +144,7 @@ func (p *post) change(differences ...chat.Difference) (keptID string) {
 }
 
 // work sends messages until none is due.
-func (p *post) work() {
+func (p *harness) work() {
 	p.Helper()
 	for range 3 {
 		p.loop.Once(p.Context())
@@ -152,7 +152,7 @@ func (p *post) work() {
 }
 
 // hook returns the webhook's state.
-func (p *post) hook() chat.Webhook {
+func (p *harness) hook() chat.Webhook {
 	p.Helper()
 	h, err := p.store.Webhook(p.Context(), chat.Local)
 	if err != nil {
@@ -180,7 +180,7 @@ var sixMonths = chat.Difference{
 
 func TestMessageHasVerifiableSignature(t *testing.T) {
 	t.Parallel()
-	p, box := newPost(t), newMailbox(t, nil)
+	p, box := newHarness(t), newReceiver(t, nil)
 	secret := p.set(box.URL + "/in?team=1")
 	kept := p.change(sixMonths)
 	p.work()
@@ -223,8 +223,8 @@ func TestMessageHasVerifiableSignature(t *testing.T) {
 
 func TestRetriesSurviveRestart(t *testing.T) {
 	t.Parallel()
-	p := newPost(t)
-	box := newMailbox(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+	p := newHarness(t)
+	box := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 		if n == 2 || n == 3 {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
@@ -259,8 +259,8 @@ func TestRetriesSurviveRestart(t *testing.T) {
 
 func TestExhaustedRetriesAreReported(t *testing.T) {
 	t.Parallel()
-	p := newPost(t)
-	box := newMailbox(t, func(n int, w http.ResponseWriter, r *http.Request) {
+	p := newHarness(t)
+	box := newReceiver(t, func(n int, w http.ResponseWriter, r *http.Request) {
 		if n > 1 {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}
@@ -283,8 +283,8 @@ func TestExhaustedRetriesAreReported(t *testing.T) {
 
 func TestHangingAddressDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	p, well := newPost(t), newMailbox(t, nil)
-	hung := newMailbox(t, func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	p, well := newHarness(t), newReceiver(t, nil)
+	hung := newReceiver(t, func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	p.cfg.Timeout = 100 * time.Millisecond
 	p.set(hung.URL)
 	if _, err := p.Set(t.Context(), chat.Scope{User: "bert"}, well.URL, "", true); err != nil {
@@ -298,9 +298,9 @@ func TestHangingAddressDoesNotBlockOthers(t *testing.T) {
 
 func TestReplyIsNotReadToEnd(t *testing.T) {
 	t.Parallel()
-	p := newPost(t)
+	p := newHarness(t)
 	ended := make(chan struct{})
-	box := newMailbox(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+	box := newReceiver(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 		defer close(ended)
 		for r.Context().Err() == nil {
 			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
@@ -318,8 +318,8 @@ func TestReplyIsNotReadToEnd(t *testing.T) {
 
 func TestOneServerSendsMessage(t *testing.T) {
 	t.Parallel()
-	p := newPost(t)
-	box := newMailbox(t, nil)
+	p := newHarness(t)
+	box := newReceiver(t, nil)
 	p.set(box.URL)
 	var wg sync.WaitGroup
 	for range 8 {
@@ -335,7 +335,7 @@ func TestOneServerSendsMessage(t *testing.T) {
 
 func TestInternalAddressesAreBlocked(t *testing.T) {
 	t.Parallel()
-	p, box := newPost(t), newMailbox(t, nil)
+	p, box := newHarness(t), newReceiver(t, nil)
 	p.reach = web.DialPolicy{}
 	for _, address := range []string{
 		box.URL, "http://169.254.169.254/latest", "http://localhost" + box.URL[strings.LastIndex(box.URL, ":"):],
@@ -359,10 +359,10 @@ func TestInternalAddressesAreBlocked(t *testing.T) {
 }
 
 func TestLogOmitsAddress(t *testing.T) {
-	p := newPost(t)
+	p := newHarness(t)
 	var log bytes.Buffer
 	p.cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
-	closed := newMailbox(t, nil)
+	closed := newReceiver(t, nil)
 	closed.Close()
 	p.set(closed.URL + "/services/s3cr3t")
 	p.work()
@@ -373,7 +373,7 @@ func TestLogOmitsAddress(t *testing.T) {
 
 func TestLongMessageIsTruncated(t *testing.T) {
 	t.Parallel()
-	p, box := newPost(t), newMailbox(t, nil)
+	p, box := newHarness(t), newReceiver(t, nil)
 	p.set(box.URL)
 	long := sixMonths
 	long.After = &chat.MarkedQuote{Quote: strings.Repeat("a", 100<<10)}

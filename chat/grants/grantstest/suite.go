@@ -127,7 +127,7 @@ func TestStore(t *testing.T, open func(*testing.T) grants.Store) {
 			t.Errorf("access tokens = %s, want new", got)
 		}
 	})
-	t.Run("a book of grants", func(t *testing.T) { testBook(t, open(t)) })
+	t.Run("a book of grants", func(t *testing.T) { testIssuer(t, open(t)) })
 }
 
 // ids returns the ids of a kind's records without an owner, in the store's order.
@@ -150,12 +150,12 @@ const (
 	verifier = "0123456789012345678901234567890123456789012"
 )
 
-// testBook walks a client through all its operations and all ways to revoke it. The clock is a variable, so that a
+// testIssuer walks a client through all its operations and all ways to revoke it. The clock is a variable, so that a
 // year passes at once.
 //
 // Each step checks the valid tokens after it. Tokens and keys are tried through Issuer, as a program would. At the end
 // the store is searched for secrets in plain text.
-func testBook(t *testing.T, store grants.Store) {
+func testIssuer(t *testing.T, store grants.Store) {
 	path := filepath.Join(t.TempDir(), "keys")
 	key, err := keys.New(path, "anna")
 	if err != nil {

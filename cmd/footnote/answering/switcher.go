@@ -222,7 +222,7 @@ func (sw *Switcher) Choose(ctx context.Context, choice modelchoice.Choice) (mode
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
-	if err := settings.Keep(set.Config, keep, dryRun(set)); !errors.Is(err, settings.ErrTried) {
+	if err := settings.Save(set.Config, keep, dryRun(set)); !errors.Is(err, settings.ErrTried) {
 		return modelchoice.Tried{}, saveError(err)
 	}
 	// This takes up to half a minute with the lock held: a second choice is refused.
@@ -234,7 +234,7 @@ func (sw *Switcher) Choose(ctx context.Context, choice modelchoice.Choice) (mode
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
-	if err := settings.Keep(set.Config, keep, checkNextStart(set)); err != nil {
+	if err := settings.Save(set.Config, keep, checkNextStart(set)); err != nil {
 		next.models.close()
 		return modelchoice.Tried{}, saveError(err)
 	}

@@ -68,7 +68,7 @@ func newApp(
 	}
 	a.server, err = server.New(server.Config{ //nolint:contextcheck // each request has its own
 		Keys: a.Keys, Grants: a.Grants, UserLimits: set.UserLimits(),
-		Keeper: a.Keeper, Webhooks: a.Webhooks, Tables: a.Tables,
+		Scheduler: a.Scheduler, Webhooks: a.Webhooks, Tables: a.Tables,
 		Gather: gather, GatherAlone: !set.AgentFallbackToFixedPipeline, FallbackScore: set.AgentFallbackMinScore,
 		Checker: a.Checker(set),
 		Rules:   a.Runs.Rules, Stats: a.Runs.Stats,
@@ -114,10 +114,10 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	g.Go(func() error { return a.Library.Run(work) })
 	g.Go(func() error { a.Keys.Run(work); return nil })
 	g.Go(func() error { a.Grants.Run(work); return nil })
-	g.Go(func() error { a.Keeper.Run(following); return nil })
+	g.Go(func() error { a.Scheduler.Run(following); return nil })
 	g.Go(func() error { a.Webhooks.Run(following); return nil })
 	g.Go(func() error { a.Tables.Run(following); return nil })
-	g.Go(func() error { giveBackMemory(work); return nil })
+	g.Go(func() error { releaseMemory(work); return nil })
 	g.Go(func() error { a.Switcher.LogOtherModels(work); return nil })
 	if a.Tools != nil {
 		g.Go(func() error { a.Tools.Run(work); return nil })

@@ -81,15 +81,15 @@ func gcPercentFor(heap, roots, scanned uint64, goroutines int) int {
 	return int(min(max(gcRoom*100/all, minScanPercent*(min(scanned, heap)+roots)/all, 1), maxGCPercent))
 }
 
-// giveBackMemory returns memory to the operating system after the start, soon after many readers have left, and
+// releaseMemory returns memory to the operating system after the start, soon after many readers have left, and
 // once a busy server is idle, until ctx ends. An idle server allocates almost nothing: collections are only every
 // two minutes, and pools (some buffers for each connection) are freed at the second one.
-func giveBackMemory(ctx context.Context) {
+func releaseMemory(ctx context.Context) {
 	tick, started := time.NewTicker(giveBackEvery), time.NewTimer(startOver)
 	defer tick.Stop()
 	defer started.Stop()
-	var crowd crowdCount
-	rest := restCount{worked: true}
+	var crowd peakDetector
+	rest := idleDetector{worked: true}
 	for {
 		select {
 		case <-ctx.Done():
@@ -99,26 +99,26 @@ func giveBackMemory(ctx context.Context) {
 			continue
 		case <-tick.C:
 		}
-		if crowd.crowdLeft(runtime.NumGoroutine()) {
+		if crowd.hasDropped(runtime.NumGoroutine()) {
 			runtime.GC()
 			debug.FreeOSMemory()
 		}
-		if rest.restBegun(processorTime()) {
+		if rest.becameIdle(processorTime()) {
 			debug.FreeOSMemory()
 			rest.used = processorTime() // returning memory is not work
 		}
 	}
 }
 
-// restCount records whether the process has worked since memory was returned, and how long it has been idle.
-type restCount struct {
+// idleDetector records whether the process has worked since memory was returned, and how long it has been idle.
+type idleDetector struct {
 	used   time.Duration // CPU time of the process at the last count
 	worked bool
 	counts int
 }
 
-// restBegun reports, once, that a busy process has become idle, by the CPU time that it has used so far.
-func (r *restCount) restBegun(used time.Duration) bool {
+// becameIdle reports, once, that a busy process has become idle, by the CPU time that it has used so far.
+func (r *idleDetector) becameIdle(used time.Duration) bool {
 	works := used-r.used >= workShare
 	r.used = used
 	if works {
@@ -132,11 +132,11 @@ func (r *restCount) restBegun(used time.Duration) bool {
 	return true
 }
 
-// crowdCount holds the maximum number of goroutines since memory was returned.
-type crowdCount struct{ most int }
+// peakDetector holds the maximum number of goroutines since memory was returned.
+type peakDetector struct{ most int }
 
-// crowdLeft reports whether a crowd has left: less than a quarter of the maximum remains.
-func (c *crowdCount) crowdLeft(now int) bool {
+// hasDropped reports whether a crowd has left: less than a quarter of the maximum remains.
+func (c *peakDetector) hasDropped(now int) bool {
 	if c.most-now >= minCrowd && now < c.most/4 {
 		c.most = now
 		return true

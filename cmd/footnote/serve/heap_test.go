@@ -6,7 +6,7 @@ import (
 )
 
 func TestMemoryIsReleasedAfterLoad(t *testing.T) {
-	var c crowdCount
+	var c peakDetector
 	for i, step := range []struct {
 		goroutines int
 		left       bool
@@ -16,14 +16,14 @@ func TestMemoryIsReleasedAfterLoad(t *testing.T) {
 		{1_500, false}, {30, false}, // not a crowd
 		{2_500, false}, {40, true},
 	} {
-		if got := c.crowdLeft(step.goroutines); got != step.left {
+		if got := c.hasDropped(step.goroutines); got != step.left {
 			t.Errorf("count %d, %d goroutines: left = %v, want %v", i, step.goroutines, got, step.left)
 		}
 	}
 }
 
 func TestMemoryIsReleasedWhenIdle(t *testing.T) {
-	r, used := restCount{worked: true}, time.Duration(0)
+	r, used := idleDetector{worked: true}, time.Duration(0)
 	for i, step := range []struct {
 		work  time.Duration // since the last count
 		begun bool
@@ -34,7 +34,7 @@ func TestMemoryIsReleasedWhenIdle(t *testing.T) {
 		{workShare, false}, {0, false}, {0, false}, {time.Second, false}, {0, false}, {0, false}, {0, true}, {0, false},
 	} {
 		used += step.work
-		if got := r.restBegun(used); got != step.begun {
+		if got := r.becameIdle(used); got != step.begun {
 			t.Errorf("count %d, %s of work: begun = %v, want %v", i, step.work, got, step.begun)
 		}
 	}

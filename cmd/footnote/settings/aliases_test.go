@@ -23,7 +23,7 @@ func settingsOf(t *testing.T, text string) (*Settings, error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var cli alone
+	var cli rootFlags
 	parser, err := NewParser(&cli, "", io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ strategies:
 
 func TestSettingAliases(t *testing.T) {
 	t.Parallel()
-	parser, err := NewParser(&alone{}, "", io.Discard, io.Discard)
+	parser, err := NewParser(&rootFlags{}, "", io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestBundledModelIsFoundBesideProgram(t *testing.T) {
 			if tt.want != "" {
 				want = in(tt.want)
 			}
-			if got := modelBeside(started); got != want {
+			if got := findShippedModel(started); got != want {
 				t.Errorf("modelBeside = %q, want %q", got, want)
 			}
 		})
@@ -207,7 +207,7 @@ func TestSettingsAreSavedWithOtherContent(t *testing.T) {
 				"openai-model": "8", "openai-base-url": "http://localhost:11434/v1", "openai-api-key": "",
 			}
 			for range 2 { // the second time changes nothing
-				if err := Keep(path, values, anything); err != nil {
+				if err := Save(path, values, anything); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -256,7 +256,7 @@ func TestInvalidSettingsAreNotSaved(t *testing.T) {
 			if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err := Keep(path, map[string]string{"openai-model": "mine", "model": tt.model}, same)
+			err := Save(path, map[string]string{"openai-model": "mine", "model": tt.model}, same)
 			if (err != nil) != (tt.says != "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("error = %v, want %q", err, tt.says)
 			}
@@ -277,7 +277,7 @@ func TestInvalidSettingsFileIsUnchanged(t *testing.T) {
 		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := Keep(path, map[string]string{"openai-model": "x"}, anything)
+		err := Save(path, map[string]string{"openai-model": "x"}, anything)
 		if err == nil || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: error = %v, want one that names the file", before, err)
 		}
@@ -290,7 +290,7 @@ func TestInvalidSettingsFileIsUnchanged(t *testing.T) {
 // parsed returns the settings of arguments and an environment.
 func parsed(t *testing.T, env map[string]string, args ...string) *Settings {
 	t.Helper()
-	var cli alone
+	var cli rootFlags
 	for name, value := range env {
 		t.Setenv(name, value)
 	}

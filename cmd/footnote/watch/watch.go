@@ -160,10 +160,10 @@ func newFolder(
 // network drives have none. Changes are batched for a moment, since one save often causes several.
 func (f *Folder) Until(ctx context.Context) {
 	f.compared, f.describedAt = time.Time{}, time.Time{} // another replica may have followed it meanwhile
-	notices, err := folder.OpenNotices()
+	notices, err := folder.OpenWatcher()
 	if err != nil {
 		f.logOnce(noNotices, "error", err)
-		notices = &folder.Notices{}
+		notices = &folder.Watcher{}
 	}
 	defer notices.Close()
 	for {
@@ -198,7 +198,7 @@ const noNotices = "the system tells of no changes: the folder is looked through 
 // Recently changed files wait until they have been unchanged for settleTime. An unchanged folder is compared with
 // the library only every compareEvery. An error of the library or the folder is logged, shown on the page, and
 // retried after retryAfter.
-func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause time.Duration) {
+func (f *Folder) followOnce(ctx context.Context, notices *folder.Watcher) (pause time.Duration) {
 	listing, err := f.folder.Scan(documents.IsReadable)
 	if err != nil {
 		f.look.note(folders.Unread)
@@ -206,7 +206,7 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Notices) (pause
 		return retryAfter
 	}
 	pause = sweepEvery
-	more, err := notices.Look(f.folder.Dir, listing)
+	more, err := notices.Watch(f.folder.Dir, listing)
 	if err != nil {
 		f.logOnce(noNotices, "error", err)
 		pause = sweepAlone

@@ -59,24 +59,24 @@ const workerIdle = 5 * time.Minute
 // requests by themselves: the caller runs them (their methods Run) and closes them. Fields with a comment may be
 // nil, the others are always set.
 type Parts struct {
-	Stores   *Stores
-	Feed     *chat.Feed
-	files    *worker.Pool
-	remote   *openai.Model      // nil without an OpenAI-compatible server
-	embeds   *bert.Embedder     // nil unless a model in this process computes the embeddings
-	ranks    Reranker           // nil without a reranker
-	similar  offline.Similarity // nil without embeddings
-	Switcher *answering.Switcher
-	Library  *corpus.Library
-	Tools    *mcp.Client // nil without tool servers
-	Runs     *agent.Runs
-	Keeper   *standing.Keeper
-	Webhooks *webhook.Sender
-	Tables   *grid.Filler
-	Keys     *keys.File
-	Grants   *grants.Issuer
-	Places   *follow.Follower
-	search   *web.Web // nil without a web search
+	Stores    *Stores
+	Feed      *chat.Feed
+	files     *worker.Pool
+	remote    *openai.Model      // nil without an OpenAI-compatible server
+	embeds    *bert.Embedder     // nil unless a model in this process computes the embeddings
+	ranks     Reranker           // nil without a reranker
+	similar   offline.Similarity // nil without embeddings
+	Switcher  *answering.Switcher
+	Library   *corpus.Library
+	Tools     *mcp.Client // nil without tool servers
+	Runs      *agent.Runs
+	Scheduler *standing.Scheduler
+	Webhooks  *webhook.Sender
+	Tables    *grid.Filler
+	Keys      *keys.File
+	Grants    *grants.Issuer
+	Places    *follow.Follower
+	search    *web.Web // nil without a web search
 	// LocalUserAlone reports whether only the local user uses the server; nil without a server.
 	LocalUserAlone func() bool
 }
@@ -144,7 +144,7 @@ func Open(
 		return nil, err
 	}
 	a.Switcher.Attach(a.Runs)
-	a.Keeper = standing.New(standing.Config{Store: a.Stores.Chats, Library: a.Library, Runs: a.Runs, Log: log})
+	a.Scheduler = standing.New(standing.Config{Store: a.Stores.Chats, Library: a.Library, Runs: a.Runs, Log: log})
 	a.Tables = grid.New(grid.Config{
 		Store: a.Stores.Chats, Library: a.Library, Runs: a.Runs, Log: log, Alone: a.Stores.Exclusive,
 	})

@@ -131,7 +131,7 @@ func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (
 	return &Stores{
 		Chats: db.Chats(), documents: db.Documents(), lexical: db.Lexical(), queue: db.Queue(), Close: db.Close,
 		grants: db.Grants(), places: db.Places(),
-		Alone: db.Alone,
+		Alone: db.RunExclusively,
 		Listen: func(ctx context.Context, feed *chat.Feed, library *corpus.Library, runs *agent.Runs) {
 			db.Listen(ctx, func(runID string) {
 				if runID == "" {
@@ -139,7 +139,7 @@ func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (
 					return
 				}
 				feed.Wake(runID)
-			}, library.Changed, runs.Look)
+			}, library.Changed, runs.Poll)
 		},
 	}, nil
 }

@@ -77,7 +77,7 @@ func (m *charsmap) fold(text string) string {
 // replacement returns the replacement of the shortest prefix of a text in the table. It treats an invalid offset as
 // not found. A unit at the end of a key holds the offset of its replacement.
 func (m *charsmap) replacement(text string) (string, bool) {
-	at := wayOf(m.units[0])
+	at := unitOffset(m.units[0])
 	for i := range len(text) {
 		at ^= uint32(text[i])
 		if text[i] == 0 || int(at) >= len(m.units) {
@@ -87,7 +87,7 @@ func (m *charsmap) replacement(text string) (string, bool) {
 		if unit&(1<<31|0xFF) != uint32(text[i]) {
 			return "", false
 		}
-		if at ^= wayOf(unit); int(at) >= len(m.units) {
+		if at ^= unitOffset(unit); int(at) >= len(m.units) {
 			return "", false
 		}
 		if unit&(1<<8) != 0 {
@@ -102,6 +102,6 @@ func (m *charsmap) replacement(text string) (string, bool) {
 	return "", false
 }
 
-// wayOf returns the XOR offset from a unit to the next. With bit 9 the offset is in units of 256, for tries larger
+// unitOffset returns the XOR offset from a unit to the next. With bit 9 the offset is in units of 256, for tries larger
 // than 22 bits.
-func wayOf(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }
+func unitOffset(unit uint32) uint32 { return unit >> 10 << (unit & (1 << 9) >> 6) }

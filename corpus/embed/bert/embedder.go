@@ -7,8 +7,8 @@
 // embedder.go and reranker.go are the API; lazy.go loads and unloads the model on demand. folder.go, weights.go,
 // tokenizer.go and normalizer.go parse the folder and reject features that this package would compute differently
 // from the reference: a nearly correct vector is worse than an error. wordpiece.go, unigram.go and charsmap.go
-// tokenise; forward.go and distance.go run the network, with the arithmetic of package kernel. crew.go, gate.go and
-// yield_linux.go give queries priority over background ingestion.
+// tokenise; forward.go and distance.go run the network, with the arithmetic of package kernel. concurrency_limit.go,
+// gate.go and yield_linux.go give queries priority over background ingestion.
 //
 // The process makes no network requests: a folder is complete or is rejected.
 package bert
@@ -39,7 +39,7 @@ type Config struct {
 	Dir string
 	// QueryPrefix and PassagePrefix are prepended to each query and passage. nil: the folder's own prefix.
 	QueryPrefix, PassagePrefix *string
-	Workers                    int           // passages embedded concurrently; 0: see newCrew
+	Workers                    int           // passages embedded concurrently; 0: see newConcurrencyLimit
 	Float32                    bool          // compute in float32 instead of 8 bits: slower, and exact
 	Idle                       time.Duration // how long the model stays in memory after its last use; 0: a minute
 }
@@ -50,7 +50,7 @@ type Embedder struct {
 	lazyModel
 	name string
 
-	passages crew
+	passages concurrencyLimit
 	queries  chan struct{} // semaphore: holds the query that is being embedded
 	gate     gate
 }
@@ -96,7 +96,7 @@ func Open(cfg Config) (*Embedder, error) {
 			idle:   cmp.Or(cfg.Idle, time.Minute),
 		},
 		name:     name,
-		passages: newCrew(cfg.Workers),
+		passages: newConcurrencyLimit(cfg.Workers),
 		queries:  make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}, nil
 }
@@ -145,7 +145,7 @@ func (e *Embedder) Embed(ctx context.Context, passages []string) ([][]float32, e
 // EmbedNow is Embed with the priority of a query, on all processors, for an interactive caller.
 func (e *Embedder) EmbedNow(ctx context.Context, passages []string) ([][]float32, error) {
 	defer e.PausePassages()()
-	return e.embedPassages(ctx, passages, crew{slots: e.queries}, context.Context.Err)
+	return e.embedPassages(ctx, passages, concurrencyLimit{slots: e.queries}, context.Context.Err)
 }
 
 // PausePassages pauses Embed until release is called, except for a part of a passage every tenth of a second. It
@@ -157,7 +157,7 @@ func (e *Embedder) PausePassages() (release func()) {
 
 // embedPassages embeds passages concurrently. It calls wait before each layer of each window.
 func (e *Embedder) embedPassages(
-	ctx context.Context, passages []string, by crew, wait func(context.Context) error,
+	ctx context.Context, passages []string, by concurrencyLimit, wait func(context.Context) error,
 ) ([][]float32, error) {
 	m, release, err := e.useModel()
 	if err != nil {

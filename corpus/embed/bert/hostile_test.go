@@ -325,7 +325,7 @@ func TestHostileCharacterMapsKeepText(t *testing.T) {
 
 func TestPoolProcessesEachTextOnce(t *testing.T) {
 	for _, yields := range []bool{false, canYield()} {
-		c := crew{slots: make(chan struct{}, 3), yields: yields}
+		c := concurrencyLimit{slots: make(chan struct{}, 3), yields: yields}
 		processors := runtime.GOMAXPROCS(0)
 		var done [50]atomic.Int32
 		var now, most atomic.Int32
@@ -357,7 +357,8 @@ func TestPoolProcessesEachTextOnce(t *testing.T) {
 func TestPoolStopsAtFirstError(t *testing.T) {
 	failed := errors.New("the weights are gone")
 	var begun atomic.Int32
-	err := crew{slots: make(chan struct{}, 2)}.run(t.Context(), 1000, func(ctx context.Context, i int) error {
+	limit := concurrencyLimit{slots: make(chan struct{}, 2)}
+	err := limit.run(t.Context(), 1000, func(ctx context.Context, i int) error {
 		switch n := begun.Add(1); {
 		case n == 5:
 			return failed

@@ -18,9 +18,9 @@ import (
 // insideName is argument 0 of this program when it sets up the namespaces for another; see inside_linux.go.
 const insideName = "footnote-confine"
 
-// order is the request to the process in the new namespaces, encoded as JSON in argument 1. The other arguments are
-// the program to run; without them it only tests the setup.
-type order struct {
+// confinement is the request to the process in the new namespaces, encoded as JSON in argument 1. The other arguments
+// are the program to run; without them it only tests the setup.
+type confinement struct {
 	Bounds
 	Dir      string // working directory
 	Confined bool   // it has separate namespaces
@@ -68,7 +68,7 @@ func confine(cmd *exec.Cmd, b Bounds, confined bool) {
 		}
 	}
 	// it contains only strings and numbers
-	asked, _ := json.Marshal(order{Bounds: b, Dir: cmd.Dir, Confined: confined, Targets: targets})
+	asked, _ := json.Marshal(confinement{Bounds: b, Dir: cmd.Dir, Confined: confined, Targets: targets})
 	var run []string
 	if cmd.Path != "" {
 		run = append([]string{cmd.Path}, cmd.Args[1:]...)
@@ -101,13 +101,13 @@ var Refused = sync.OnceValue(func() error {
 	confine(cmd, Bounds{Programs: Programs("/bin/sh")}, true)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("this system refuses namespaces of users, mounts and networks: %w",
-			orSaid(err, strings.TrimSpace(said.String())))
+			withOutput(err, strings.TrimSpace(said.String())))
 	}
 	return nil
 })
 
-// orSaid wraps an error with the output of the process, if there is any.
-func orSaid(err error, said string) error {
+// withOutput wraps an error with the output of the process, if there is any.
+func withOutput(err error, said string) error {
 	if said == "" {
 		return err
 	}

@@ -35,7 +35,7 @@ const oldRoot = "/.server"
 
 // inside sets up the process and executes the program.
 func inside(asked string, run []string) error {
-	var o order
+	var o confinement
 	if err := json.Unmarshal([]byte(asked), &o); err != nil {
 		return fmt.Errorf("read the bounds: %w", err)
 	}
@@ -61,7 +61,7 @@ func inside(asked string, run []string) error {
 // build makes the root of the program: a tmpfs with bind mounts of the allowed paths. It is mounted at /proc only
 // temporarily. Programs in the new root can't create user namespaces, in which they would regain privileges. Where
 // /proc is read-only that remains possible.
-func (o *order) build() error {
+func (o *confinement) build() error {
 	_ = os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0)
 	steps := []func() error{
 		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") },
@@ -95,7 +95,7 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"}
 
 // bindAll bind-mounts paths of the server's disk to the same paths of the new root. Symbolic links without a target
 // in Targets are copied as links.
-func (o *order) bindAll(paths []string, attributes uint64) error {
+func (o *confinement) bindAll(paths []string, attributes uint64) error {
 	for _, path := range paths {
 		if !filepath.IsAbs(path) {
 			continue
@@ -202,7 +202,7 @@ func dropPrivileges() error {
 
 // limit sets the resource limits of the program, which its children inherit. RLIMIT_DATA counts private writable
 // memory; see setrlimit(2).
-func (o *order) limit() error {
+func (o *confinement) limit() error {
 	for resource, most := range map[int]uint64{
 		unix.RLIMIT_DATA: o.Memory, unix.RLIMIT_FSIZE: o.File, unix.RLIMIT_CPU: uint64(o.Time / time.Second),
 	} {

@@ -119,7 +119,7 @@ func (r *Reader) readScans(
 			report(i, len(x.Scans))
 		}
 		size := x.Sizes[n-1]
-		if err := r.pages.Enter(ctx, f.User); err != nil {
+		if err := r.pages.Acquire(ctx, f.User); err != nil {
 			return nil, err
 		}
 		page, err := document.Page(ctx, func(turn int) ([]byte, error) {
@@ -127,7 +127,7 @@ func (r *Reader) readScans(
 			turned.Turn, turned.Grey = turn, true
 			return r.files.Render(ctx, turned, n, drawnWidth(size[turn%2]))
 		})
-		r.pages.Leave(f.User)
+		r.pages.Release(f.User)
 		if err != nil {
 			return nil, fmt.Errorf("read the picture of page %d: %w", n, err)
 		}

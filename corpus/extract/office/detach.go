@@ -55,8 +55,8 @@ func detach(from, to string, f extract.Format) (err error) {
 	return err
 }
 
-// parcel is a package that is being rewritten. names holds its members and their folders, in lower case.
-type parcel struct {
+// packageFile is a package that is being rewritten. names holds its members and their folders, in lower case.
+type packageFile struct {
 	out           *zip.Writer
 	names         map[string]bool
 	markup, other int64 // remaining limits in bytes
@@ -75,7 +75,7 @@ func detachPackage(in *os.File, out io.Writer) error {
 	if len(archive.File) > maxParts {
 		return tooLarge
 	}
-	p := parcel{out: zip.NewWriter(out), names: map[string]bool{}, markup: maxMarkup, other: maxOther}
+	p := packageFile{out: zip.NewWriter(out), names: map[string]bool{}, markup: maxMarkup, other: maxOther}
 	var members []*zip.File
 	for _, f := range archive.File {
 		key := strings.ToLower(f.Name)
@@ -109,7 +109,7 @@ func isMember(name string) bool {
 const headBytes = 512 // bytes of a member that identify its kind
 
 // rewrite rewrites or copies a member of a known kind, and drops others.
-func (p *parcel) rewrite(f *zip.File) error {
+func (p *packageFile) rewrite(f *zip.File) error {
 	r, err := f.Open()
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (p *parcel) rewrite(f *zip.File) error {
 }
 
 // copy copies a member unchanged.
-func (p *parcel) copy(name string, r io.Reader) error {
+func (p *packageFile) copy(name string, r io.Reader) error {
 	w, err := p.out.Create(name)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (p *parcel) copy(name string, r io.Reader) error {
 }
 
 // detachPart rewrites an XML member.
-func (p *parcel) detachPart(name string, r io.Reader) error {
+func (p *packageFile) detachPart(name string, r io.Reader) error {
 	w, err := p.out.Create(name)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (p *parcel) detachPart(name string, r io.Reader) error {
 }
 
 // has reports whether the package has a member or a folder of that name.
-func (p *parcel) has(name string) bool { return p.names[strings.ToLower(name)] }
+func (p *packageFile) has(name string) bool { return p.names[strings.ToLower(name)] }
 
 // limited is a reader with a limit that several readers share. Beyond it Read fails with tooLarge.
 type limited struct {

@@ -33,7 +33,7 @@ func (m *linear) Reallocate(size uint64) []byte {
 		if m.use(n) != nil {
 			return nil
 		}
-		worker.Outside(int64(n - m.used))
+		worker.AddOffHeap(int64(n - m.used))
 		m.used = n
 	}
 	return m.all[:size:size]
@@ -41,7 +41,7 @@ func (m *linear) Reallocate(size uint64) []byte {
 
 // Free implements experimental.LinearMemory.
 func (m *linear) Free() {
-	worker.Outside(-int64(m.used))
+	worker.AddOffHeap(-int64(m.used))
 	m.used = 0
 	m.release()
 }

@@ -136,7 +136,7 @@ func (greedy) Extract(
 			taken = append(taken, part)
 		}
 	case "outside":
-		worker.Outside(worker.Limit)
+		worker.AddOffHeap(worker.Limit)
 		select {}
 	}
 	return corpus.Extracted{Text: "a", Blocks: []corpus.Block{{ID: "b1", End: 1}}}, ctx.Err()

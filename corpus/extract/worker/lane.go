@@ -129,9 +129,9 @@ func (l *lane) close() {
 	l.mu.Unlock()
 	l.ending.Wait()
 	for range l.size { // afterwards no request is running
-		<-l.slots.Ask("")
+		<-l.slots.Request("")
 	}
 	for range l.size {
-		l.slots.Leave("")
+		l.slots.Release("")
 	}
 }

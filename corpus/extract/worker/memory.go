@@ -26,16 +26,16 @@ const (
 // that they are subtracted from its target.
 var outside atomic.Int64
 
-// Outside adds change bytes to the memory that this process uses outside Go's heap. Package pdf calls it when
+// AddOffHeap adds change bytes to the memory that this process uses outside Go's heap. Package pdf calls it when
 // PDFium's memory grows or is freed. It is safe for concurrent use.
-func Outside(change int64) {
+func AddOffHeap(change int64) {
 	debug.SetMemoryLimit(max(heapTarget-outside.Add(change), 64<<20))
 }
 
 // limitMemory sets the limits of the Go runtime: the collector's target and the stack size. It limits tracebacks to
 // one goroutine, since all of them would fill the log.
 func limitMemory() {
-	Outside(0)
+	AddOffHeap(0)
 	debug.SetMaxStack(64 << 20) // an endless recursion in a parser fails soon
 	debug.SetTraceback("single")
 }

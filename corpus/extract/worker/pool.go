@@ -183,10 +183,10 @@ func (p *Pool) Expect() {
 // compiled PDFium is asked again.
 func (p *Pool) do(ctx context.Context, l *lane, req Request, report func(done, total int)) (reply, Start, error) {
 	user := req.File.User
-	if err := l.slots.Enter(ctx, user); err != nil {
+	if err := l.slots.Acquire(ctx, user); err != nil {
 		return reply{}, Start{}, err
 	}
-	defer l.slots.Leave(user)
+	defer l.slots.Release(user)
 	req.File.User = "" // the worker doesn't need the user's name
 	if req.Page > 0 {
 		ctx = context.WithoutCancel(ctx)
@@ -281,7 +281,7 @@ func (d *died) beforeStart() error {
 // ask is process.ask, except that the first worker that needs PDFium loads it alone, and does only that. Compiling
 // leaves a process too little memory for a file.
 func (p *Pool) ask(ctx context.Context, w *process, req Request, report func(done, total int)) (reply, error) {
-	h := hearing{limit: p.cfg.BatchLimit, onStart: func() {}, report: report, room: req.File.Room}
+	h := replyOptions{limit: p.cfg.BatchLimit, onStart: func() {}, report: report, room: req.File.Room}
 	if req.Page > 0 {
 		h.limit = p.cfg.DrawLimit
 	}

@@ -31,11 +31,11 @@ const (
 // ask it. stop and kill are idempotent and safe for concurrent use.
 type process struct {
 	cmd   *exec.Cmd
-	desk  *desk // nil: it is not confined, and reads files in place
+	desk  *sharedDirs // nil: it is not confined, and reads files in place
 	stdin io.WriteCloser
 	enc   *gob.Encoder
 	dec   *gob.Decoder
-	said  *said
+	said  *stderrExcerpt
 	used  bool // has answered a request
 	pdf   bool // has loaded PDFium
 	last  bool // exits after this reply
@@ -45,15 +45,15 @@ type process struct {
 	ours  atomic.Bool // this process killed it
 }
 
-// said keeps the first and the last bytes of a worker's standard error, because the reason of a crash precedes its
-// stack traces.
-type said struct {
+// stderrExcerpt keeps the first and the last bytes of a worker's standard error, because the reason of a crash precedes
+// its stack traces.
+type stderrExcerpt struct {
 	mu          sync.Mutex
 	first, tail []byte
 }
 
 // Write implements io.Writer. It never fails, and keeps at most 4 KiB.
-func (t *said) Write(p []byte) (int, error) {
+func (t *stderrExcerpt) Write(p []byte) (int, error) {
 	const most = 2048
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -66,7 +66,7 @@ func (t *said) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (t *said) String() string {
+func (t *stderrExcerpt) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.first) + string(t.tail)
@@ -74,17 +74,17 @@ func (t *said) String() string {
 
 // outOfMemory reports whether the Go runtime ended the process for lack of memory or of stack. It matches the
 // runtime's messages, since exit status 2 is that of all its fatal errors.
-func (t *said) outOfMemory() bool {
+func (t *stderrExcerpt) outOfMemory() bool {
 	s := t.String()
 	return strings.Contains(s, "out of memory") || strings.Contains(s, "cannot allocate memory") ||
 		strings.Contains(s, "stack overflow")
 }
 
 // start starts a worker's command. Where the system supports confinement, it is confined to its program, the cache
-// directory and a desk. The environment contains only what a process needs to run, and no keys. The program is the
+// directory and sharedDirs. The environment contains only what a process needs to run, and no keys. The program is the
 // server's executable with another argument. An error is a chat.Error of code CodeUnavailable.
 func start(ctx context.Context, command []string, cache string) (_ *process, err error) {
-	p := &process{said: &said{}, oom: oomKills()}
+	p := &process{said: &stderrExcerpt{}, oom: oomKills()}
 	defer func() {
 		if err != nil {
 			err = cannotStart(errors.Join(err, p.desk.remove()))
@@ -94,7 +94,7 @@ func start(ctx context.Context, command []string, cache string) (_ *process, err
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	p.cmd.Env = child.Environ("PATH", "HOME", "TMPDIR", "SystemRoot", "TEMP", "TMP", "GOCOVERDIR")
 	if refused() == nil {
-		if p.desk, err = newDesk(); err != nil {
+		if p.desk, err = newSharedDirs(); err != nil {
 			return nil, err
 		}
 		p.desk.confine(p.cmd, cache)
@@ -172,9 +172,9 @@ func cannotStart(err error) error {
 	}
 }
 
-// hearing configures how the replies to one request are handled. Each reply that shows progress resets the timeout.
-// A worker without progress for longer is killed.
-type hearing struct {
+// replyOptions configures how the replies to one request are handled. Each reply that shows progress resets the
+// timeout. A worker without progress for longer is killed.
+type replyOptions struct {
 	limit   time.Duration // timeout for each batch of pages, and between other replies
 	onStart func()        // called when everything needed is loaded
 	report  func(done, total int)
@@ -184,8 +184,8 @@ type hearing struct {
 // ask sends a request and returns the last reply, completed with the text and blocks of earlier replies. It kills
 // the process after the timeout, or when ctx ends. It must be called by one goroutine at a time. Errors of the
 // connection are *died; after any error the process must not be used again.
-func (p *process) ask(ctx context.Context, req Request, h hearing) (_ reply, err error) {
-	if req.File, err = p.desk.lay(req.File); err != nil {
+func (p *process) ask(ctx context.Context, req Request, h replyOptions) (_ reply, err error) {
+	if req.File, err = p.desk.putFile(req.File); err != nil {
 		return reply{}, err
 	}
 	var late atomic.Bool
@@ -196,7 +196,7 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (_ reply, err
 	defer watchdog.Stop()
 	defer context.AfterFunc(ctx, func() { p.cmd.Process.Kill() })()
 
-	got := collected{hearing: h, watchdog: watchdog}
+	got := collected{replyOptions: h, watchdog: watchdog}
 	failed := func(err error) (reply, error) {
 		// A process that exits by itself has closed its output; wait for its exit status.
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) {
@@ -228,7 +228,7 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (_ reply, err
 			return failed(err)
 		}
 		if done {
-			if err := p.desk.take(r.Extracted); err != nil {
+			if err := p.desk.moveMembers(r.Extracted); err != nil {
 				return failed(err)
 			}
 			p.used, p.last = true, r.Last
@@ -241,7 +241,7 @@ func (p *process) ask(ctx context.Context, req Request, h hearing) (_ reply, err
 // collected assembles the replies to one request. It allocates memory for contents only after they were announced,
 // validated against the bounds, and reserved.
 type collected struct {
-	hearing
+	replyOptions
 	watchdog *time.Timer
 	start    *Start
 	batch    int

@@ -60,12 +60,12 @@ func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate b
 	if err != nil {
 		return d, false, err
 	}
-	if _, ok := a.pages.Take([]string{p.User}); !ok {
+	if _, ok := a.pages.TryAcquire([]string{p.User}); !ok {
 		return d, false, &chat.Error{
 			Code: chat.CodeTooMany, Message: "Four pages are being added for you. Add the next when one is done.",
 		}
 	}
-	defer a.pages.Leave(p.User)
+	defer a.pages.Release(p.User)
 	slow, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	reader := webpage.Reader{Client: request.New(a.Net), Alone: true}

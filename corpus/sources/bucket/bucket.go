@@ -179,7 +179,7 @@ func (f *folder) objects(ctx context.Context, atOnce int) iter.Seq[minio.ObjectI
 // folders. Objects are listed in the storage's order, by key.
 func (f *folder) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
-		seen, kept := map[string]bool{}, sources.Kept(0)
+		seen, kept := map[string]bool{}, sources.ListBudget(0)
 		for object := range f.objects(ctx, 0) {
 			if object.Err != nil {
 				yield(sources.Item{}, f.explain(ctx, object.Err))

@@ -10,22 +10,22 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Notices signals that a file in a folder may have changed. Close it. The zero value never signals. Events are not
+// Watcher signals that a file in a folder may have changed. Close it. The zero value never signals. Events are not
 // inspected for their file (docs/decisions/sources.md): a listing follows each signal.
-type Notices struct {
+type Watcher struct {
 	C       <-chan struct{} // has a token after changes; several events may share one
 	watcher *fsnotify.Watcher
 	folders map[string]fs.FileInfo // by path, as of the last Look
 }
 
-// OpenNotices opens a file system watcher without folders; Look adds them.
-func OpenNotices() (*Notices, error) {
+// OpenWatcher opens a file system watcher without folders; Look adds them.
+func OpenWatcher() (*Watcher, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
 	c := make(chan struct{}, 1)
-	n := &Notices{C: c, watcher: watcher}
+	n := &Watcher{C: c, watcher: watcher}
 	go func() { // ends with Close, which closes both channels
 		for events, errs := watcher.Events, watcher.Errors; events != nil || errs != nil; {
 			var open bool
@@ -49,7 +49,7 @@ func OpenNotices() (*Notices, error) {
 }
 
 // Close closes the watcher and ends its goroutine.
-func (n *Notices) Close() error {
+func (n *Watcher) Close() error {
 	if n.watcher == nil {
 		return nil
 	}
@@ -59,10 +59,10 @@ func (n *Notices) Close() error {
 // errNone is the error of Look for the zero value.
 var errNone = errors.New("there are no notices of changes")
 
-// Look watches the folders of a listing for direct changes. It reports whether any watch was new: earlier changes
+// Watch watches the folders of a listing for direct changes. It reports whether any watch was new: earlier changes
 // there need another listing. It fails when the system's limit of watches is reached. Folders are identified by file
 // identity, not by path: a folder that replaced another one of the same name needs a new watch.
-func (n *Notices) Look(dir string, l *Listing) (more bool, err error) {
+func (n *Watcher) Watch(dir string, l *Listing) (more bool, err error) {
 	if n.watcher == nil {
 		return false, errNone
 	}

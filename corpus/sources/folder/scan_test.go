@@ -115,7 +115,7 @@ func TestReplacedFolderIsWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	n, err := OpenNotices()
+	n, err := OpenWatcher()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestReplacedFolderIsWatched(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if more, err := n.Look(dir, l); err != nil || more != want {
+		if more, err := n.Watch(dir, l); err != nil || more != want {
 			t.Fatalf("Look = %v, %v; want %v", more, err, want)
 		}
 	}
@@ -158,14 +158,14 @@ func TestReplacedFolderIsWatched(t *testing.T) {
 	notice()
 }
 
-// shelf is a fake library that deduplicates contents, restores deleted documents by hash and replaces documents by
-// path.
-type shelf struct {
+// fakeLibrary is a fake library that deduplicates contents, restores deleted documents by hash and replaces documents
+// by path.
+type fakeLibrary struct {
 	documents, deleted []Document
 	ids                int
 }
 
-func (s *shelf) apply(step Step, files map[string]string) {
+func (s *fakeLibrary) apply(step Step, files map[string]string) {
 	if step.Delete != "" {
 		at := slices.IndexFunc(s.documents, func(d Document) bool { return d.ID == step.Delete })
 		s.deleted = append(s.deleted, s.documents[at])
@@ -217,7 +217,7 @@ func TestRenamedFileKeepsDocument(t *testing.T) {
 		{"made the same", map[string]string{"a": "B", "b": "B", "c": "C"}, map[string]string{"b": "d2", "c": "d3"}},
 		{"gone", map[string]string{"b": "B"}, map[string]string{"b": "d2"}},
 	} {
-		s := &shelf{}
+		s := &fakeLibrary{}
 		for _, files := range []map[string]string{before, tt.files} {
 			for _, step := range Plan(files, s.documents, never) {
 				s.apply(step, files)
@@ -250,7 +250,7 @@ func TestUnknownAndForeignDocumentsAreKept(t *testing.T) {
 func TestInterruptedPlansConverge(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for round := range 2000 {
-		s := &shelf{}
+		s := &fakeLibrary{}
 		s.documents = []Document{{ID: "other", SHA256: "c0"}}
 		files := map[string]string{}
 		for range 6 {

@@ -28,7 +28,7 @@ func (l *look) fetchWanted(ctx context.Context) error {
 		if err != nil || len(items) == 0 {
 			return err
 		}
-		l.tellAhead(items)
+		l.prefetch(items)
 		for _, item := range items {
 			if time.Now().After(l.until) {
 				return errMore
@@ -36,16 +36,16 @@ func (l *look) fetchWanted(ctx context.Context) error {
 			if err := l.fetch(ctx, item); err != nil {
 				return err
 			}
-			if err := l.tell(ctx); err != nil {
+			if err := l.reportProgress(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// tellAhead announces a batch to a place that implements sources.Ahead, before its items are fetched.
-func (l *look) tellAhead(items []placestore.Item) {
-	ahead, ok := l.open.(sources.Ahead)
+// prefetch announces a batch to a place that implements sources.Prefetcher, before its items are fetched.
+func (l *look) prefetch(items []placestore.Item) {
+	ahead, ok := l.open.(sources.Prefetcher)
 	if !ok {
 		return
 	}
@@ -55,7 +55,7 @@ func (l *look) tellAhead(items []placestore.Item) {
 			soon = append(soon, kept.of(item.Key))
 		}
 	}
-	ahead.Soon(soon)
+	ahead.Prefetch(soon)
 }
 
 // readListed decodes an item's listing as encoded by describe. An error means that the store has other data.

@@ -132,8 +132,8 @@ func (f *Follower) workUntil(ctx context.Context) {
 	}
 }
 
-// tellWorkers wakes a worker to query for due places. It never blocks, as one buffered signal is enough.
-func (f *Follower) tellWorkers() {
+// wakeWorkers wakes a worker to query for due places. It never blocks, as one buffered signal is enough.
+func (f *Follower) wakeWorkers() {
 	select {
 	case f.wake <- struct{}{}:
 	default:

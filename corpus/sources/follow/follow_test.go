@@ -18,8 +18,8 @@ import (
 
 func TestLibraryFollowsSource(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
-	b.shelf.fill(5)
+	b := newHarness(t, false)
+	b.remote.fill(5)
 	p := b.lookNow(t)
 	wantReport(t, p, 5, 0, 0)
 	docs := b.documents(t)
@@ -27,7 +27,7 @@ func TestLibraryFollowsSource(t *testing.T) {
 	if !there || len(docs) != 5 {
 		t.Fatalf("documents = %v, want five below shelf/", docs)
 	}
-	if want := b.shelf.URL + "/k00003"; d.SourceURL() != want || d.MetaText(corpus.MetaPlace) != p.ID ||
+	if want := b.remote.URL + "/k00003"; d.SourceURL() != want || d.MetaText(corpus.MetaPlace) != p.ID ||
 		d.MetaText(corpus.MetaWatched) != "" {
 		t.Errorf("meta = %v, want it to lead back to %s", d.Meta, want)
 	}
@@ -37,14 +37,14 @@ func TestLibraryFollowsSource(t *testing.T) {
 	if p.NextAt.After(p.CreatedAt) || p.SuccessAt.IsZero() || p.Counts != (placestore.Counts{Items: 5}) {
 		t.Errorf("after the look: %+v, want no further one", p)
 	}
-	fetched := b.shelf.fetched
+	fetched := b.remote.fetched
 	wantReport(t, b.lookNow(t), 0, 0, 0)
-	if b.shelf.fetched != fetched {
-		t.Errorf("%d items were fetched again, want none", b.shelf.fetched-fetched)
+	if b.remote.fetched != fetched {
+		t.Errorf("%d items were fetched again, want none", b.remote.fetched-fetched)
 	}
-	b.shelf.put("k00003", page{Version: "2", Name: "folder/page 3.md", Body: "# Page 3\n\nNews."})
-	b.shelf.put("new", page{Version: "1", Name: "new.md", Body: "# New"})
-	b.shelf.take("k00001")
+	b.remote.put("k00003", page{Version: "2", Name: "folder/page 3.md", Body: "# Page 3\n\nNews."})
+	b.remote.put("new", page{Version: "1", Name: "new.md", Body: "# New"})
+	b.remote.remove("k00001")
 	p = b.lookNow(t)
 	wantReport(t, p, 1, 1, 1)
 	if len(p.Report.Documents) != 3 {
@@ -60,7 +60,7 @@ func TestLibraryFollowsSource(t *testing.T) {
 // up.
 func TestChecksKeepNetworkPolicy(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
+	b := newHarness(t, false)
 	net := b.Net
 	var asked []bool
 	b.Net = func(kind sources.Kind, local bool) sources.Net {
@@ -72,7 +72,7 @@ func TestChecksKeepNetworkPolicy(t *testing.T) {
 		var err error
 		b.place, err = b.Create(t.Context(), user, local, Draft{
 			Kind: "shelf", Schedule: placestore.OnRequest,
-			Settings: map[string]string{"url": b.shelf.URL, "password": "open sesame"},
+			Settings: map[string]string{"url": b.remote.URL, "password": "open sesame"},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestChecksKeepNetworkPolicy(t *testing.T) {
 // A document that a person uploaded is neither changed nor removed by a place.
 func TestUploadedDocumentIsNotChangedBySource(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
+	b := newHarness(t, false)
 	add := func(path, body string) corpus.Document {
 		d, _, err := b.Library.Add(t.Context(), corpus.Upload{User: user, Path: path, Body: strings.NewReader(body)})
 		if err != nil {
@@ -101,15 +101,15 @@ func TestUploadedDocumentIsNotChangedBySource(t *testing.T) {
 		return d
 	}
 	same, taken := add("mine.md", "# Same"), add("shelf/taken.md", "# Mine")
-	b.shelf.put("same", page{Version: "1", Name: "same.md", Body: "# Same"})
-	b.shelf.put("taken", page{Version: "1", Name: "taken.md", Body: "# Theirs"})
-	b.shelf.put("other", page{Version: "1", Name: "other.md", Body: "# Other"})
+	b.remote.put("same", page{Version: "1", Name: "same.md", Body: "# Same"})
+	b.remote.put("taken", page{Version: "1", Name: "taken.md", Body: "# Theirs"})
+	b.remote.put("other", page{Version: "1", Name: "other.md", Body: "# Other"})
 	b.lookNow(t)
 	if n := len(b.documents(t)); n != 4 {
 		t.Fatalf("%d documents, want the two of before and two new ones", n)
 	}
-	b.shelf.put("same", page{Version: "2", Name: "same.md", Body: "# Otherwise"})
-	b.shelf.take("taken")
+	b.remote.put("same", page{Version: "2", Name: "same.md", Body: "# Otherwise"})
+	b.remote.remove("taken")
 	b.lookNow(t)
 	docs := b.documents(t)
 	for _, was := range []corpus.Document{same, taken} {
@@ -125,25 +125,25 @@ func TestUploadedDocumentIsNotChangedBySource(t *testing.T) {
 // Items with the same bytes share a document, and each keeps its content when another one changes or is removed.
 func TestIdenticalItemsShareDocument(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
+	b := newHarness(t, false)
 	for _, key := range []string{"a", "b", "c"} {
-		b.shelf.put(key, page{Version: "1", Name: key + ".md", Body: "# Same"})
+		b.remote.put(key, page{Version: "1", Name: key + ".md", Body: "# Same"})
 	}
 	b.lookNow(t)
 	if n := len(b.documents(t)); n != 1 {
 		t.Fatalf("%d documents, want one", n)
 	}
-	b.shelf.put("a", page{Version: "2", Name: "a.md", Body: "# A"})
+	b.remote.put("a", page{Version: "2", Name: "a.md", Body: "# A"})
 	b.lookNow(t)
 	if n := len(b.documents(t)); n != 2 {
 		t.Fatalf("%d documents, want that of a and that of b and c", n)
 	}
-	b.shelf.take("b")
+	b.remote.remove("b")
 	b.lookNow(t)
 	if n := len(b.documents(t)); n != 2 {
 		t.Fatalf("%d documents, want that of a and that of c", n)
 	}
-	b.shelf.take("c")
+	b.remote.remove("c")
 	b.lookNow(t)
 	if n := len(b.documents(t)); n != 1 {
 		t.Errorf("%d documents, want that of a", n)
@@ -192,10 +192,10 @@ func TestFailingSourceRemovesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, false)
-			b.shelf.fill(3)
+			b := newHarness(t, false)
+			b.remote.fill(3)
 			b.lookNow(t)
-			b.shelf.breakWith(fails)
+			b.remote.breakWith(fails)
 			p := b.lookNow(t)
 			if p.Failure == nil && p.Note == "" && p.Counts.Refused == 0 {
 				t.Errorf("after the look: %+v, want it said", p.Progress)
@@ -203,7 +203,7 @@ func TestFailingSourceRemovesNothing(t *testing.T) {
 			if n := len(b.documents(t)); n != 3 {
 				t.Errorf("%d documents are left, want 3", n)
 			}
-			b.shelf.breakWith(nil)
+			b.remote.breakWith(nil)
 			p = b.lookNow(t)
 			wantReport(t, p, 0, 0, 0)
 			if n := len(b.documents(t)); n != 3 || p.Counts != (placestore.Counts{Items: 3}) {
@@ -216,15 +216,15 @@ func TestFailingSourceRemovesNothing(t *testing.T) {
 // Items that can't be read have a refusal each, and the look continues with the others.
 func TestRejectedItemsHaveReason(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
-	b.shelf.fill(2)
-	b.shelf.put(
+	b := newHarness(t, false)
+	b.remote.fill(2)
+	b.remote.put(
 		"film",
 		page{Version: "1", Name: "tool.exe", Body: "MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff\x00\x00"},
 	)
-	b.shelf.put("empty", page{Version: "1", Name: "empty.md"})
-	b.shelf.put(strings.Repeat("long", 300), page{Version: "1", Name: "long.md", Body: "# Long"})
-	b.shelf.put("odd", page{Version: "1", Name: "../../../" + strings.Repeat("ä", 300) + "/\x01\u202e.md",
+	b.remote.put("empty", page{Version: "1", Name: "empty.md"})
+	b.remote.put(strings.Repeat("long", 300), page{Version: "1", Name: "long.md", Body: "# Long"})
+	b.remote.put("odd", page{Version: "1", Name: "../../../" + strings.Repeat("ä", 300) + "/\x01\u202e.md",
 		Body: "# Odd"})
 	p := b.lookNow(t)
 	wantReport(t, p, 3, 0, 0)
@@ -242,7 +242,7 @@ func TestRejectedItemsHaveReason(t *testing.T) {
 			t.Errorf("path of a document = %q, want one below shelf", path)
 		}
 	}
-	b.shelf.put("empty", page{Version: "2", Name: "empty.md", Body: "# Full"})
+	b.remote.put("empty", page{Version: "2", Name: "empty.md", Body: "# Full"})
 	p = b.lookNow(t)
 	wantReport(t, p, 1, 0, 0)
 	if p.Counts.Refused != 2 {
@@ -253,9 +253,9 @@ func TestRejectedItemsHaveReason(t *testing.T) {
 // A failed item does not block the others.
 func TestFailedItemIsRetriedAtNextCheck(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
-	b.shelf.fill(20)
-	b.shelf.breakWith(func(w http.ResponseWriter, r *http.Request) bool {
+	b := newHarness(t, false)
+	b.remote.fill(20)
+	b.remote.breakWith(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Query().Get("key") == "k00000" {
 			w.WriteHeader(http.StatusBadGateway)
 			return true
@@ -266,29 +266,29 @@ func TestFailedItemIsRetriedAtNextCheck(t *testing.T) {
 	if p.Failure == nil || p.Report.Added != 19 || p.Counts.Waiting != 1 || p.NextAt.IsZero() {
 		t.Errorf("the look: %+v; want 19 added, one waiting, and another look soon", p)
 	}
-	b.shelf.breakWith(nil)
+	b.remote.breakWith(nil)
 	wantReport(t, b.lookNow(t), 1, 0, 0)
 }
 
 // The password is in a file that only its user can read, and nowhere else. A place without the file reports that.
 func TestSecretsAreStoredSeparately(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
+	b := newHarness(t, false)
 	_, err := b.Create(t.Context(), user, true, Draft{
-		Kind: "shelf", Settings: map[string]string{"url": b.shelf.URL, "password": "wrong"},
+		Kind: "shelf", Settings: map[string]string{"url": b.remote.URL, "password": "wrong"},
 	})
 	if chat.CodeOf(err) != chat.CodeInvalid || chat.MessageOf(err).String() != "The password is not taken." {
 		t.Errorf("a wrong password: %v, want it refused", err)
 	}
-	b.shelf.breakWith(func(w http.ResponseWriter, _ *http.Request) bool {
+	b.remote.breakWith(func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(http.StatusGatewayTimeout)
 		return true
 	})
-	_, err = b.Create(t.Context(), user, true, Draft{Kind: "shelf", Settings: map[string]string{"url": b.shelf.URL}})
+	_, err = b.Create(t.Context(), user, true, Draft{Kind: "shelf", Settings: map[string]string{"url": b.remote.URL}})
 	if chat.CodeOf(err) != chat.CodeUnavailable || chat.MessageOf(err).String() != "The shelf is too slow." {
 		t.Errorf("a place that is too slow: %v, want %s", err, chat.CodeUnavailable)
 	}
-	b.shelf.breakWith(nil)
+	b.remote.breakWith(nil)
 	b.follow(t)
 	files, err := filepath.Glob(filepath.Join(b.Secrets, "*"))
 	if err != nil || len(files) != 1 {
@@ -327,7 +327,7 @@ func TestSecretsAreStoredSeparately(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.shelf.fill(1)
+	b.remote.fill(1)
 	wantReport(t, b.work(t), 1, 0, 0)
 	if err := b.Remove(t.Context(), user, p.ID, placestore.DropDocuments); err != nil {
 		t.Fatal(err)
@@ -342,14 +342,14 @@ func TestSecretsAreStoredSeparately(t *testing.T) {
 }
 
 func TestNothingIsFetchedForRevokedUser(t *testing.T) {
-	b := newBench(t, false)
-	b.shelf.fill(1)
+	b := newHarness(t, false)
+	b.remote.fill(1)
 	b.follow(t)
 	gone := true
 	b.Gone = func(name string) bool { return gone && name == user }
 	p := b.work(t)
-	if b.shelf.fetched != 0 || p.Failure != nil || p.NextAt.IsZero() || p.State() == "looking" {
-		t.Errorf("%d items were fetched, and the place is %s, due %v; want it looked at later", b.shelf.fetched,
+	if b.remote.fetched != 0 || p.Failure != nil || p.NextAt.IsZero() || p.State() == "looking" {
+		t.Errorf("%d items were fetched, and the place is %s, due %v; want it looked at later", b.remote.fetched,
 			p.State(), p.NextAt)
 	}
 	gone = false
@@ -357,8 +357,8 @@ func TestNothingIsFetchedForRevokedUser(t *testing.T) {
 }
 
 func TestScheduleChangeKeepsRunningCheck(t *testing.T) {
-	b := newBench(t, false)
-	b.shelf.fill(1)
+	b := newHarness(t, false)
+	b.remote.fill(1)
 	b.follow(t)
 	every := placestore.EveryWeek
 	if _, err := b.Change(t.Context(), user, b.place.ID, true, Change{Schedule: &every}); err != nil {

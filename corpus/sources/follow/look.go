@@ -47,13 +47,13 @@ type look struct {
 	cuts  int
 	began time.Time
 
-	kind   sources.Kind
-	open   sources.Place
-	number int64
-	whole  bool      // this look's list is complete
-	told   time.Time // when progress was last stored
-	broken int       // failures of the place while items were fetched
-	why    error     // the last of them
+	kind       sources.Kind
+	open       sources.Place
+	number     int64
+	whole      bool      // this look's list is complete
+	reportedAt time.Time // when progress was last stored
+	broken     int       // failures of the place while items were fetched
+	why        error     // the last of them
 }
 
 // listedItem is the stored listing of an item. It is in the store between the list and the fetch, which another
@@ -121,7 +121,7 @@ func (l *look) run(ctx context.Context) error {
 // state returns the place's state combined with its settings, or an empty string if the place has no state. With
 // other settings the same place lists other items.
 func (l *look) state(ctx context.Context) (string, error) {
-	stated, ok := l.open.(sources.Stated)
+	stated, ok := l.open.(sources.StateReader)
 	if !ok {
 		return "", nil
 	}
@@ -142,7 +142,7 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 		err := l.f.Store.SeeItems(ctx, l.p.ID, l.lease.Owner, l.number, batch)
 		batch = batch[:0]
 		if err == nil {
-			err = l.tell(ctx)
+			err = l.reportProgress(ctx)
 		}
 		return err
 	}
@@ -218,13 +218,13 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tell stores the look's progress, at most every two seconds. It renews the lease and returns errStop when the owner
-// changed the place.
-func (l *look) tell(ctx context.Context) error {
-	if time.Since(l.told) < 2*time.Second {
+// reportProgress stores the look's progress, at most every two seconds. It renews the lease and returns errStop when
+// the owner changed the place.
+func (l *look) reportProgress(ctx context.Context) error {
+	if time.Since(l.reportedAt) < 2*time.Second {
 		return nil
 	}
-	l.told = time.Now()
+	l.reportedAt = time.Now()
 	counts, err := l.f.Store.CountItems(ctx, l.p.ID)
 	if err != nil {
 		return err
@@ -276,7 +276,7 @@ func (l *look) eachMissing(ctx context.Context, number int64, do func(placestore
 				return err
 			}
 		}
-		if err := l.tell(ctx); err != nil {
+		if err := l.reportProgress(ctx); err != nil {
 			return err
 		}
 	}

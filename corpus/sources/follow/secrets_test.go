@@ -13,7 +13,7 @@ import (
 // Secrets of deleted places are swept at the start. New files stay, as their place may not be in the store yet.
 func TestSweepRemovesSecretsOfUnknownSources(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
+	b := newHarness(t, false)
 	b.follow(t)
 	gone, begun := chat.NewID(), chat.NewID()
 	for _, id := range []string{gone, begun} {

@@ -141,7 +141,7 @@ func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft)
 		f.forgetSecrets(id, "")
 		return p, err
 	}
-	f.tellWorkers()
+	f.wakeWorkers()
 	return p, nil
 }
 
@@ -150,12 +150,12 @@ func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft)
 func (f *Follower) check(
 	ctx context.Context, user string, local bool, kind sources.Kind, settings, secrets map[string]string,
 ) error {
-	if _, ok := f.checks.Take([]string{user}); !ok {
+	if _, ok := f.checks.TryAcquire([]string{user}); !ok {
 		return &chat.Error{
 			Code: chat.CodeTooMany, Message: "Four places are being checked for you. Try again when one is done.",
 		}
 	}
-	defer f.checks.Leave(user)
+	defer f.checks.Release(user)
 	all := maps.Clone(settings)
 	maps.Copy(all, secrets)
 	place, err := kind.Open(all, f.Net(kind, local))
@@ -271,7 +271,7 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 		return p, err
 	}
 	setup, due := p.Setup, placestore.Never-1 // unchanged
-	if p.Blamed() {
+	if p.PausedByDeaths() {
 		due = 0
 	}
 	if c.Name != nil {
@@ -312,7 +312,7 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 	if setup.SecretsAt != before {
 		f.forgetSecrets(id, setup.SecretsAt)
 	}
-	f.tellWorkers()
+	f.wakeWorkers()
 	return p, nil
 }
 
@@ -381,7 +381,7 @@ func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place,
 		}
 	}
 	if p, err = f.Store.UpdatePlace(ctx, user, id, p.Revision, p.Setup, 0); err == nil {
-		f.tellWorkers()
+		f.wakeWorkers()
 	}
 	return p, err
 }
@@ -399,6 +399,6 @@ func (f *Follower) Remove(ctx context.Context, user, id string, documents places
 	if _, err := f.Store.UpdatePlace(ctx, user, id, p.Revision, p.Setup, 0); err != nil {
 		return err
 	}
-	f.tellWorkers()
+	f.wakeWorkers()
 	return nil
 }

@@ -33,7 +33,7 @@ func (l *look) takeOver(
 	ctx context.Context, d corpus.Document, item placestore.Item, kept listedItem, upload corpus.Upload,
 ) (corpus.Document, fate, error) {
 	if l.isOwn(d, item.Key) {
-		return d, isOwn, l.retell(ctx, d, upload)
+		return d, isOwn, l.updateMeta(ctx, d, upload)
 	}
 	if !l.whole || d.MetaText(corpus.MetaPlace) != l.p.ID {
 		return d, isShared, nil
@@ -43,7 +43,7 @@ func (l *look) takeOver(
 		return d, isShared, err
 	}
 	if d.Path == l.natural(item, kept) {
-		return d, isTaken, l.retell(ctx, d, upload)
+		return d, isTaken, l.updateMeta(ctx, d, upload)
 	}
 	_, original, err := l.f.Library.Original(ctx, l.scope(), d.ID)
 	if err != nil {
@@ -58,9 +58,9 @@ func (l *look) takeOver(
 	return d, hasMoved, err
 }
 
-// retell updates the meta of a document with unchanged bytes. It adds the same bytes at the same path again, which
+// updateMeta updates the meta of a document with unchanged bytes. It adds the same bytes at the same path again, which
 // sets the meta.
-func (l *look) retell(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
+func (l *look) updateMeta(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
 	same := true
 	for name, value := range upload.Meta {
 		same = same && reflect.DeepEqual(d.Meta[name], value)

@@ -23,11 +23,11 @@ const (
 	togetherRoom = 32 << 20 // bytes
 )
 
-// Soon implements sources.Ahead. It drops the cache of an earlier announcement. Versions that are not object hashes
-// are omitted.
+// Prefetch implements sources.Prefetcher. It drops the cache of an earlier announcement. Versions that are not object
+// hashes are omitted.
 //
 // The announcement only saves requests: a file that was not announced is fetched as well.
-func (r *repository) Soon(items []sources.Item) {
+func (r *repository) Prefetch(items []sources.Item) {
 	r.soon, r.held, r.alone = nil, map[string][]byte{}, false
 	for _, item := range items {
 		if name, err := hex.DecodeString(item.Version); err == nil && len(name) > 0 {

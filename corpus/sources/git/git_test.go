@@ -45,7 +45,7 @@ func readAll(t *testing.T, p *repository) map[string]string {
 	}
 	texts := map[string]string{}
 	for batch := range slices.Chunk(soon, 100) {
-		p.Soon(batch)
+		p.Prefetch(batch)
 		for _, item := range batch {
 			text, _, err := placestest.Read(t, p, item, "")
 			if err != nil {
@@ -222,7 +222,7 @@ func TestListingReadsNoFiles(t *testing.T) {
 	if so := r.Traffic(); err != nil || len(items) != 3 || so.Sent > 10_000 {
 		t.Errorf("got %d files after %d bytes, %v", len(items), so.Sent, err)
 	}
-	p.Soon([]sources.Item{items["a.md"], items["in/big.bin"], items["in/deep/z.md"]})
+	p.Prefetch([]sources.Item{items["a.md"], items["in/big.bin"], items["in/deep/z.md"]})
 	for key, want := range files { // one of them is too large for a batch
 		if text, _, err := placestest.Read(t, p, items[key], ""); err != nil || text != want {
 			t.Errorf("%s = %d bytes, %v", key, len(text), err)
@@ -269,7 +269,7 @@ func TestDeletedFileDoesNotAffectOthers(t *testing.T) {
 	r.Git("push", "-q", "--force", "origin", "HEAD")
 	r.Serving("reflog", "expire", "--expire=all", "--all")
 	r.Serving("gc", "-q", "--prune=now")
-	p.Soon([]sources.Item{items["a.md"], items["b.md"], items["c.md"]})
+	p.Prefetch([]sources.Item{items["a.md"], items["b.md"], items["c.md"]})
 	for key, gone := range map[string]bool{"a.md": false, "b.md": true, "c.md": false} {
 		if _, _, err := placestest.Read(t, p, items[key], ""); errors.Is(err, sources.ErrGone) != gone {
 			t.Errorf("%s: got %v; want ErrGone: %v", key, err, gone)

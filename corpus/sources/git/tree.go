@@ -172,7 +172,7 @@ func (r *repository) trees(ctx context.Context, commit string) (*tree, error) {
 	}
 }
 
-// State implements sources.Stated. The state is the commit's hash.
+// State implements sources.StateReader. The state is the commit's hash.
 func (r *repository) State(ctx context.Context) (string, error) {
 	commit, err := r.find(ctx)
 	if err != nil {

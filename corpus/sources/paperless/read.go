@@ -165,7 +165,7 @@ type named struct {
 // names reads the names of a list, by ID. It is empty without permission for the list, so a user without access to
 // tags still gets documents. A queue handles nested tags of any depth.
 func names(ctx context.Context, s *server, list string) (map[int64]string, error) {
-	found, kept := map[int64]string{}, sources.Kept(0)
+	found, kept := map[int64]string{}, sources.ListBudget(0)
 	for p, err := range pages[named](ctx, s, list) {
 		if chat.CodeOf(err) == chat.CodeForbidden && err != nil {
 			return found, nil

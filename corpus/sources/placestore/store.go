@@ -82,7 +82,7 @@ type Progress struct {
 	Note      locale.Message `json:"note,omitempty"`    // a message about the last look that is no failure
 	Counts    Counts         `json:"counts"`
 	Report    Report         `json:"report"`
-	Seen      string         `json:"seen,omitempty"` // the place's state (sources.Stated) as of the last complete look
+	Seen      string         `json:"seen,omitempty"` // the place's state at the last complete look
 }
 
 // Failure is the error of a look or an item: a code of chat.Error and its message.
@@ -135,12 +135,12 @@ type Place struct {
 // works on no other place.
 const MaxDeaths = 2
 
-// Blamed reports whether the place is paused because of its deaths.
-func (p Place) Blamed() bool { return p.Deaths >= MaxDeaths && p.Removing == NotRemoved }
+// PausedByDeaths reports whether the place is paused because of its deaths.
+func (p Place) PausedByDeaths() bool { return p.Deaths >= MaxDeaths && p.Removing == NotRemoved }
 
 // Trouble returns the failure that the owner reads: the pause after MaxDeaths, else the failure of the last look.
 func (p Place) Trouble() *Failure {
-	if !p.Blamed() {
+	if !p.PausedByDeaths() {
 		return p.Failure
 	}
 	return &Failure{
@@ -157,7 +157,7 @@ func (p Place) State() string {
 		return "removing"
 	case p.Looking:
 		return "looking"
-	case p.Paused, p.Blamed():
+	case p.Paused, p.PausedByDeaths():
 		return "paused"
 	case p.Failure != nil:
 		return "failed"

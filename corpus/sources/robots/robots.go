@@ -22,8 +22,8 @@ const (
 	maxKept  = 8 << 20   // bytes of files in the cache
 )
 
-// Asker fetches and caches the rules of servers. It belongs to one look, which limits the age of cached rules.
-type Asker struct {
+// Checker fetches and caches the rules of servers. It belongs to one look, which limits the age of cached rules.
+type Checker struct {
 	client *request.Client
 	known  map[string]answer
 	kept   int // bytes of the files in the cache
@@ -35,8 +35,10 @@ type answer struct {
 	err   error
 }
 
-// New returns an Asker that uses a client.
-func New(client *request.Client) *Asker { return &Asker{client: client, known: map[string]answer{}} }
+// New returns a Checker that uses a client.
+func New(client *request.Client) *Checker {
+	return &Checker{client: client, known: map[string]answer{}}
+}
 
 var (
 	errDisallowed = &chat.Error{
@@ -51,7 +53,7 @@ var (
 
 // Check returns an error for a page that robots.txt forbids, and if robots.txt is unavailable. A robots.txt is valid
 // for scheme, host and port together (RFC 9309 §2.3).
-func (a *Asker) Check(ctx context.Context, page *url.URL) error {
+func (a *Checker) Check(ctx context.Context, page *url.URL) error {
 	host := page.Scheme + "://" + page.Host
 	said, there := a.known[host]
 	if !there {
@@ -77,7 +79,7 @@ func (a *Asker) Check(ctx context.Context, page *url.URL) error {
 
 // ask fetches and parses the rules of a server and returns their size in bytes. By RFC 9309 §2.3.1, a client error
 // (4xx) means that all is allowed. A server error (5xx) or an unreachable server means that nothing is allowed.
-func (a *Asker) ask(ctx context.Context, address string) (rules Rules, size int, err error) {
+func (a *Checker) ask(ctx context.Context, address string) (rules Rules, size int, err error) {
 	resp, err := a.client.Get(ctx, address, nil, maxSent)
 	switch code := chat.CodeOf(err); {
 	case err == nil:

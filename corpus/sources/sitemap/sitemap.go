@@ -105,7 +105,7 @@ func (s *site) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 			address *url.URL
 			depth   int
 		}
-		seen, kept := map[string]bool{}, sources.Kept(0)
+		seen, kept := map[string]bool{}, sources.ListBudget(0)
 		files := []file{{s.address, 0}}
 		known := map[string]bool{s.address.String(): true}
 		for i := 0; i < len(files); i++ {

@@ -60,7 +60,7 @@ type walk struct {
 	closed error           // error of an unreadable folder
 	unseen int             // such folders, except forbidden ones
 	items  int
-	kept   sources.Kept
+	kept   sources.ListBudget
 }
 
 // list yields a folder's files and queues its subfolders. more is false when the walk ends early. A queued folder
@@ -84,7 +84,7 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 		if !below {
 			return nil
 		}
-		return w.see(strings.TrimPrefix(way+"/"+name, "/"), e)
+		return w.visit(strings.TrimPrefix(way+"/"+name, "/"), e)
 	})
 	switch code := chat.CodeOf(err); {
 	case err == nil && !inside:
@@ -109,9 +109,9 @@ func (w *walk) list(ctx context.Context, way string) (more bool, err error) {
 	}
 }
 
-// see yields a file or queues a folder, each once. An entry with its own error status makes the list incomplete,
+// visit yields a file or queues a folder, each once. An entry with its own error status makes the list incomplete,
 // since its type is unknown. It returns errEnough when the walk ends early.
-func (w *walk) see(way string, e entry) error {
+func (w *walk) visit(way string, e entry) error {
 	switch {
 	case w.seen[way], e.status == http.StatusNotFound, e.status == http.StatusGone: // removed meanwhile
 		return nil

@@ -37,7 +37,7 @@ type Reader struct {
 	// Alone is set if all pages are from one server: its failure is then the place's.
 	Alone bool
 	// Robots checks robots.txt for pages that no person entered; nil: no check.
-	Robots *robots.Asker
+	Robots *robots.Checker
 }
 
 // Fetch fetches the page at item.Key or, if that is no address, at item.Link; see sources.Place. With pages of

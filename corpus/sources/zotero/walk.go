@@ -56,7 +56,7 @@ func (w *walk) run(ctx context.Context) (err error) {
 // More than sources.MaxItems parents return errMany; more files end the walk.
 func (w *walk) once(ctx context.Context) error {
 	w.begun = false
-	known, kept := map[string]about{}, sources.Kept(0)
+	known, kept := map[string]about{}, sources.ListBudget(0)
 	if err := w.each(ctx, parents, func(e entry) error {
 		a := aboutOf(e)
 		if known[e.Key] = a; len(known) > sources.MaxItems {

@@ -75,7 +75,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 			Message: "Address of Zotero: enter one like http://localhost:23119/api, or leave it empty for zotero.org.",
 		}
 	}
-	way, ok := wayOf(s["library"])
+	way, ok := libraryPath(s["library"])
 	if !ok {
 		return nil, &chat.Error{
 			Code: chat.CodeInvalid, Message: "Zotero library: enter one like users/123456 or groups/45.",
@@ -103,9 +103,9 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	return l, nil
 }
 
-// wayOf returns a library's path in the API: "groups/45". It accepts a group's address on zotero.org. IDs have at
+// libraryPath returns a library's path in the API: "groups/45". It accepts a group's address on zotero.org. IDs have at
 // most 18 digits, which fit into 64 bits. ok is false for any other text.
-func wayOf(s string) (string, bool) {
+func libraryPath(s string) (string, bool) {
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "https://"), "www.")
 	parts := strings.Split(strings.Trim(strings.TrimPrefix(s, "zotero.org/"), "/"), "/")
 	if len(parts) < 2 || parts[0] != "users" && parts[0] != "groups" || parts[1] == "" || len(parts[1]) > 18 ||

@@ -327,7 +327,7 @@ func TestInvalidSettingsAreRejected(t *testing.T) {
 	for given, want := range map[string]string{
 		"groups/45": "groups/45", "/users/1/": "users/1", "https://www.zotero.org/groups/45/name/library": "groups/45",
 	} {
-		if got, ok := wayOf(given); got != want || !ok {
+		if got, ok := libraryPath(given); got != want || !ok {
 			t.Errorf("the library %q is %q, want %q", given, got, want)
 		}
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// said holds the parts of the API's Go source that a running program can't read: comments and constants. A test
-// collects them, see said_test.go.
+// sourceDocs holds the parts of the API's Go source that a running program can't read: comments and constants. A test
+// collects them, see source_docs_test.go.
 //
 // They are in a file because comments are not compiled. The test writes the file, which is checked in; it fails
 // while the file differs from the source.
-type said struct {
+type sourceDocs struct {
 	// The descriptions of fields, by package, type and field: "chat.Step.Title".
 	Fields map[string]string
 	// The descriptions of fields without one of their own, by JSON name.
@@ -33,20 +33,20 @@ type said struct {
 	Names map[string]any
 }
 
-//go:embed said.json
-var saidFile []byte
+//go:embed source_docs.json
+var sourceDocsFile []byte
 
 // It is decoded once, on first use, and read-only.
-var source = sync.OnceValue(func() said {
-	var s said
-	if err := json.Unmarshal(saidFile, &s); err != nil {
-		panic(err) // said.json is embedded
+var source = sync.OnceValue(func() sourceDocs {
+	var s sourceDocs
+	if err := json.Unmarshal(sourceDocsFile, &s); err != nil {
+		panic(err) // source_docs.json is embedded
 	}
 	return s
 })
 
-// codeWords returns a code's description and the code: "Its state does not allow it (conflict)."
-func (s said) codeWords(code chat.Code) string {
+// codeDescription returns a code's description and the code: "Its state does not allow it (conflict)."
+func (s sourceDocs) codeDescription(code chat.Code) string {
 	return strings.TrimSuffix(s.Codes[code], ".") + " (" + string(code) + ")."
 }
 
@@ -143,14 +143,14 @@ func (f *field) readOption(t reflect.Type, option string) (err error) {
 
 // valueOf parses a word of a tag: a constant, a number, a truth value, or the word itself.
 //
-// A number is a float64, as in JSON. A constant missing in said.json is an error, since it would be described as a
-// word.
+// A number is a float64, as in JSON. A constant missing in source_docs.json is an error, since it would be described as
+// a word.
 func valueOf(t reflect.Type, word string) (any, error) {
 	if name := constantName(t, word); name != "" {
 		if v, ok := source().Names[name]; ok {
 			return v, nil
 		}
-		return nil, fmt.Errorf("%s is not in said.json: run 'make generate'", name)
+		return nil, fmt.Errorf("%s is not in source_docs.json: run 'make generate'", name)
 	}
 	var v any
 	if json.Unmarshal([]byte(word), &v) == nil {
@@ -175,7 +175,7 @@ func constantName(t reflect.Type, word string) string {
 	return pkg + "." + name
 }
 
-// A constant in said.json is a float64, as all decoded JSON numbers.
+// A constant in source_docs.json is a float64, as all decoded JSON numbers.
 func numberOf(t reflect.Type, word string) (*float64, error) {
 	v, err := valueOf(t, word)
 	if err != nil {
@@ -190,7 +190,7 @@ func numberOf(t reflect.Type, word string) (*float64, error) {
 
 // enumValues lists the values of a named type with a closed set.
 //
-// It is nil for a type whose set is open (//api:open), which is not in said.json.
+// It is nil for a type whose set is open (//api:open), which is not in source_docs.json.
 func enumValues(t reflect.Type) []any {
 	if values := source().Types[sourceName(t)]; len(values) > 0 {
 		return listValues(values...)

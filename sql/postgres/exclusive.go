@@ -15,15 +15,15 @@ const (
 	alonePause = 3 * time.Second // before a new connection after one broke
 )
 
-// Alone runs work in one process at a time, among those with the same name and schema, until ctx is cancelled. It
-// calls work each time when this process gets the lease. work's context is cancelled when the lease ends, which is
+// RunExclusively runs work in one process at a time, among those with the same name and schema, until ctx is cancelled.
+// It calls work each time when this process gets the lease. work's context is cancelled when the lease ends, which is
 // when its connection breaks. The database detects a machine that is gone within 30 s.
 //
 // work may run twice for a short time: a process that lost its connection notices that at its next check, when
 // another may have started.
-func (db *DB) Alone(ctx context.Context, name string, work func(ctx context.Context)) {
+func (db *DB) RunExclusively(ctx context.Context, name string, work func(ctx context.Context)) {
 	for {
-		err := db.aloneOnce(ctx, name, work)
+		err := db.tryExclusively(ctx, name, work)
 		if ctx.Err() != nil {
 			return
 		}
@@ -36,13 +36,13 @@ func (db *DB) Alone(ctx context.Context, name string, work func(ctx context.Cont
 	}
 }
 
-// aloneOnce does so on one connection until it breaks. The lease is a session-level advisory lock, which the
+// tryExclusively does so on one connection until it breaks. The lease is a session-level advisory lock, which the
 // database frees when the connection closes. So it needs no timeout when a process dies. For a machine that
 // vanishes, TCP keepalives end the session: 10 s idle and three probes 5 s apart, 25 s in all. The connection is not
 // from the pool, which may close its own. A ping every aloneTry cancels work when another process may have the lock.
 //
 // It always returns an error: that of ctx, of the connection, or of the statement that takes the lock.
-func (db *DB) aloneOnce(ctx context.Context, name string, work func(ctx context.Context)) error {
+func (db *DB) tryExclusively(ctx context.Context, name string, work func(ctx context.Context)) error {
 	conn, err := pgx.ConnectConfig(ctx, db.pool.Config().ConnConfig)
 	if err != nil {
 		return err

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// crew limits concurrent work on texts. All calls of run share its slots, so that two calls do not use twice the
-// processors.
-type crew struct {
+// concurrencyLimit limits concurrent work on texts. All calls of run share its slots, so that two calls do not use
+// twice the processors.
+type concurrencyLimit struct {
 	slots  chan struct{} // semaphore of the running work
 	yields bool          // use low-priority threads
 }
 
-// newCrew returns a crew for background work with the given number of workers. 0 means all processors if
+// newConcurrencyLimit returns a limit for background work with the given number of workers. 0 means all processors if
 // low-priority threads are available, else half of them. With a CPU quota Go has fewer processors than the machine.
-func newCrew(workers int) crew {
+func newConcurrencyLimit(workers int) concurrencyLimit {
 	processors := runtime.GOMAXPROCS(0)
 	// a quota also counts the time of low-priority threads, which would starve queries
 	yields := processors == runtime.NumCPU() && canYield()
@@ -30,7 +30,7 @@ func newCrew(workers int) crew {
 	default:
 		workers = max(1, processors/2)
 	}
-	return crew{slots: make(chan struct{}, workers), yields: yields}
+	return concurrencyLimit{slots: make(chan struct{}, workers), yields: yields}
 }
 
 // canYield reports whether low-priority threads are available. It is tested once on a separate thread, which ends
@@ -46,7 +46,7 @@ var canYield = sync.OnceValue(func() bool {
 
 // run calls do for 0 to n-1 concurrently, until one fails. Goroutines take the next index, so that long texts do
 // not block short ones. It returns when all have ended.
-func (c crew) run(ctx context.Context, n int, do func(context.Context, int) error) error {
+func (c concurrencyLimit) run(ctx context.Context, n int, do func(context.Context, int) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	if c.yields {

@@ -17,13 +17,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Keep writes settings into the YAML file at path, by flag name. Those with an empty value are removed, and so are
+// Save writes settings into the YAML file at path, by flag name. Those with an empty value are removed, and so are
 // their aliases. All other content stays, including comments. The file is replaced atomically, readable only by its
 // owner, since it can contain keys. A missing file is created.
 //
 // Before that, check gets the settings as the next start would parse them. On any error the file is unchanged. Of
 // two concurrent processes the last one wins.
-func Keep(path string, values map[string]string, check func(*Settings) error) error {
+func Save(path string, values map[string]string, check func(*Settings) error) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -78,7 +78,7 @@ func writeSettings(path string, values map[string]string) (name string, err erro
 // readSettings parses a settings file like a start in this environment. The environment counts, so that an
 // overriding variable is noticed.
 func readSettings(path string) (*Settings, error) {
-	var alone alone
+	var alone rootFlags
 	parser, err := NewParser(&alone, "", io.Discard, io.Discard)
 	if err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func readSettings(path string) (*Settings, error) {
 	return &alone.Settings, alone.Check()
 }
 
-// alone holds the arguments of the program without its commands.
-type alone struct {
+// rootFlags holds the arguments of the program without its commands.
+type rootFlags struct {
 	Settings
 	Version kong.VersionFlag
 }

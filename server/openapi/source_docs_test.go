@@ -22,11 +22,11 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// said.json holds the comments and constants of the API's types. FOOTNOTE_WRITE_API=1 regenerates it.
+// source_docs.json holds the comments and constants of the API's types. FOOTNOTE_WRITE_API=1 regenerates it.
 func TestSourceCommentsAreCollected(t *testing.T) {
 	g := gatherer{
 		T: t, packages: map[string]*gathered{}, shared: map[string]string{},
-		said: said{
+		said: sourceDocs{
 			Fields: map[string]string{}, Shared: map[string]string{}, Types: map[string][]string{},
 			Codes: map[chat.Code]string{}, Names: map[string]any{},
 		},
@@ -54,13 +54,13 @@ func TestSourceCommentsAreCollected(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Getenv("FOOTNOTE_WRITE_API") != "" {
-		if err := os.WriteFile("said.json", want.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile("source_docs.json", want.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	if !bytes.Equal(saidFile, want.Bytes()) {
-		t.Error("server/openapi/said.json is out of date: run 'make generate' and commit it")
+	if !bytes.Equal(sourceDocsFile, want.Bytes()) {
+		t.Error("server/openapi/source_docs.json is out of date: run 'make generate' and commit it")
 	}
 }
 
@@ -85,7 +85,7 @@ type gatherer struct {
 
 	packages map[string]*gathered // by the last element of their paths
 	shared   map[string]string    // the field with the shared description, by name
-	said     said
+	said     sourceDocs
 }
 
 // gathered is one package.

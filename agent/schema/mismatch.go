@@ -21,12 +21,12 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// Misfit describes the first validation error of an input in plain words, for people and models: the field, and its
+// Mismatch describes the first validation error of an input in plain words, for people and models: the field, and its
 // allowed values.
 //
 // The result is never empty, even for a valid input. Required fields come first, then the others sorted by name.
 // Names of unknown fields are truncated, since they may be of any length.
-func Misfit(schema *jsonschema.Schema, in map[string]any) string {
+func Mismatch(schema *jsonschema.Schema, in map[string]any) string {
 	if wrong := wrongAt(schema, in, ""); wrong != "" {
 		return wrong
 	}

@@ -1,4 +1,4 @@
-// Package standing asks kept questions again. A Keeper stores a question with the basis of its answer and detects
+// Package standing asks kept questions again. A Scheduler stores a question with the basis of its answer and detects
 // changes of the basis (look). It then starts a new run of the question (askIfQuiet) and stores the differences of
 // the new answer (record). Run is its loop. Several servers may share a store, which leases each due question to one
 // of them. Each step is stored before the next and is idempotent.
@@ -39,7 +39,7 @@ type Runs interface {
 	Start(ctx context.Context, user string, req chat.RunRequest) (run chat.Run, fresh bool, err error)
 }
 
-// Config holds the dependencies of a Keeper. Zero times take their defaults.
+// Config holds the dependencies of a Scheduler. Zero times take their defaults.
 type Config struct {
 	Store   chat.Store
 	Library *corpus.Library
@@ -49,20 +49,20 @@ type Config struct {
 	Quiet   time.Duration // wait after a change for further changes; 0: 10 s
 }
 
-// Keeper stores questions and asks them again. It is safe for concurrent use. All state is in the store, so several
+// Scheduler stores questions and asks them again. It is safe for concurrent use. All state is in the store, so several
 // Keepers may share one.
-type Keeper struct {
+type Scheduler struct {
 	cfg  Config
 	loop fair.Loop[chat.Standing]
 }
 
-// New returns a Keeper. No work starts until Run is called.
-func New(cfg Config) *Keeper {
+// New returns a Scheduler. No work starts until Run is called.
+func New(cfg Config) *Scheduler {
 	cfg.Every, cfg.Quiet = cmp.Or(cfg.Every, 2*time.Second), cmp.Or(cfg.Quiet, 10*time.Second)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	k := &Keeper{cfg: cfg}
+	k := &Scheduler{cfg: cfg}
 	k.loop = fair.Loop[chat.Standing]{
 		Slots: fair.NewSlots(atOnce, 1), Every: cfg.Every,
 		Due: func(ctx context.Context) ([]string, error) { return cfg.Store.DueStanding(ctx, time.Now()) },
@@ -86,18 +86,18 @@ func New(cfg Config) *Keeper {
 // Run processes due questions until ctx is cancelled. A failure is logged and retried after the claim expires. A
 // claim expires after claimTime, so a crashed server needs no cleanup. Users take turns, and a user's questions are
 // processed one at a time.
-func (k *Keeper) Run(ctx context.Context) { k.loop.Run(ctx) }
+func (k *Scheduler) Run(ctx context.Context) { k.loop.Run(ctx) }
 
 // step takes the next step of a question. An active run has priority, then a requested run or a detected change,
 // then a check for changes.
-func (k *Keeper) step(ctx context.Context, kept chat.Standing) error {
+func (k *Scheduler) step(ctx context.Context, kept chat.Standing) error {
 	switch {
 	case kept.Asking != "":
 		return k.followRun(ctx, kept)
 	case kept.Wanted, !kept.Noticed.IsZero():
 		return k.askIfQuiet(ctx, kept)
 	default:
-		return k.look(ctx, kept)
+		return k.compareLibrary(ctx, kept)
 	}
 }
 
@@ -106,7 +106,7 @@ func scope(kept chat.Standing) chat.Scope { return chat.Scope{User: kept.User} }
 
 // change stores a new state of a question, unless the question was deleted meanwhile. If its user requested a run in
 // between, it stays due.
-func (k *Keeper) change(ctx context.Context, kept chat.Standing, change func(*chat.Standing)) error {
+func (k *Scheduler) change(ctx context.Context, kept chat.Standing, change func(*chat.Standing)) error {
 	_, err := k.cfg.Store.ChangeStanding(ctx, scope(kept), kept.ID, func(s *chat.Standing) error {
 		change(s)
 		if s.Wanted && s.Asking == "" && s.DueAt.IsZero() {
@@ -120,8 +120,8 @@ func (k *Keeper) change(ctx context.Context, kept chat.Standing, change func(*ch
 	return err
 }
 
-// later schedules the next step; zero: when the library changes.
-func (k *Keeper) later(ctx context.Context, kept chat.Standing, at time.Time) error {
+// schedule schedules the next step; zero: when the library changes.
+func (k *Scheduler) schedule(ctx context.Context, kept chat.Standing, at time.Time) error {
 	return k.change(ctx, kept, func(s *chat.Standing) { s.DueAt = at })
 }
 
@@ -129,7 +129,7 @@ func (k *Keeper) later(ctx context.Context, kept chat.Standing, at time.Time) er
 // matters: first the quiet time and whether there is still a difference, neither for a requested run. Then come the
 // hourly limit and the user's own runs, which have priority. Each branch stores the time of the next check, so no
 // state is in memory.
-func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
+func (k *Scheduler) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 	version, err := k.cfg.Library.Version(ctx, scope(kept))
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 		case err != nil:
 			return err
 		case busy && patient:
-			return k.later(ctx, kept, time.Now().Add(pollTime))
+			return k.schedule(ctx, kept, time.Now().Add(pollTime))
 		case !different && !busy: // a deleted document was restored
 			return k.change(ctx, kept, func(s *chat.Standing) {
 				s.Noticed, s.Version, s.DueAt = time.Time{}, version, time.Time{}
@@ -155,12 +155,12 @@ func (k *Keeper) askIfQuiet(ctx context.Context, kept chat.Standing) error {
 		}
 	}
 	if until := nextHour(kept.Recent); !until.IsZero() {
-		return k.later(ctx, kept, until)
+		return k.schedule(ctx, kept, until)
 	}
 	if busy, err := k.cfg.Store.HasRuns(ctx, scope(kept)); err != nil || busy {
-		return errors.Join(err, k.later(ctx, kept, time.Now().Add(giveWay)))
+		return errors.Join(err, k.schedule(ctx, kept, time.Now().Add(giveWay)))
 	}
-	return k.start(ctx, kept, version)
+	return k.startRun(ctx, kept, version)
 }
 
 // nextHour returns the time at which the hourly limit allows the next run; zero: now.
@@ -174,15 +174,15 @@ func nextHour(recent []time.Time) time.Time {
 	return time.Time{}
 }
 
-// start starts the run. Its idempotency key has the question and its turn, so each turn starts one run, whichever
+// startRun starts the run. Its idempotency key has the question and its turn, so each turn starts one run, whichever
 // server does it and however often. A run from before a crash is found by this key. The run is a sibling of the
 // previous one, so that earlier answers are not in its history.
-func (k *Keeper) start(ctx context.Context, kept chat.Standing, version int64) error {
+func (k *Scheduler) startRun(ctx context.Context, kept chat.Standing, version int64) error {
 	req := kept.Request
 	req.IdempotencyKey = "kept-" + kept.ID + "-" + strconv.Itoa(kept.Turn)
 	run, _, err := k.cfg.Runs.Start(ctx, kept.User, req)
 	if over, ok := errors.AsType[*chat.OverLimit](err); ok {
-		return k.later(ctx, kept, time.Now().Add(over.Wait))
+		return k.schedule(ctx, kept, time.Now().Add(over.Wait))
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -209,7 +209,7 @@ func sessionOf(id string, turn int) string { return "kept-" + id + "-" + strconv
 
 // fail schedules a retry with backoff. The turn is incremented, so that the retry is another run. A detected change
 // stays recorded.
-func (k *Keeper) fail(ctx context.Context, kept chat.Standing, err error) error {
+func (k *Scheduler) fail(ctx context.Context, kept chat.Standing, err error) error {
 	k.cfg.Log.WarnContext(ctx, "kept question could not be asked again", "question", kept.ID, "error", err)
 	return k.change(ctx, kept, func(s *chat.Standing) {
 		s.Trouble, s.DueAt = chat.MessageOf(err), time.Now().Add(wait(s.Failed))
@@ -229,10 +229,10 @@ func wait(before int) time.Duration {
 	return min(firstWait<<min(before, 10), longestWay)
 }
 
-// look compares the documents of the basis and the search results with the current library, whose version has
+// compareLibrary compares the documents of the basis and the search results with the current library, whose version has
 // changed since the last check. A difference delays the question by Config.Quiet, since documents are often added
 // together.
-func (k *Keeper) look(ctx context.Context, kept chat.Standing) error {
+func (k *Scheduler) compareLibrary(ctx context.Context, kept chat.Standing) error {
 	version, err := k.cfg.Library.Version(ctx, scope(kept))
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 // passages. busy reports that a document is being processed, so that the check has to wait. A document whose new
 // version failed counts as unchanged, since its old text remains. A passage is new only if its document is newer
 // than the answer, since a change of ranking may return others.
-func (k *Keeper) isDifferent(ctx context.Context, kept chat.Standing) (different, busy bool, err error) {
+func (k *Scheduler) isDifferent(ctx context.Context, kept chat.Standing) (different, busy bool, err error) {
 	for _, known := range kept.Basis.Documents {
 		d, err := k.cfg.Library.Document(ctx, scope(kept), known.ID)
 		switch {
@@ -298,7 +298,7 @@ func (k *Keeper) isDifferent(ctx context.Context, kept chat.Standing) (different
 
 // search returns the current best passages for a question. It is the ordinary search; queries of the model are not
 // known here.
-func (k *Keeper) search(ctx context.Context, kept chat.Standing) ([]corpus.Result, error) {
+func (k *Scheduler) search(ctx context.Context, kept chat.Standing) ([]corpus.Result, error) {
 	found, err := k.cfg.Library.Search(ctx, scope(kept).In(kept.Request.Namespace), corpus.Query{
 		Text: kept.Request.Message, Limit: topHits, Documents: kept.Request.DocumentIDs,
 	})

@@ -65,15 +65,15 @@ var library = []paper{
 	}},
 }
 
-// desk answers tool calls over the library and numbers passages as the agent does.
-type desk struct {
+// toolStub answers tool calls over the library and numbers passages as the agent does.
+type toolStub struct {
 	papers   []paper
 	numbers  map[string]int
 	calls    []llm.Call
 	thoughts []string
 }
 
-func (d *desk) show(p paper, i int) map[string]any {
+func (d *toolStub) show(p paper, i int) map[string]any {
 	key := p.id + p.passages[i].Section
 	if d.numbers[key] == 0 {
 		d.numbers[key] = len(d.numbers) + 1
@@ -84,7 +84,7 @@ func (d *desk) show(p paper, i int) map[string]any {
 	}
 }
 
-func (d *desk) call(c llm.Call) any {
+func (d *toolStub) call(c llm.Call) any {
 	d.calls = append(d.calls, c)
 	var in struct{ Query, DocID, Expression string }
 	var raw map[string]any
@@ -129,7 +129,7 @@ func (d *desk) call(c llm.Call) any {
 	return map[string]any{"error": "There is no such document."}
 }
 
-func (d *desk) search(q string) any {
+func (d *toolStub) search(q string) any {
 	type hit struct {
 		doc   map[string]any
 		score int
@@ -185,16 +185,16 @@ func ask(t *testing.T, questions ...string) (answer string, calls []llm.Call) {
 // askIn is ask over other papers.
 func askIn(t *testing.T, papers []paper, questions ...string) (answer string, calls []llm.Call) {
 	t.Helper()
-	answer, d := atDesk(t, papers, questions...)
+	answer, d := askWithTools(t, papers, questions...)
 	return answer, d.calls
 }
 
-// atDesk is askIn with the desk of the last question.
-func atDesk(t *testing.T, papers []paper, questions ...string) (answer string, d *desk) {
+// askWithTools is askIn with the toolStub of the last question.
+func askWithTools(t *testing.T, papers []paper, questions ...string) (answer string, d *toolStub) {
 	t.Helper()
 	history := []llm.Message{{Role: llm.RoleSystem, Text: "You answer from documents."}}
 	for _, q := range questions {
-		d = &desk{papers: papers, numbers: map[string]int{}}
+		d = &toolStub{papers: papers, numbers: map[string]int{}}
 		history = append(history, llm.Message{Role: llm.RoleUser, Text: q})
 		answer = ""
 		for range 10 {
@@ -583,7 +583,7 @@ func TestCallsHaveReason(t *testing.T) {
 	} {
 		t.Run(question, func(t *testing.T) {
 			t.Parallel()
-			if _, d := atDesk(t, library, question); !slices.Equal(d.thoughts, want) {
+			if _, d := askWithTools(t, library, question); !slices.Equal(d.thoughts, want) {
 				t.Errorf("it thought %q, want %q", d.thoughts, want)
 			}
 		})

@@ -21,36 +21,37 @@ var refused = child.Refused
 // worker starts, because it starts a process.
 var warnRefused sync.Once
 
-// desk is the pair of directories that a confined worker shares with the server. The server puts each file into the
-// input directory, which is read-only for the worker. It takes the extracted members from the output directory. A
-// nil desk belongs to an unconfined worker. It is not safe for concurrent use.
-type desk struct {
+// sharedDirs is the pair of directories that a confined worker shares with the server. The server puts each file into
+// the input directory, which is read-only for the worker. It takes the extracted members from the output directory. A
+// nil value belongs to an unconfined worker. It is not safe for concurrent use.
+type sharedDirs struct {
 	dir    string
-	laid   int         // files so far; the name of the current one
+	files  int         // files so far; the name of the current one
 	from   string      // path of the current file
 	info   os.FileInfo // of that
 	member string      // target directory for members of the last file; empty: none
 }
 
-// newDesk creates a desk in the directory for temporary files.
-func newDesk() (*desk, error) {
+// newSharedDirs creates sharedDirs in the directory for temporary files.
+func newSharedDirs() (*sharedDirs, error) {
 	dir, err := os.MkdirTemp("", "footnote-worker-")
 	if err != nil {
 		return nil, err
 	}
-	d := &desk{dir: dir}
-	return d, errors.Join(os.Mkdir(d.in(), 0o700), os.Mkdir(d.out(), 0o700))
+	d := &sharedDirs{dir: dir}
+	return d, errors.Join(os.Mkdir(d.inputDir(), 0o700), os.Mkdir(d.outputDir(), 0o700))
 }
 
-func (d *desk) in() string  { return filepath.Join(d.dir, "in") }
-func (d *desk) out() string { return filepath.Join(d.dir, "out") }
+func (d *sharedDirs) inputDir() string  { return filepath.Join(d.dir, "in") }
+func (d *sharedDirs) outputDir() string { return filepath.Join(d.dir, "out") }
 
-// confine confines a worker's command to the desk, its program and the cache directory of compiled code. Time zone
-// data is included, because times of mails are written in the server's zone. A cgo program also needs its libraries.
-func (d *desk) confine(cmd *exec.Cmd, cache string) {
+// confine confines a worker's command to the directories, its program and the cache directory of compiled code. Time
+// zone data is included, because times of mails are written in the server's zone. A cgo program also needs its
+// libraries.
+func (d *sharedDirs) confine(cmd *exec.Cmd, cache string) {
 	b := child.Bounds{
-		Programs: []string{cmd.Path, "/etc/localtime", "/usr/share/zoneinfo"}, Read: []string{d.in()},
-		Write: []string{d.out()},
+		Programs: []string{cmd.Path, "/etc/localtime", "/usr/share/zoneinfo"}, Read: []string{d.inputDir()},
+		Write: []string{d.outputDir()},
 	}
 	if threadStacks > 0 {
 		b.Programs = append(b.Programs, child.Programs(cmd.Path)...)
@@ -62,13 +63,13 @@ func (d *desk) confine(cmd *exec.Cmd, cache string) {
 	if coverage := os.Getenv("GOCOVERDIR"); coverage != "" {
 		b.Write = append(b.Write, coverage)
 	}
-	cmd.Env = append(cmd.Env, "TMPDIR="+d.out())
+	cmd.Env = append(cmd.Env, "TMPDIR="+d.outputDir())
 	child.Confine(cmd, b)
 }
 
-// lay puts a file into the input directory. The name is stable as long as the same file is requested. It is a hard
+// putFile puts a file into the input directory. The name is stable as long as the same file is requested. It is a hard
 // link where the file system supports it, and a copy as a fallback.
-func (d *desk) lay(f corpus.File) (corpus.File, error) {
+func (d *sharedDirs) putFile(f corpus.File) (corpus.File, error) {
 	if d == nil || f.Path == "" {
 		return f, nil
 	}
@@ -78,12 +79,12 @@ func (d *desk) lay(f corpus.File) (corpus.File, error) {
 	}
 	if d.from != f.Path || !os.SameFile(info, d.info) || info.Size() != d.info.Size() ||
 		!info.ModTime().Equal(d.info.ModTime()) {
-		if d.laid > 0 {
+		if d.files > 0 {
 			if err := os.Remove(d.file()); err != nil {
 				return f, err
 			}
 		}
-		d.laid++
+		d.files++
 		if err := link(f.Path, d.file()); err != nil {
 			return f, fmt.Errorf("give a worker the original: %w", err)
 		}
@@ -98,8 +99,8 @@ func (d *desk) lay(f corpus.File) (corpus.File, error) {
 	return f, nil
 }
 
-func (d *desk) file() string    { return filepath.Join(d.in(), strconv.Itoa(d.laid)) }
-func (d *desk) members() string { return filepath.Join(d.out(), "members") }
+func (d *sharedDirs) file() string    { return filepath.Join(d.inputDir(), strconv.Itoa(d.files)) }
+func (d *sharedDirs) members() string { return filepath.Join(d.outputDir(), "members") }
 
 // link creates to as a hard link or a copy of from.
 func link(from, to string) error {
@@ -119,9 +120,9 @@ func link(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// take moves the extracted members to the directory of the request. It fails for anything but regular files, which
-// only a compromised worker creates.
-func (d *desk) take(x *corpus.Extracted) error {
+// moveMembers moves the extracted members to the directory of the request. It fails for anything but regular files,
+// which only a compromised worker creates.
+func (d *sharedDirs) moveMembers(x *corpus.Extracted) error {
 	if d == nil || x == nil || d.member == "" {
 		return nil
 	}
@@ -141,8 +142,8 @@ func (d *desk) take(x *corpus.Extracted) error {
 
 var errNoFile = errors.New("not a regular file")
 
-// remove deletes the directories of the desk.
-func (d *desk) remove() error {
+// remove deletes the directories.
+func (d *sharedDirs) remove() error {
 	if d == nil {
 		return nil
 	}

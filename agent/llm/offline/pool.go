@@ -11,7 +11,7 @@ import (
 
 // unit is a sentence, a list item, a table row or some indented lines in a passage: the smallest quotable text.
 type unit struct {
-	source     int // index in the pile
+	source     int // index in the pool
 	start, end int // rune offsets in the passage
 	text       string
 	terms      map[string]bool
@@ -22,9 +22,9 @@ type unit struct {
 	row        *row     // of a table; nil: not a row
 }
 
-// pile holds all search results and readings, split into units. Units are in the order of sources and of the text,
+// pool holds all search results and readings, split into units. Units are in the order of sources and of the text,
 // so that neighbours in the list are neighbours in the passage if their source is the same. All ranges are in runes.
-type pile struct {
+type pool struct {
 	sources []source
 	runes   [][]rune // of each source
 	around  []map[string]bool
@@ -44,11 +44,11 @@ const (
 	longest  = 1200 // maximum runes
 )
 
-// pileOf splits passages into units. Each passage is analysed in its language, with one analyser for each language.
+// newPool splits passages into units. Each passage is analysed in its language, with one analyser for each language.
 // Tables are split first, and the prose between them into statements. Frames are marked after all units of a passage
 // are known.
-func pileOf(sources []source) pile {
-	p := pile{sources: sources}
+func newPool(sources []source) pool {
+	p := pool{sources: sources}
 	var said strings.Builder
 	analysers := map[string]*text.Analyser{}
 	for i, src := range sources {
@@ -157,7 +157,7 @@ func (u unit) has(w word) float64 {
 
 // vocabulary returns all terms that a word of the question may match: those of units, of column heads, and of the
 // passages' context.
-func (p pile) vocabulary() map[string]bool {
+func (p pool) vocabulary() map[string]bool {
 	all := map[string]bool{}
 	for _, u := range p.units {
 		for term := range u.terms {

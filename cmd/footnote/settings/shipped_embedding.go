@@ -20,13 +20,13 @@ func (s *Settings) EmbeddingFolder() string {
 	if err != nil {
 		return ""
 	}
-	return modelBeside(program)
+	return findShippedModel(program)
 }
 
-// modelBeside looks for the shipped model beside the program, or beside the target if the program is a link. Its
+// findShippedModel looks for the shipped model beside the program, or beside the target if the program is a link. Its
 // directory is trusted as much as the program. It is detected by its weights, a regular file. Their content is
 // validated when it is opened.
-func modelBeside(program string) string {
+func findShippedModel(program string) string {
 	places := []string{filepath.Dir(program)}
 	if target, err := filepath.EvalSymlinks(program); err == nil && filepath.Dir(target) != places[0] {
 		places = append(places, filepath.Dir(target))

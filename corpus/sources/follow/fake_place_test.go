@@ -26,8 +26,8 @@ import (
 	"github.com/footnote/footnote/sql/librarytest"
 )
 
-// shelf is a test place over real HTTP, with items and behaviour set by the test.
-type shelf struct {
+// fakePlace is a test place over real HTTP, with items and behaviour set by the test.
+type fakePlace struct {
 	*httptest.Server
 	mu      sync.Mutex
 	items   map[string]page
@@ -36,22 +36,22 @@ type shelf struct {
 	fetched int
 }
 
-// hole is the key of an item after which the shelf's list is incomplete.
+// hole is the key of an item after which the place's list is incomplete.
 const hole = "a hole"
 
-// page is an item of the shelf.
+// page is an item of the fakePlace.
 type page struct{ Version, Name, Body, Title string }
 
-func newShelf(t *testing.T) *shelf {
+func newFakePlace(t *testing.T) *fakePlace {
 	t.Helper()
-	s := &shelf{items: map[string]page{}}
+	s := &fakePlace{items: map[string]page{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.Close)
 	return s
 }
 
 // put adds or replaces an item.
-func (s *shelf) put(key string, p page) {
+func (s *fakePlace) put(key string, p page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, there := s.items[key]; !there {
@@ -60,21 +60,21 @@ func (s *shelf) put(key string, p page) {
 	s.items[key] = p
 }
 
-// take removes an item.
-func (s *shelf) take(key string) {
+// remove removes an item.
+func (s *fakePlace) remove(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.items, key)
 }
 
 // breakWith sets a handler that may replace responses; nil removes it.
-func (s *shelf) breakWith(fails func(w http.ResponseWriter, r *http.Request) bool) {
+func (s *fakePlace) breakWith(fails func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fails = fails
 }
 
-func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
+func (s *fakePlace) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails != nil && s.fails(w, r) {
@@ -103,23 +103,23 @@ func (s *shelf) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, p.Body)
 }
 
-// shelfKind returns the kind of place for a shelf.
-func shelfKind(keeps bool) sources.Kind {
+// fakeKind returns the kind of a fakePlace.
+func fakeKind(keeps bool) sources.Kind {
 	return sources.Kind{
 		Name: "shelf", Keeps: keeps,
 		Fields: []sources.Field{{Name: "url", Required: true}, {Name: "password", Secret: true}},
 		Open: func(s sources.Settings, n sources.Net) (sources.Place, error) {
-			return &openShelf{s["url"], s["password"], n}, nil
+			return &openFakePlace{s["url"], s["password"], n}, nil
 		},
 	}
 }
 
-type openShelf struct {
+type openFakePlace struct {
 	url, password string
 	net           sources.Net
 }
 
-func (o *openShelf) get(ctx context.Context, query string) (io.ReadCloser, error) {
+func (o *openFakePlace) get(ctx context.Context, query string) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.url+query, nil)
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (o *openShelf) get(ctx context.Context, query string) (io.ReadCloser, error
 	return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The shelf is out of order."}
 }
 
-func (o *openShelf) Check(ctx context.Context) error {
+func (o *openFakePlace) Check(ctx context.Context) error {
 	body, err := o.get(ctx, "/")
 	if err == nil {
 		err = body.Close()
@@ -157,7 +157,7 @@ func (o *openShelf) Check(ctx context.Context) error {
 	return err
 }
 
-func (o *openShelf) List(ctx context.Context) iter.Seq2[sources.Item, error] {
+func (o *openFakePlace) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	return func(yield func(sources.Item, error) bool) {
 		body, err := o.get(ctx, "/")
 		if err != nil {
@@ -193,30 +193,30 @@ func (o *openShelf) List(ctx context.Context) iter.Seq2[sources.Item, error] {
 	}
 }
 
-func (o *openShelf) Fetch(ctx context.Context, item sources.Item, _ string) (sources.Content, error) {
+func (o *openFakePlace) Fetch(ctx context.Context, item sources.Item, _ string) (sources.Content, error) {
 	body, err := o.get(ctx, "/?key="+url.QueryEscape(item.Key))
 	return sources.Content{Body: body}, err
 }
 
-// bench is a Follower with a shelf and a real library.
-type bench struct {
+// harness is a Follower with a fakePlace and a real library.
+type harness struct {
 	*Follower
 	library *librarytest.Library
-	shelf   *shelf
+	remote  *fakePlace
 	place   placestore.Place
 }
 
 const user = chat.LocalUser
 
-func newBench(t *testing.T, keeps bool) *bench {
+func newHarness(t *testing.T, keeps bool) *harness {
 	t.Helper()
 	lib := librarytest.Open(t, t.TempDir(), nil)
-	b := &bench{library: lib, shelf: newShelf(t)}
+	b := &harness{library: lib, remote: newFakePlace(t)}
 	reach := web.DialPolicy{Own: true}
 	client := reach.Client()
 	t.Cleanup(client.CloseIdleConnections)
 	b.Follower = New(Config{
-		Store: lib.DB.Places(), Library: lib.Library, Kinds: []sources.Kind{shelfKind(keeps)}, Secrets: t.TempDir(),
+		Store: lib.DB.Places(), Library: lib.Library, Kinds: []sources.Kind{fakeKind(keeps)}, Secrets: t.TempDir(),
 		Net:   func(sources.Kind, bool) sources.Net { return sources.Net{HTTP: client, Dial: reach.Dial} },
 		Alone: true,
 	})
@@ -224,12 +224,12 @@ func newBench(t *testing.T, keeps bool) *bench {
 }
 
 // follow creates the place, with looks on request.
-func (b *bench) follow(t *testing.T) {
+func (b *harness) follow(t *testing.T) {
 	t.Helper()
 	var err error
 	b.place, err = b.Create(t.Context(), user, true, Draft{
 		Kind: "shelf", Name: "shelf", Schedule: placestore.OnRequest,
-		Settings: map[string]string{"url": b.shelf.URL, "password": "open sesame"},
+		Settings: map[string]string{"url": b.remote.URL, "password": "open sesame"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -237,7 +237,7 @@ func (b *bench) follow(t *testing.T) {
 }
 
 // lookNow runs one look at the place and returns the place.
-func (b *bench) lookNow(t *testing.T) placestore.Place {
+func (b *harness) lookNow(t *testing.T) placestore.Place {
 	t.Helper()
 	if b.place.ID == "" {
 		b.follow(t)
@@ -248,7 +248,7 @@ func (b *bench) lookNow(t *testing.T) placestore.Place {
 }
 
 // work processes a due place.
-func (b *bench) work(t *testing.T) placestore.Place {
+func (b *harness) work(t *testing.T) placestore.Place {
 	t.Helper()
 	if did, err := b.workOnce(t.Context()); err != nil || !did {
 		t.Fatalf("workOnce = %v, %v; want a look", did, err)
@@ -261,7 +261,7 @@ func (b *bench) work(t *testing.T) placestore.Place {
 }
 
 // documents returns all documents by path.
-func (b *bench) documents(t *testing.T) map[string]corpus.Document {
+func (b *harness) documents(t *testing.T) map[string]corpus.Document {
 	t.Helper()
 	all := map[string]corpus.Document{}
 	f := corpus.Filter{Limit: 1000}
@@ -292,7 +292,7 @@ func wantReport(t *testing.T, p placestore.Place, added, changed, removed int) {
 }
 
 // fill adds n items.
-func (s *shelf) fill(n int) {
+func (s *fakePlace) fill(n int) {
 	for i := range n {
 		s.put(fmt.Sprintf("k%05d", i), page{
 			Version: "1", Name: fmt.Sprintf("folder/page %d.md", i), Body: fmt.Sprintf("# Page %d\n\nText %d.", i, i),
@@ -303,14 +303,14 @@ func (s *shelf) fill(n int) {
 // An item that was moved or renamed keeps its document, with the item's new path and link.
 func TestDocumentMovesWithItem(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
-	b.shelf.fill(3)
+	b := newHarness(t, false)
+	b.remote.fill(3)
 	wantReport(t, b.lookNow(t), 3, 0, 0)
 	before := b.documents(t)["shelf/folder/page 1.md"]
-	moved := b.shelf.items["k00001"]
-	b.shelf.take("k00001")
+	moved := b.remote.items["k00001"]
+	b.remote.remove("k00001")
 	moved.Name = "attic/old page.md"
-	b.shelf.put("elsewhere", moved)
+	b.remote.put("elsewhere", moved)
 	wantReport(t, b.lookNow(t), 0, 1, 0)
 	now := b.documents(t)
 	d, there := now["shelf/attic/old page.md"]
@@ -321,23 +321,23 @@ func TestDocumentMovesWithItem(t *testing.T) {
 		t.Errorf("it leads to %q, want where the item is", link)
 	}
 	wantReport(t, b.lookNow(t), 0, 0, 0)
-	b.shelf.take("elsewhere")
+	b.remote.remove("elsewhere")
 	wantReport(t, b.lookNow(t), 0, 0, 1)
 }
 
 // If a place changes all its keys, no document is duplicated or lost, and each is later removed with its item.
 func TestChangedItemKeysKeepDocuments(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
-	b.shelf.fill(20)
-	b.shelf.put("copy", b.shelf.items["k00007"])
+	b := newHarness(t, false)
+	b.remote.fill(20)
+	b.remote.put("copy", b.remote.items["k00007"])
 	b.lookNow(t)
 	before := b.documents(t)
 	for i := range 20 {
 		key := fmt.Sprintf("k%05d", i)
-		p := b.shelf.items[key]
-		b.shelf.take(key)
-		b.shelf.put("other "+key, p)
+		p := b.remote.items[key]
+		b.remote.remove(key)
+		b.remote.put("other "+key, p)
 	}
 	wantReport(t, b.lookNow(t), 1, 0, 0) // the item that shared a document with the copy
 	now := b.documents(t)
@@ -349,7 +349,7 @@ func TestChangedItemKeysKeepDocuments(t *testing.T) {
 	if len(now) != len(before) {
 		t.Errorf("%d documents, want %d", len(now), len(before))
 	}
-	b.shelf.take("other k00003")
+	b.remote.remove("other k00003")
 	wantReport(t, b.lookNow(t), 0, 0, 1)
 	if now := b.documents(t); len(now) != len(before)-1 {
 		t.Errorf("%d documents, want %d", len(now), len(before)-1)
@@ -359,16 +359,16 @@ func TestChangedItemKeysKeepDocuments(t *testing.T) {
 // Items of an incomplete list are fetched. Nothing is removed or moved until the list is complete.
 func TestIncompleteListRemovesNothing(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
-	b.shelf.fill(3)
+	b := newHarness(t, false)
+	b.remote.fill(3)
 	b.lookNow(t)
-	moved := b.shelf.items["k00000"]
-	b.shelf.take("k00000")
-	b.shelf.take("k00001")
+	moved := b.remote.items["k00000"]
+	b.remote.remove("k00000")
+	b.remote.remove("k00001")
 	moved.Name = "elsewhere.md"
-	b.shelf.put("moved", moved)
-	b.shelf.put("new", page{Version: "1", Name: "new.md", Body: "# New\n\nIt is new."})
-	b.shelf.put(hole, page{})
+	b.remote.put("moved", moved)
+	b.remote.put("new", page{Version: "1", Name: "new.md", Body: "# New\n\nIt is new."})
+	b.remote.put(hole, page{})
 	p := b.lookNow(t)
 	if p.Failure == nil || p.Failure.Message != "A board is missing." || p.Report.Removed != 0 {
 		t.Errorf("the look: %+v, want its failure and nothing removed", p)
@@ -379,7 +379,7 @@ func TestIncompleteListRemovesNothing(t *testing.T) {
 			t.Errorf("%s is missing in %d documents", path, len(now))
 		}
 	}
-	b.shelf.take(hole)
+	b.remote.remove(hole)
 	p = b.lookNow(t)
 	if now = b.documents(t); len(now) != 3 || p.Failure != nil {
 		t.Errorf("%d documents and %+v once it is whole, want 3", len(now), p.Failure)
@@ -389,9 +389,9 @@ func TestIncompleteListRemovesNothing(t *testing.T) {
 // An item with a temporary refusal is retried at each look, although its version stays the same.
 func TestTemporaryRefusalIsRetried(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
-	b.shelf.fill(2)
-	b.shelf.breakWith(func(w http.ResponseWriter, r *http.Request) bool {
+	b := newHarness(t, false)
+	b.remote.fill(2)
+	b.remote.breakWith(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Query().Get("key") == "k00001" {
 			w.WriteHeader(http.StatusForbidden)
 			return true
@@ -401,7 +401,7 @@ func TestTemporaryRefusalIsRetried(t *testing.T) {
 	if p := b.lookNow(t); p.Report.Added != 1 || p.Counts.Refused != 1 || p.Failure != nil {
 		t.Errorf("the look: %+v, want one added and one refused", p)
 	}
-	b.shelf.breakWith(nil)
+	b.remote.breakWith(nil)
 	p := b.lookNow(t)
 	wantReport(t, p, 1, 0, 0)
 	if p.Counts.Refused != 0 {
@@ -413,10 +413,10 @@ func TestTemporaryRefusalIsRetried(t *testing.T) {
 // still synchronised.
 func TestUserWithSlowSourcesYields(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
-	slow := newShelf(t)
+	b := newHarness(t, false)
+	slow := newFakePlace(t)
 	reached := make(chan struct{}, 100)
-	add := func(user, name string, at *shelf) placestore.Place {
+	add := func(user, name string, at *fakePlace) placestore.Place {
 		p, err := b.Create(t.Context(), user, true, Draft{
 			Kind: "shelf", Name: name, Schedule: placestore.OnRequest,
 			Settings: map[string]string{"url": at.URL, "password": "open sesame"},
@@ -440,8 +440,8 @@ func TestUserWithSlowSourcesYields(t *testing.T) {
 	for range workers {
 		<-reached
 	}
-	b.shelf.fill(3)
-	p := add("ada", "shelf", b.shelf)
+	b.remote.fill(3)
+	p := add("ada", "shelf", b.remote)
 	for p.LookedAt.IsZero() {
 		select {
 		case <-t.Context().Done():
@@ -459,10 +459,10 @@ func TestUserWithSlowSourcesYields(t *testing.T) {
 // TestUserHasFourChecksAtOnce starts four checks of one user that block.
 func TestUserHasFourChecksAtOnce(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, false)
+	b := newHarness(t, false)
 	reached, open := make(chan struct{}, 4), make(chan struct{})
-	kind := shelfKind(false)
-	slow := newShelf(t)
+	kind := fakeKind(false)
+	slow := newFakePlace(t)
 	slow.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		reached <- struct{}{}
 		select {
@@ -470,7 +470,7 @@ func TestUserHasFourChecksAtOnce(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	})
-	check := func(user string, at *shelf) error {
+	check := func(user string, at *fakePlace) error {
 		return b.check(t.Context(), user, true, kind, sources.Settings{"url": at.URL}, sources.Settings{
 			"password": "open sesame",
 		})
@@ -486,15 +486,15 @@ func TestUserHasFourChecksAtOnce(t *testing.T) {
 	for range 4 {
 		<-reached
 	}
-	if err := check("ada", b.shelf); chat.CodeOf(err) != chat.CodeTooMany {
+	if err := check("ada", b.remote); chat.CodeOf(err) != chat.CodeTooMany {
 		t.Errorf("a fifth check: got %v, want %s", err, chat.CodeTooMany)
 	}
-	if err := check("bert", b.shelf); err != nil {
+	if err := check("bert", b.remote); err != nil {
 		t.Errorf("another user's check: got %v, want none", err)
 	}
 	close(open)
 	all.Wait()
-	if err := check("ada", b.shelf); err != nil {
+	if err := check("ada", b.remote); err != nil {
 		t.Errorf("a check after them: got %v, want none", err)
 	}
 }

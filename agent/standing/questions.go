@@ -10,10 +10,10 @@ import (
 // maxHistory is the maximum number of earlier turns that are stored with a follow-up question.
 const maxHistory = 4
 
-// Keep stores the question of an answered run in a new session. The basis of its answer is read now; a document that
+// Add stores the question of an answered run in a new session. The basis of its answer is read now; a document that
 // changed since the answer makes the question due at once. It returns CodeNotFound for a run that the user does not
 // have, and CodeConflict for a run without an answer or a question that is already kept.
-func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error) {
+func (k *Scheduler) Add(ctx context.Context, s chat.Scope, runID string) (chat.Standing, error) {
 	run, err := k.cfg.Store.Run(ctx, s, runID)
 	if err != nil {
 		return chat.Standing{}, err
@@ -63,11 +63,11 @@ func (k *Keeper) Keep(ctx context.Context, s chat.Scope, runID string) (chat.Sta
 			}
 		}
 	}
-	return k.cfg.Store.KeepStanding(ctx, s, kept)
+	return k.cfg.Store.AddStanding(ctx, s, kept)
 }
 
-// KeepNew stores a question that was not asked yet. It is due at once.
-func (k *Keeper) KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error) {
+// AddNew stores a question that was not asked yet. It is due at once.
+func (k *Scheduler) AddNew(ctx context.Context, s chat.Scope, req chat.RunRequest) (chat.Standing, error) {
 	if err := req.Validate(); err != nil {
 		return chat.Standing{}, err
 	}
@@ -75,7 +75,7 @@ func (k *Keeper) KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest)
 		return chat.Standing{}, err
 	}
 	req.SessionID = "kept-" + chat.NewID()
-	kept, err := k.cfg.Store.KeepStanding(ctx, s, chat.Standing{
+	kept, err := k.cfg.Store.AddStanding(ctx, s, chat.Standing{
 		Request: req, SeenAt: now(), Wanted: true, DueAt: time.Now(),
 	})
 	k.loop.Wake()
@@ -83,7 +83,7 @@ func (k *Keeper) KeepNew(ctx context.Context, s chat.Scope, req chat.RunRequest)
 }
 
 // historyOf returns the earlier turns of the session, which a follow-up question needs as context.
-func (k *Keeper) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][2]string, error) {
+func (k *Scheduler) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][2]string, error) {
 	history := run.Request.History
 	if run.ParentID == "" {
 		return history, nil
@@ -108,7 +108,7 @@ func (k *Keeper) historyOf(ctx context.Context, s chat.Scope, run chat.Run) ([][
 
 // AskNow makes a question due at once. It returns CodeConflict for a paused question and CodeTooMany for one that
 // was asked perHour times within an hour. A question with an active run is unchanged.
-func (k *Keeper) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error) {
+func (k *Scheduler) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Standing, error) {
 	kept, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
 		switch {
 		case kept.Paused:
@@ -127,7 +127,7 @@ func (k *Keeper) AskNow(ctx context.Context, s chat.Scope, id string) (chat.Stan
 }
 
 // Pause pauses a question or resumes it. An active run continues.
-func (k *Keeper) Pause(ctx context.Context, s chat.Scope, id string, paused bool) (chat.Standing, error) {
+func (k *Scheduler) Pause(ctx context.Context, s chat.Scope, id string, paused bool) (chat.Standing, error) {
 	kept, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
 		kept.Paused = paused
 		return nil
@@ -136,8 +136,8 @@ func (k *Keeper) Pause(ctx context.Context, s chat.Scope, id string, paused bool
 	return kept, err
 }
 
-// See records that the user has seen the changes.
-func (k *Keeper) See(ctx context.Context, s chat.Scope, id string) error {
+// MarkSeen records that the user has seen the changes.
+func (k *Scheduler) MarkSeen(ctx context.Context, s chat.Scope, id string) error {
 	_, err := k.cfg.Store.ChangeStanding(ctx, s, id, func(kept *chat.Standing) error {
 		kept.SeenAt = now()
 		return nil

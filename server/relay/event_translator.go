@@ -16,7 +16,7 @@ import (
 // encoder encodes the moments of a run as messages of one protocol, which it sends to the story. The story calls
 // begin first and end last, each once. At most one text is open.
 type encoder interface {
-	begin(s *story)
+	begin(s *eventTranslator)
 	// openText begins text number s.texts of the run.
 	openText()
 	addText(text string)
@@ -39,9 +39,9 @@ const (
 	withdrawn  = "withdrawn"
 )
 
-// story folds the events of a run into the moments of an encoder, and collects its messages. It holds text back until
-// the first footnote or the whole answer, since text may turn out to be a thought.
-type story struct {
+// eventTranslator folds the events of a run into the moments of an encoder, and collects its messages. It holds text
+// back until the first footnote or the whole answer, since text may turn out to be a thought.
+type eventTranslator struct {
 	to   encoder
 	t    *runlog.Trace // includes the current event; nil before the first moment
 	base string        // prefix of links
@@ -59,21 +59,21 @@ type story struct {
 	err    error
 }
 
-// newStory returns a story for a request.
-func newStory(c httpio.Context, to encoder) *story {
-	return &story{to: to, base: httpio.Origin(c), steps: map[string]chat.Step{}}
+// newEventTranslator returns a story for a request.
+func newEventTranslator(c httpio.Context, to encoder) *eventTranslator {
+	return &eventTranslator{to: to, base: httpio.Origin(c), steps: map[string]chat.Step{}}
 }
 
 // start begins the encoder's messages, once.
-func (s *story) start(t *runlog.Trace) {
+func (s *eventTranslator) start(t *runlog.Trace) {
 	if s.t == nil {
 		s.t = t
 		s.to.begin(s)
 	}
 }
 
-// see passes the moments of an event, which the trace already includes.
-func (s *story) see(t *runlog.Trace, p chat.Payload) error {
+// handleEvent passes the moments of an event, which the trace already includes.
+func (s *eventTranslator) handleEvent(t *runlog.Trace, p chat.Payload) error {
 	s.start(t)
 	switch p := p.(type) {
 	case chat.AnswerDelta:
@@ -88,17 +88,17 @@ func (s *story) see(t *runlog.Trace, p chat.Payload) error {
 		s.endText(withdrawn, nil)
 		s.draft, s.sent, s.cited = "", 0, false
 	case chat.Answer:
-		s.seeAnswer(p)
+		s.handleAnswer(p)
 	case chat.Step:
-		s.seeStep(p.CallID)
+		s.handleStep(p.CallID)
 	case chat.RunDone:
 		s.finish(t, t.Failure())
 	}
 	return s.err
 }
 
-// seeAnswer passes the whole answer, a part of which may already be sent.
-func (s *story) seeAnswer(answer chat.Answer) {
+// handleAnswer passes the whole answer, a part of which may already be sent.
+func (s *eventTranslator) handleAnswer(answer chat.Answer) {
 	sent := s.draft[:s.sent]
 	switch {
 	case strings.HasPrefix(sent, answer.Markdown): // it was truncated at its end
@@ -113,8 +113,8 @@ func (s *story) seeAnswer(answer chat.Answer) {
 	s.endText(completed, answer.Citations)
 }
 
-// seeStep passes a step's new thought, and its state if it is a tool call.
-func (s *story) seeStep(callID string) {
+// handleStep passes a step's new thought, and its state if it is a tool call.
+func (s *eventTranslator) handleStep(callID string) {
 	step, _ := s.t.Log.Step(callID)
 	was := s.steps[callID]
 	s.steps[callID] = step
@@ -132,7 +132,7 @@ func isOver(step chat.Step) bool {
 }
 
 // finish passes the rest of the draft and the outcome.
-func (s *story) finish(t *runlog.Trace, failure error) {
+func (s *eventTranslator) finish(t *runlog.Trace, failure error) {
 	s.start(t)
 	citations := t.Citations
 	if failure != nil {
@@ -145,7 +145,7 @@ func (s *story) finish(t *runlog.Trace, failure error) {
 }
 
 // sendDraft passes the rest of the draft.
-func (s *story) sendDraft() {
+func (s *eventTranslator) sendDraft() {
 	rest := s.draft[s.sent:]
 	if rest == "" {
 		return
@@ -160,7 +160,7 @@ func (s *story) sendDraft() {
 }
 
 // endText ends the open text, if any.
-func (s *story) endText(status string, citations []chat.Citation) {
+func (s *eventTranslator) endText(status string, citations []chat.Citation) {
 	if s.open {
 		s.open = false
 		s.to.closeText(s.draft[:s.sent], status, citations)
@@ -168,7 +168,7 @@ func (s *story) endText(status string, citations []chat.Citation) {
 }
 
 // send adds a message to those of the current event. name is the name of the server-sent event, empty for none.
-func (s *story) send(name string, message any) {
+func (s *eventTranslator) send(name string, message any) {
 	if s.muted {
 		return
 	}
@@ -179,10 +179,10 @@ func (s *story) send(name string, message any) {
 }
 
 // sendDone adds the end marker that two of the protocols have. It is no message and gets no id.
-func (s *story) sendDone() { s.frames = sse.Append(s.frames, 0, "", []byte("[DONE]")) }
+func (s *eventTranslator) sendDone() { s.frames = sse.Append(s.frames, 0, "", []byte("[DONE]")) }
 
 // flush writes the collected messages. An id other than 0 becomes that of the last one.
-func (s *story) flush(out *httpio.EventStream, id int64) error {
+func (s *eventTranslator) flush(out *httpio.EventStream, id int64) error {
 	frames := s.frames
 	s.frames = nil // a waiting reader keeps no messages in memory
 	if s.err != nil || len(frames) == 0 {
