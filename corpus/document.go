@@ -372,7 +372,7 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 		return d, nil
 	}
 	scope := chat.Scope{User: u.User, Namespaces: []string{u.Namespace}}
-	if err := catchPanic(func() error { return l.readIn(ctx, d) }); err != nil {
+	if err := catchPanic(func() error { return l.ingestNow(ctx, d) }); err != nil {
 		if gone := l.cfg.Documents.Delete(context.WithoutCancel(ctx), scope, d.ID); gone != nil {
 			err = errors.Join(err, fmt.Errorf("remove captured page: %w", gone))
 		}
@@ -384,9 +384,9 @@ func (l *Library) Capture(ctx context.Context, u Upload) (Document, error) {
 	return l.cfg.Documents.Get(ctx, scope, d.ID)
 }
 
-// readIn extracts, splits and stores a document synchronously. Unlike ingestDocument it handles no member files,
+// ingestNow extracts, splits and stores a document synchronously. Unlike ingestDocument it handles no member files,
 // reports no progress and creates no vectors.
-func (l *Library) readIn(ctx context.Context, d Document) error {
+func (l *Library) ingestNow(ctx context.Context, d Document) error {
 	e, release, err := l.extractOriginal(
 		ctx,
 		Job{Kind: JobIngest, DocumentID: d.ID, User: d.User, SHA256: d.SHA256},

@@ -48,7 +48,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 		return nil // stopped or replaced before
 	}
 	if d.State == StateReady { // later steps may have been interrupted
-		return l.wantVectors(ctx, d, false)
+		return l.requestVectors(ctx, d, false)
 	}
 	if job.Blame >= MostBlame {
 		return failedWithServer
@@ -107,13 +107,13 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 				"error", err)
 		}
 	}
-	return l.wantVectors(ctx, d, before == "")
+	return l.requestVectors(ctx, d, before == "")
 }
 
-// wantVectors queues the embedding of a ready document unless it is off or done. first is true if the document had
+// requestVectors queues the embedding of a ready document unless it is off or done. first is true if the document had
 // no content before, so that only a running embed job can have stored vectors for it. The newest document gets
 // priority over the user's others, since questions are most likely about it.
-func (l *Library) wantVectors(ctx context.Context, d Document, first bool) error {
+func (l *Library) requestVectors(ctx context.Context, d Document, first bool) error {
 	if !l.Semantic() || d.Semantic == SemanticReady {
 		return nil
 	}

@@ -272,7 +272,7 @@ func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	}
 	if d.State == StateReady && d.Semantic == SemanticFailed {
 		defer l.changes.wakeWatchers(d.ID)
-		return l.wantVectors(ctx, d, false)
+		return l.requestVectors(ctx, d, false)
 	}
 	if d.State != StateFailed && d.State != StateCancelled {
 		return &chat.Error{

@@ -166,7 +166,7 @@ func directoriesLast(results []Result) []Result {
 			texts = append(texts, r)
 		}
 	}
-	return moveBehind(texts, directories, len(results))
+	return demote(texts, directories, len(results))
 }
 
 // headingText returns the text above a passage: its section and the title of its document.

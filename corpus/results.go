@@ -77,7 +77,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 	if se.query.Typing {
 		out, directories = se.preferAllWords(out), nil
 	}
-	out = moveBehind(out, directories, se.query.Limit)
+	out = demote(out, directories, se.query.Limit)
 	g, placing := errgroup.WithContext(ctx)
 	g.SetLimit(4)
 	for i := range out {
@@ -89,9 +89,9 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 	return out, locator{se.library}.labelHits(ctx, se.scope, out)
 }
 
-// moveBehind returns up to limit results with tables of contents and indexes last. Their scores are lowered to that
+// demote returns up to limit results with tables of contents and indexes last. Their scores are lowered to that
 // of the last text, so that scores are descending.
-func moveBehind(out, directories []Result, limit int) []Result {
+func demote(out, directories []Result, limit int) []Result {
 	for _, r := range directories[:min(len(directories), limit-len(out))] {
 		if n := len(out); n > 0 {
 			r.Score = min(r.Score, out[n-1].Score)

@@ -460,7 +460,7 @@ func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, er
 				continue
 			}
 		}
-		meant, err := se.meantWord(ctx, w)
+		meant, err := se.correctWord(ctx, w)
 		if err != nil {
 			return nil, err
 		}

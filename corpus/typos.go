@@ -22,14 +22,14 @@ const maxLooked = 5
 // candidate is an indexed term with the document word that it was derived from.
 type candidate struct {
 	term, word string
-	sure       search.Meant
+	sure       search.Certainty
 }
 
-// meantWord returns the likely correction of a word that no document has. Stems are too short for a decision, so it
-// compares whole words of documents with the typed one (search.MeantBy). Corrections have the same first letter:
+// correctWord returns the likely correction of a word that no document has. Stems are too short for a decision, so it
+// compares whole words of documents with the typed one (search.TypoOf). Corrections have the same first letter:
 // people rarely mistype it. Among several the one with the lowest cost is returned. The zero candidate means that
 // there is none.
-func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, error) {
+func (se *activeSearch) correctWord(ctx context.Context, w text.Word) (candidate, error) {
 	typed := text.Fold(w.Text)
 	allowed := 2
 	if utf8.RuneCountInString(typed) >= 7 {
@@ -61,7 +61,7 @@ func (se *activeSearch) meantWord(ctx context.Context, w text.Word) (candidate, 
 			if !sameFirstLetter(typed, word) {
 				continue
 			}
-			if sure, cost := search.MeantBy(typed, word); sure != search.NotMeant && cost < least {
+			if sure, cost := search.TypoOf(typed, word); sure != search.NotMeant && cost < least {
 				best, least = candidate{c.term, c.word, sure}, cost
 			}
 		}

@@ -18,8 +18,8 @@ import (
 )
 
 func TestAgentChatReturnsSources(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
+	b := newHarness(t)
+	b.stage.events = script()
 	for _, tt := range []struct{ name, style, want string }{
 		{"by default markers name sources and a list follows", ``,
 			"It is sound [Source 1].\n\nSources:\n[Source 1] Survey.pdf, Roof, p. 2: " + b.url + "/d/d1?c=r.1"},
@@ -115,8 +115,8 @@ func TestAgentChatSourcesMatchMarkers(t *testing.T) {
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t)
-			b.stage.play = []chat.Payload{tt.answer, chat.RunDone{Status: chat.RunCompleted}}
+			b := newHarness(t)
+			b.stage.events = []chat.Payload{tt.answer, chat.RunDone{Status: chat.RunCompleted}}
 			var got api.AgentAnswer
 			b.send("POST", "/agent/chat", `{"message":"Is the roof sound?"}`).decode(t, &got)
 			if diff := cmp.Diff(tt.want, got.Sources); diff != "" {
@@ -159,8 +159,8 @@ func TestAgentChatStatusFollowsRunEnd(t *testing.T) {
 			`"status":"cancelled","response":"So far"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t)
-			b.stage.play = tt.play
+			b := newHarness(t)
+			b.stage.events = tt.play
 			got := b.send("POST", "/agent/chat", `{"message":"Why?"}`)
 			if got.status != tt.status || !strings.Contains(got.body, tt.part) {
 				t.Errorf("got %d %s, want %d with %s", got.status, got.body, tt.status, tt.part)
@@ -170,7 +170,7 @@ func TestAgentChatStatusFollowsRunEnd(t *testing.T) {
 }
 
 func TestTraceIsFoldedLog(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	all := script()
 	b.append(run.ID, all[:3]...)
@@ -220,7 +220,7 @@ func TestTraceIsFoldedLog(t *testing.T) {
 }
 
 func TestRunsCanBeControlled(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, how := range []string{"cancel", "answer-now"} {
 		run := b.begin("Is the roof sound?")
 		if got := b.send("POST", "/agent/runs/"+run.ID+"/"+how, ""); got.status != 202 {
@@ -237,15 +237,15 @@ func TestRunsCanBeControlled(t *testing.T) {
 
 func TestLongThoughtIsShownOnRequest(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	thought := strings.Repeat("Slate or tile? ", 1000) + "<b>Slate.</b>"
-	b.stage.play = []chat.Payload{chat.Step{
+	b.stage.events = []chat.Payload{chat.Step{
 		CallID: "c3", Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching,
 		Message: "Searched", Thought: thought,
 		Status: chat.StatusComplete, Details: map[string]any{},
 	}}
 	run := b.begin("How long does slate last?")
-	b.append(run.ID, b.stage.play...)
+	b.append(run.ID, b.stage.events...)
 	address := "/runs/" + run.ID + "/steps/c3/thought"
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html")
 	if !strings.Contains(page.body, `data-load="`+address+`"`) ||
@@ -265,14 +265,14 @@ func TestLongThoughtIsShownOnRequest(t *testing.T) {
 
 func TestCallIsApprovedOrDenied(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
-	b.stage.play = []chat.Payload{chat.Step{
+	b := newHarness(t)
+	b.stage.events = []chat.Payload{chat.Step{
 		CallID: "c3", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching,
 		Message: "Searching the web for: slate", ToolInput: []byte(`{"query":"slate"}`),
 		Status: chat.StatusPending, ToolStatus: chat.StatusPending, Details: map[string]any{},
 	}}
 	run := b.begin("How long does slate last?")
-	b.append(run.ID, b.stage.play...)
+	b.append(run.ID, b.stage.events...)
 	base := "/agent/runs/" + run.ID + "/steps/c3/"
 	for _, tt := range []struct {
 		path, kind, body string
@@ -325,8 +325,8 @@ func TestCallIsApprovedOrDenied(t *testing.T) {
 }
 
 func TestAnswerFollowsAcceptHeader(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
+	b := newHarness(t)
+	b.stage.events = script()
 
 	got := b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1","context_text":null}`)
 	var ok api.Accepted
@@ -358,7 +358,7 @@ func TestAnswerFollowsAcceptHeader(t *testing.T) {
 }
 
 func TestInvalidQuestionsGetOneSentence(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	long := strings.Repeat("é", 32_001)
 	for _, tt := range []struct {
 		name, path, body string
@@ -415,7 +415,7 @@ func TestInvalidQuestionsGetOneSentence(t *testing.T) {
 }
 
 func TestLongestQuestionIsAccepted(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	if got := b.send(
 		"POST", "/chat", `{"message":"`+strings.Repeat("é", 32_000)+`"}`,
 	); got.status != http.StatusAccepted {
@@ -424,7 +424,7 @@ func TestLongestQuestionIsAccepted(t *testing.T) {
 }
 
 func TestIdempotencyKeyIsOneRun(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	ids := make([]string, 100)
 	var wg sync.WaitGroup
 	for i := range ids {
@@ -457,7 +457,7 @@ func TestIdempotencyKeyIsOneRun(t *testing.T) {
 }
 
 func TestAskAgainKeepsDocuments(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	form := func(fields url.Values) {
 		t.Helper()
 		if got := b.send("POST", "/chat", fields.Encode(), "Content-Type", "application/x-www-form-urlencoded",

@@ -15,7 +15,7 @@ import (
 const pageWords = "first page"
 
 func TestUnknownV1RouteUsesOpenAIError(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, tt := range []struct {
 		method, path string
 		status       int
@@ -57,7 +57,7 @@ func TestUnknownV1RouteUsesOpenAIError(t *testing.T) {
 }
 
 // routesBelow returns the router's routes below a path.
-func (b *bench) routesBelow(path string) []string {
+func (b *harness) routesBelow(path string) []string {
 	var list []string
 	for _, route := range b.directory.programs {
 		if strings.HasPrefix(routePath(route), path+"/") || routePath(route) == path {
@@ -68,7 +68,7 @@ func (b *bench) routesBelow(path string) []string {
 }
 
 func TestUnknownRouteIsProblem(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, tt := range []struct {
 		method, path, accept string
 		status               int
@@ -132,7 +132,7 @@ func TestUnknownRouteIsProblem(t *testing.T) {
 }
 
 func TestBrowserGetsErrorPage(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	for _, tt := range []struct {
 		method, path string
@@ -155,7 +155,7 @@ func TestBrowserGetsErrorPage(t *testing.T) {
 }
 
 func TestListedRoutesMatchRouter(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, route := range b.directory.programs {
 		method, path, _ := strings.Cut(route, " ")
 		got := b.send("OPTIONS", strings.NewReplacer("{", "", "}", "").Replace(path), "")
@@ -173,7 +173,7 @@ func TestListedRoutesMatchRouter(t *testing.T) {
 
 // A client that sends its whole body before it reads gets the response, not a broken connection.
 func TestUnknownRouteWithLargeBodyIsAnswered(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for method, path := range map[string]string{"POST": "/v1/embeddings", "PUT": "/agent/chat"} {
 		body := struct{ *bytes.Reader }{bytes.NewReader(make([]byte, 5<<20))} // without a Content-Length
 		req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, body)

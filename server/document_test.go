@@ -51,7 +51,7 @@ func form(t testing.TB, parts ...string) (body, contentType string) {
 	return b.String(), w.FormDataContentType()
 }
 
-func (b *bench) uploadFiles(parts ...string) (reply, api.Uploaded) {
+func (b *harness) uploadFiles(parts ...string) (reply, api.Uploaded) {
 	b.t.Helper()
 	body, kind := form(b.t, parts...)
 	got := b.send("POST", "/documents", body, "Content-Type", kind)
@@ -63,7 +63,7 @@ func (b *bench) uploadFiles(parts ...string) (reply, api.Uploaded) {
 }
 
 // settled follows a document's own stream to its end.
-func (b *bench) settled(id string) api.DocumentInfo {
+func (b *harness) settled(id string) api.DocumentInfo {
 	b.t.Helper()
 	got := b.send("GET", "/documents/"+id+"/events", "")
 	events := ssetest.NewReader(strings.NewReader(got.body)).All(b.t)
@@ -78,7 +78,7 @@ func (b *bench) settled(id string) api.DocumentInfo {
 const survey = "# Roof survey\n\nThe roof is sound. The gutters leak at the north side.\n"
 
 func TestUploadedFilesAreListedReadAndFound(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	got, res := b.uploadFiles("namespace=house", `meta={"author":"Ann"}`, "@reports/survey.md="+survey,
 		"@broken.pdf=%PDF-1.7 but nothing else", "@copy.md="+survey)
 	if got.status != 202 || len(res.Documents)+len(res.Rejected) != 3 {
@@ -144,7 +144,7 @@ func TestUploadedFilesAreListedReadAndFound(t *testing.T) {
 }
 
 func TestDeletedDocumentIsHiddenUntilRestored(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	_, res := b.uploadFiles("@survey.md=" + survey)
 	id := res.Documents[0].ID
 	b.settled(id)
@@ -170,7 +170,7 @@ func TestDeletedDocumentIsHiddenUntilRestored(t *testing.T) {
 }
 
 func TestInvalidUploadsAreRejected(t *testing.T) {
-	b := newBench(t, func(c *Config) {
+	b := newHarness(t, func(c *Config) {
 		c.Limits.UploadFile, c.Limits.UploadRequest, c.Limits.UploadFiles = 1000, 10_000, 3
 	})
 	for _, tt := range []struct {
@@ -214,7 +214,7 @@ func TestInvalidUploadsAreRejected(t *testing.T) {
 }
 
 func TestUnreadableNameKeepsEarlierFiles(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	var body strings.Builder
 	for _, name := range []string{"before.md", "ro\x01of.md", "after.md"} {
 		fmt.Fprintf(&body,
@@ -235,7 +235,7 @@ func TestUnreadableNameKeepsEarlierFiles(t *testing.T) {
 }
 
 func TestHostileNamesAreSanitized(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for i, name := range []string{
 		"../../etc/passwd.md", `C:\Users\x\..\a.md`, "/abs/olute.md", "a/./b//c.md", "x\u202egpj.md", "CON.md",
 		strings.Repeat("n", 300) + ".md",
@@ -285,7 +285,7 @@ func onePage() string {
 }
 
 func TestPDFPageIsImageOfRequestedWidth(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	_, res := b.uploadFiles("@roof.pdf=" + onePage())
 	info := b.settled(res.Documents[0].ID)
 	if info.State != corpus.StateReady || info.Pages != 1 {
@@ -327,7 +327,7 @@ func TestPDFPageIsImageOfRequestedWidth(t *testing.T) {
 }
 
 func TestPageRenderErrorIsShown(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	_, res := b.uploadFiles("@note.pdf=" + string(pdftest.Stamped(12, 10)))
 	info := b.settled(res.Documents[0].ID)
 	if info.State != corpus.StateReady {
@@ -352,7 +352,7 @@ func TestPageRenderErrorIsShown(t *testing.T) {
 }
 
 func TestUnreadableFileReportsReasonOnStream(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	_, res := b.uploadFiles("@broken.pdf=%PDF-1.7 but nothing else")
 	info := b.settled(res.Documents[0].ID)
 	if info.State != corpus.StateFailed || info.Error == nil || info.Error.Detail == "" {
@@ -365,7 +365,7 @@ func TestUnreadableFileReportsReasonOnStream(t *testing.T) {
 }
 
 func TestSearchReranks(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for name, body := range map[string]string{
 		"scattered.md": "# Overview\n\nCost, cost and cost again. The gutter is old. Gutter! Snow clearing is done " +
 			"by the town. Clearing is done weekly.\n",
@@ -391,7 +391,7 @@ func TestSearchReranks(t *testing.T) {
 // With many slow readers, compressors would take more memory than the parts that are sent.
 func TestTextIsNotCompressed(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	_, res := b.uploadFiles("@long.txt=" + strings.Repeat("A line of a text.\n", 500))
 	id := b.settled(res.Documents[0].ID).ID
 	text := b.send("GET", "/documents/"+id+"/text", "", "Accept-Encoding", "gzip")
@@ -401,7 +401,7 @@ func TestTextIsNotCompressed(t *testing.T) {
 }
 
 // rows returns the titles and states of the list, "Title: state".
-func (b *bench) rows(query string) []string {
+func (b *harness) rows(query string) []string {
 	b.t.Helper()
 	var out []string
 	for _, row := range elements(b.panel("/documents"+query), func(n *html.Node) bool {
@@ -421,7 +421,7 @@ func (b *bench) rows(query string) []string {
 }
 
 func TestDocumentListIsSearchedFilteredAndSorted(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	b.added("alpha.md", "# Alpha\n\nOne.\n")
 	b.added("beta.txt", "Beta\n\nTwo.\n")
 	_, res := b.uploadFiles("namespace=east", "@gamma.pdf=%PDF-1.4 broken")
@@ -456,7 +456,7 @@ func TestDocumentListIsSearchedFilteredAndSorted(t *testing.T) {
 }
 
 func TestListFormsWorkWithoutScript(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.added("alpha.md", "# Alpha\n\nOne.\n")
 	post := func(what string) reply {
 		return b.send("POST", "/documents/"+d.ID+what, "", "Accept", "text/html", "Content-Type",
@@ -542,7 +542,7 @@ func TestPageShowsEmbeddingTime(t *testing.T) {
 
 // The page is in the reader's language: the chosen one, else the browser's. Responses to programs are in English.
 func TestPageUsesReaderLanguage(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	const pseudo = "footnote_language=en-XA"
 	for _, tt := range []struct {
 		path       string
@@ -577,7 +577,7 @@ func TestPageUsesReaderLanguage(t *testing.T) {
 }
 
 func TestLanguageIsSelectedByForm(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	const kind = "application/x-www-form-urlencoded"
 	for _, tt := range []struct {
 		form     string

@@ -19,8 +19,8 @@ import (
 )
 
 func TestFailedRunCanBeFetched(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = []chat.Payload{
+	b := newHarness(t)
+	b.stage.events = []chat.Payload{
 		chat.RunDone{
 			Status: chat.RunFailed, Error: &chat.StepError{Code: chat.CodeModelFailed, Message: "The model is gone."},
 		},
@@ -51,8 +51,8 @@ func TestFailedRunCanBeFetched(t *testing.T) {
 }
 
 func TestStreamedAnswerUsesRequestedStyle(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
+	b := newHarness(t)
+	b.stage.events = script()
 	for style, want := range map[string]string{
 		`,"citation_style":"source"`:  "It is sound [Source 1].\n\nSources:\n[Source 1] Survey.pdf",
 		`,"citation_style":"numeric"`: "It is sound [1].",
@@ -104,7 +104,7 @@ func TestStreamedAnswerUsesRequestedStyle(t *testing.T) {
 }
 
 func TestStoppedAnswerStaysInConversation(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Why?")
 	b.append(run.ID, chat.RunStarted{}, chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled})
 	var history api.SessionHistory
@@ -115,7 +115,7 @@ func TestStoppedAnswerStaysInConversation(t *testing.T) {
 }
 
 func TestFilterDatesAndTimes(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	b.added("Survey.md", survey)
 	for value, want := range map[string]int{
 		`"2020-01-01"`: 1, `"2020-01-01T00:00:00Z"`: 1, `"2120-01-01"`: 0, `"2120-01-01T00:00:00+02:00"`: 0,
@@ -137,7 +137,7 @@ func TestFilterDatesAndTimes(t *testing.T) {
 }
 
 func TestSearchUsesDocumentDates(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	b.added("Old.md", "---\ndate: 2019-06-05\n---\n"+survey)
 	b.added("New.md", "---\ndate: 2024-03-01\n---\n"+strings.ReplaceAll(survey, "gutters", "gutters there"))
 	b.added("Undated.md", strings.ReplaceAll(survey, "gutters", "gutters here"))
@@ -183,8 +183,8 @@ func TestSearchUsesDocumentDates(t *testing.T) {
 }
 
 func TestEveryRouteValidatesNamespaces(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script() // an accepted question gets an answer, so that the test does not wait for one
+	b := newHarness(t)
+	b.stage.events = script() // an accepted question gets an answer, so that the test does not wait for one
 	for _, name := range []string{"a/b c", strings.Repeat("n", 5000), ".web.x"} {
 		for path, body := range map[string]string{
 			"/chat": `{"message":"Why?"`, "/agent/chat": `{"message":"Why?"`, "/agent/query": `{"question":"Why?"`,
@@ -213,7 +213,7 @@ func TestAgentStepsAreReportedWithoutResults(t *testing.T) {
 	}
 	for name, failed := range map[string]error{"nothing": nil, "a failure": errors.New("the model is gone")} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, func(c *Config) {
+			b := newHarness(t, func(c *Config) {
 				c.Gather = func(context.Context, string, chat.RunRequest, int) (api.Gathered, error) {
 					return api.Gathered{Steps: steps, Notes: []string{"A note."}}, failed
 				}
@@ -234,7 +234,7 @@ func TestAgentStepsAreReportedWithoutResults(t *testing.T) {
 
 // A client that sends its whole body before it reads, as Python's http.client does.
 func TestBodyOverLimitIsDrainedBeforeRejection(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, chunked := range []bool{false, true} {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 		if err != nil {
@@ -265,7 +265,7 @@ func TestBodyOverLimitIsDrainedBeforeRejection(t *testing.T) {
 }
 
 func TestBodyDrainIsBounded(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

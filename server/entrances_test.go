@@ -9,7 +9,7 @@ import (
 )
 
 func TestEveryRouteRejectsUnreadableText(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	id, session := run.ID, run.SessionID
 	const form = "application/x-www-form-urlencoded"

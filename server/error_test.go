@@ -15,7 +15,7 @@ import (
 )
 
 func TestCodesHaveStatus(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	var next error
 	b.router.GET("/test/fail", func(httpio.Context) error { return next })
 	for _, tt := range []struct {
@@ -71,7 +71,7 @@ func TestCodesHaveStatus(t *testing.T) {
 }
 
 func TestPanicReturnsErrorAndServerContinues(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	b.router.GET("/test/panic", func(httpio.Context) error { panic("secret") })
 	got := b.send("GET", "/test/panic", "")
 	if p := got.problem(t); got.status != 500 || p.Code != chat.CodeInternal || strings.Contains(got.body, "secret") {
@@ -83,7 +83,7 @@ func TestPanicReturnsErrorAndServerContinues(t *testing.T) {
 }
 
 func TestPanicDuringResponseAbortsIt(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	b.router.GET("/test/half", func(c httpio.Context) error {
 		if _, err := c.Response().Write([]byte(strings.Repeat("x", 10<<10))); err != nil {
 			return err
@@ -105,7 +105,7 @@ func TestPanicDuringResponseAbortsIt(t *testing.T) {
 }
 
 func TestErrorFormatFollowsAcceptHeader(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, tt := range []struct {
 		name    string
 		path    string
@@ -132,7 +132,7 @@ func TestErrorFormatFollowsAcceptHeader(t *testing.T) {
 }
 
 func TestUnknownPathsShareMetricsLabel(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	b.send("GET", "/nothing/a", "")
 	b.send("GET", "/nothing/b", "")
 	b.send("GET", "/agent/runs/x", "")

@@ -11,7 +11,7 @@ import (
 )
 
 func TestConversationIsExportedAsFiles(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	path := "/agent/session/" + run.SessionID + "/export"
 	if got := b.send("GET", path, ""); got.status != http.StatusConflict {

@@ -28,7 +28,7 @@ var tighter = map[string][]string{
 
 // The rows of TestEveryRouteSendsTheSecurityHeaders are generated from the router, so that new routes are covered.
 func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	param := regexp.MustCompile(`:[a-z_]+|\*`)
 	routes := httpio.Routes(b.router)
 	if len(routes) < 30 {
@@ -57,7 +57,7 @@ func TestEveryRouteSendsTheSecurityHeaders(t *testing.T) {
 }
 
 func TestHostAndOriginChecks(t *testing.T) {
-	b := newBench(t, func(c *Config) {
+	b := newHarness(t, func(c *Config) {
 		c.Hosts = []string{"ask.example.org"}
 		c.Origins = []string{"https://trusted.example.org"}
 	})
@@ -127,7 +127,7 @@ func TestOpenServerOnAllAddressesChecksHost(t *testing.T) {
 }
 
 func TestHeadAndOptions(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	for _, tt := range []struct {
 		name, method, path string
@@ -155,7 +155,7 @@ func TestHeadAndOptions(t *testing.T) {
 }
 
 func TestEndlessHeaderTimesOut(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	if b.http.ReadHeaderTimeout <= 0 || b.http.ReadHeaderTimeout > 30*time.Second {
 		t.Errorf("ReadHeaderTimeout = %v; want more than 0 and at most %v", b.http.ReadHeaderTimeout, 30*time.Second)
 	}
@@ -166,7 +166,7 @@ func TestEndlessHeaderTimesOut(t *testing.T) {
 }
 
 func TestMissingBodyTimesOut(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 20 * time.Millisecond })
+	b := newHarness(t, func(c *Config) { c.Limits.ReadTimeout = 20 * time.Millisecond })
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestMissingBodyTimesOut(t *testing.T) {
 }
 
 func TestIdleClientWithBodyKeepsStream(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 20 * time.Millisecond })
+	b := newHarness(t, func(c *Config) { c.Limits.ReadTimeout = 20 * time.Millisecond })
 	req, err := http.NewRequestWithContext(t.Context(), "POST", b.url+"/chat",
 		strings.NewReader(`{"message":"Why?","session_id":"s1"}`))
 	if err != nil {

@@ -44,7 +44,7 @@ func TestHealthReportsDependencies(t *testing.T) {
 			map[string]api.CheckResult{"slow": {Status: "failed", Detail: "It did not answer within 2 seconds."}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, func(c *Config) { c.Checks = tt.checks })
+			b := newHarness(t, func(c *Config) { c.Checks = tt.checks })
 			got := b.send("GET", "/health", "")
 			var body struct {
 				Status string
@@ -74,7 +74,7 @@ func TestServerReportsBuildVersion(t *testing.T) {
 		{"stamps that are too short", "dev", "44", "2026", "dev · 44 · 2026"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, func(c *Config) { c.Version, c.Commit, c.Date = tt.version, tt.commit, tt.date })
+			b := newHarness(t, func(c *Config) { c.Version, c.Commit, c.Date = tt.version, tt.commit, tt.date })
 			var body api.HealthReport
 			b.send("GET", "/health", "").decode(t, &body)
 			if body.Version != tt.version || body.Commit != tt.commit || body.Date != tt.date {
@@ -94,10 +94,10 @@ func TestServerReportsBuildVersion(t *testing.T) {
 }
 
 func TestSampleDocumentsAreAddedOnce(t *testing.T) {
-	if got := newBench(t).send("POST", "/documents/samples", ""); got.status != 404 {
+	if got := newHarness(t).send("POST", "/documents/samples", ""); got.status != 404 {
 		t.Errorf("a server without samples: %d, want 404", got.status)
 	}
-	b := newBench(t, func(c *Config) {
+	b := newHarness(t, func(c *Config) {
 		c.Samples = fstest.MapFS{
 			"handbook/start.md": {Data: []byte(survey)}, "handbook/more.md": {Data: []byte("# More\n\nMore text.")},
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // connect returns a client of the protocol's own SDK.
-func (b *bench) connect(opts *sdk.ClientOptions) *sdk.ClientSession {
+func (b *harness) connect(opts *sdk.ClientOptions) *sdk.ClientSession {
 	b.t.Helper()
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, opts)
 	session, err := client.Connect(b.t.Context(), &sdk.StreamableClientTransport{Endpoint: b.url + "/mcp"}, nil)
@@ -53,7 +53,7 @@ func use[Out any](
 }
 
 func TestMCPListsTools(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	doc := b.added("Survey.md", "# Roof\n\nThe slates were renewed in 2019.\n").ID
 	session := b.connect(nil)
 	list, err := session.ListTools(t.Context(), nil)
@@ -100,12 +100,12 @@ func TestMCPListsTools(t *testing.T) {
 }
 
 func TestMCPQuestionIsRun(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	cite := chat.Citation{
 		Number: 1, DocumentID: "d1", ChunkID: "p1", Title: "Survey", URL: "/d/d1?c=1", Quote: "The roof is sound.",
 		Check: chat.CheckVerified,
 	}
-	b.stage.play = []chat.Payload{
+	b.stage.events = []chat.Payload{
 		chat.RunStarted{Question: "Is the roof sound?", Model: "scripted"},
 		chat.Step{
 			CallID: "c1", Step: "search_documents", ToolName: "search_documents", Message: "Searching for: roof",
@@ -154,7 +154,7 @@ func TestMCPQuestionIsRun(t *testing.T) {
 }
 
 func TestMCPRequiresAuthentication(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.JSONBody = 1000; c.Hosts = []string{"ask.example.org"} })
+	b := newHarness(t, func(c *Config) { c.Limits.JSONBody = 1000; c.Hosts = []string{"ask.example.org"} })
 	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`
 	headers := []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream"}
 	for _, tt := range []struct {
@@ -179,7 +179,7 @@ func TestMCPRequiresAuthentication(t *testing.T) {
 }
 
 func TestInvalidMCPMessageIsRejected(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.JSONBody = 1000 })
+	b := newHarness(t, func(c *Config) { c.Limits.JSONBody = 1000 })
 	kind := []string{"Content-Type", "application/json"}
 	for _, tt := range []struct {
 		name, body string
@@ -224,7 +224,7 @@ func TestInvalidMCPMessageIsRejected(t *testing.T) {
 }
 
 func TestInvalidMCPCallHasOneSentence(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	doc := b.added("Survey.md", survey).ID
 	session := b.connect(nil)
 	for _, tt := range []struct {
@@ -290,7 +290,7 @@ func TestInvalidMCPCallHasOneSentence(t *testing.T) {
 
 // Chat programs with a search of their own expect two tools by name and schema, and parse their text as JSON.
 func TestSearchAndFetchMatchConnectorSchema(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	var long strings.Builder
 	for n := range 400 {
 		fmt.Fprintf(&long, "## Room %d\n\nThe lamp of room %d was bought in %d.\n\n", n, n, 1600+n)
@@ -347,8 +347,8 @@ func TestSearchAndFetchMatchConnectorSchema(t *testing.T) {
 
 // Two clients often use the same id for a call: only the run of the one that cancels ends.
 func TestCancelledMCPQuestionEndsItsRun(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = []chat.Payload{
+	b := newHarness(t)
+	b.stage.events = []chat.Payload{
 		chat.RunStarted{Question: "Why?", Model: "scripted"},
 		chat.Step{CallID: "c", Step: "s", Message: "Searching for: roof", Status: chat.StatusRunning},
 	}

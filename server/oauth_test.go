@@ -11,7 +11,7 @@ import (
 
 // Without keys the OAuth routes are off.
 func TestOAuthIsDisabledWithoutKeys(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, at := range []string{
 		"GET /.well-known/oauth-protected-resource", "GET /.well-known/oauth-protected-resource/mcp",
 		"GET /.well-known/oauth-authorization-server", "POST /oauth/register", "POST /oauth/token", "POST " +

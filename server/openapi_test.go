@@ -45,7 +45,7 @@ type described struct {
 	raw        string
 }
 
-func (b *bench) description() described {
+func (b *harness) description() described {
 	b.t.Helper()
 	got := b.send("GET", "/openapi.json", "")
 	if got.status != 200 {
@@ -88,7 +88,7 @@ func (d described) check(t *testing.T, schema json.RawMessage, value string, clo
 }
 
 func TestEveryAPIRouteIsDocumented(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.description()
 	if d.OpenAPI != "3.1.0" {
 		t.Errorf("openapi = %q, want %q", d.OpenAPI, "3.1.0")
@@ -144,7 +144,7 @@ func mustJSON(t *testing.T, v any) []byte {
 }
 
 func TestEveryFieldIsDocumented(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.description()
 	used := map[string]bool{}
 	for name, raw := range d.Components.Schemas {
@@ -179,9 +179,9 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 }
 
 func TestExamplesMatchResponses(t *testing.T) {
-	b := newBench(t, withModelChooser(), func(c *Config) { c.Pages.HTTP = &http.Client{Transport: pageEverywhere{}} })
+	b := newHarness(t, withModelChooser(), func(c *Config) { c.Pages.HTTP = &http.Client{Transport: pageEverywhere{}} })
 	b.added("Lease.md", "# Lease\n\nThe rent is 900 euros a month.\n")
-	b.stage.play = script()
+	b.stage.events = script()
 	d := b.description()
 	for path, methods := range d.Paths {
 		for method, op := range methods {
@@ -209,8 +209,8 @@ func TestExamplesMatchResponses(t *testing.T) {
 
 // TestDocumentedRangesAreEnforced sends each number of a request just outside and just inside its described range.
 func TestDocumentedRangesAreEnforced(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
+	b := newHarness(t)
+	b.stage.events = script()
 	d := b.description()
 	for name, f := range openapi.DescribedFields() {
 		component, tag, _ := strings.Cut(name, ".")
@@ -241,15 +241,15 @@ func TestDocumentedRangesAreEnforced(t *testing.T) {
 }
 
 func TestResponsesMatchSchema(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.description()
 	_, up := b.uploadFiles("@survey.md=" + survey)
 	id := up.Documents[0].ID
 	b.settled(id)
-	b.stage.play = script()
+	b.stage.events = script()
 	var asked api.Accepted
 	b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`).decode(t, &asked)
-	b.stage.play = nil
+	b.stage.events = nil
 	open := b.begin("Is it running?")
 	const why = `{"message":"Why?"}`
 	guard := []chat.Payload{
@@ -312,7 +312,7 @@ func TestResponsesMatchSchema(t *testing.T) {
 		{"GET", "/openapi.json", "", "", 200, nil},
 	} {
 		t.Run(tt.method+" "+tt.route+" "+strconv.Itoa(tt.status), func(t *testing.T) {
-			b.stage.play = tt.play
+			b.stage.events = tt.play
 			path := tt.path
 			if path == "" {
 				path = tt.route
@@ -345,7 +345,7 @@ func TestResponsesMatchSchema(t *testing.T) {
 }
 
 func TestUndocumentedFieldIsDetected(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.description()
 	schema := json.RawMessage(`{"$ref":"#/components/schemas/Readiness"}`)
 	for value, fits := range map[string]bool{
@@ -359,7 +359,7 @@ func TestUndocumentedFieldIsDetected(t *testing.T) {
 }
 
 func TestFilesAreCheckedBeforeUpload(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.UploadFile = 10_000 })
+	b := newHarness(t, func(c *Config) { c.Limits.UploadFile = 10_000 })
 	check := func(parts ...string) reply {
 		body, kind := form(t, parts...)
 		return b.send("POST", "/documents/check", body, "Content-Type", kind)

@@ -84,7 +84,7 @@ func withChoices(cfg *Config) {
 }
 
 // inNamespaces adds a document to each namespace and waits until it is ready.
-func (b *bench) inNamespaces(names ...string) {
+func (b *harness) inNamespaces(names ...string) {
 	b.t.Helper()
 	for _, name := range names {
 		body, kind := form(b.t, "namespace="+name, "@"+name+".md=# "+name+"\n\nThe roof of "+name+" is sound.")
@@ -95,18 +95,18 @@ func (b *bench) inNamespaces(names ...string) {
 	}
 }
 
-func (b *bench) post(path string, fields url.Values) reply {
+func (b *harness) post(path string, fields url.Values) reply {
 	b.t.Helper()
 	return b.send("POST", path, fields.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept",
 		"text/html")
 }
 
-func (b *bench) page(path string) string {
+func (b *harness) page(path string) string {
 	b.t.Helper()
 	return b.send("GET", path, "", "Accept", "text/html").body
 }
 
-func (b *bench) lastRun(session string) chat.Run {
+func (b *harness) lastRun(session string) chat.Run {
 	b.t.Helper()
 	runs, err := b.store.Runs(b.t.Context(), chat.Local, session)
 	if err != nil || len(runs) == 0 {
@@ -116,7 +116,7 @@ func (b *bench) lastRun(session string) chat.Run {
 }
 
 func TestQuestionFormListsOptions(t *testing.T) {
-	b := newBench(t, withChoices)
+	b := newHarness(t, withChoices)
 	b.inNamespaces("leases", "default")
 	want := chosen{
 		Offered: map[string][]string{
@@ -128,7 +128,7 @@ func TestQuestionFormListsOptions(t *testing.T) {
 		t.Errorf("the first page (-want +got):\n%s", diff)
 	}
 
-	b = newBench(t)
+	b = newHarness(t)
 	b.inNamespaces("default")
 	page := b.page("/")
 	if got := chosenOn(t, page); len(got.Offered) > 0 ||
@@ -138,7 +138,7 @@ func TestQuestionFormListsOptions(t *testing.T) {
 }
 
 func TestConversationKeepsOptions(t *testing.T) {
-	b := newBench(t, withChoices)
+	b := newHarness(t, withChoices)
 	b.inNamespaces("leases", "default")
 	ask := func(fields url.Values) chat.RunRequest {
 		t.Helper()
@@ -174,7 +174,7 @@ func TestConversationKeepsOptions(t *testing.T) {
 }
 
 func TestConversationKeepsDocuments(t *testing.T) {
-	b := newBench(t, withChoices)
+	b := newHarness(t, withChoices)
 	one, two := b.added("One.md", survey).ID, b.added("Two.md", survey+"More.").ID
 	ask := func(fields url.Values) []string {
 		t.Helper()
@@ -207,7 +207,7 @@ func TestConversationKeepsDocuments(t *testing.T) {
 }
 
 func TestRemovedModelIsReplacedByDefault(t *testing.T) {
-	b := newBench(t, withChoices)
+	b := newHarness(t, withChoices)
 	b.inNamespaces("default")
 	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
 		SessionID: "s1", Message: "Is it sound?", Config: chat.RunConfig{Model: "gone"},
@@ -244,7 +244,7 @@ func TestRemovedModelIsReplacedByDefault(t *testing.T) {
 }
 
 func TestAskAgainKeepsOptions(t *testing.T) {
-	b := newBench(t, withChoices)
+	b := newHarness(t, withChoices)
 	temperature := 0.5
 	run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
 		SessionID: "s1", Message: "Is it sound?", ContextText: "The roof is sound.", AddedContext: "It was renewed.",
@@ -274,7 +274,7 @@ func TestAskAgainKeepsOptions(t *testing.T) {
 }
 
 func TestRejectedFormKeepsText(t *testing.T) {
-	b := newBench(t, withChoices)
+	b := newHarness(t, withChoices)
 	long := strings.Repeat("long ", 7000)
 	fields := url.Values{"message": {long}, "model": {"small"}, "toolset": {"react"}}
 	if got := b.post("/chat", fields); got.status != 400 || !strings.Contains(got.body, "Shorten it") ||
@@ -314,7 +314,7 @@ func TestAnswerNamesNonDefaultModel(t *testing.T) {
 	for _, tt := range []struct {
 		model, want string
 	}{{"large", ""}, {"small", "Answered by small"}, {"offline", "Answered by Offline mode"}} {
-		b := newBench(t, withChoices)
+		b := newHarness(t, withChoices)
 		b.inNamespaces("default")
 		run := b.begin("Is it sound?")
 		b.append(run.ID,
@@ -338,7 +338,7 @@ var imports = regexp.MustCompile(
 // The page lists every script that its scripts import, so that a browser can fetch them in parallel; it lists no
 // others, and all are immutable. The first page with its resources is small.
 func TestPagePreloadsAllScripts(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	b.Server.page.Assets.Script = true
 	page := b.send("GET", "/", "", "Accept", "text/html")
 	preloaded := map[string]bool{}
@@ -398,7 +398,7 @@ func TestPagePreloadsAllScripts(t *testing.T) {
 
 // A page rendered before its run started gets the run's budget from the stream.
 func TestStreamSendsRunBudget(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	b.Server.page.Assets.Script = true
 	run := b.begin("How is the roof?")
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html").body
@@ -423,8 +423,8 @@ func TestStreamSendsRunBudget(t *testing.T) {
 
 // The server may be a binary, a container or a build from source: the hint for connecting a model fits all of them.
 func TestModelHintFitsDeployment(t *testing.T) {
-	b := newBench(t, func(*Config) {})
-	b.stage.play = script()
+	b := newHarness(t, func(*Config) {})
+	b.stage.events = script()
 	run := b.begin("Is the roof sound?")
 	for _, path := range []string{"/model", "/c/" + run.SessionID} {
 		got := b.send("GET", path, "", "Accept", "text/html").body
@@ -438,7 +438,7 @@ func TestModelHintFitsDeployment(t *testing.T) {
 }
 
 // pageSite returns a bench with access to a site with pages.
-func pageSite(t *testing.T) (b *bench, site string) {
+func pageSite(t *testing.T) (b *harness, site string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/lease", func(w http.ResponseWriter, _ *http.Request) {
@@ -447,7 +447,7 @@ func pageSite(t *testing.T) (b *bench, site string) {
 	})
 	mux.HandleFunc("/down", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 	site, way := placestest.Serve(t, mux)
-	return newBench(t, func(c *Config) { c.Pages = way }), site
+	return newHarness(t, func(c *Config) { c.Pages = way }), site
 }
 
 func TestAddPageByAPI(t *testing.T) {
@@ -533,7 +533,7 @@ func TestAddPageByForm(t *testing.T) {
 }
 
 func TestBookmarkletUsesServerOrigin(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Hosts = []string{"ask.example.org"} })
+	b := newHarness(t, func(c *Config) { c.Hosts = []string{"ask.example.org"} })
 	for _, path := range []string{"/add", "/places"} {
 		got := b.send("GET", path, "", "Accept", "text/html", "Host", "ask.example.org:8443", "X-Forwarded-Proto",
 			"https")
@@ -544,7 +544,7 @@ func TestBookmarkletUsesServerOrigin(t *testing.T) {
 }
 
 func TestSharedURLOpensAddPage(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, tt := range []struct {
 		fields []string
 		want   string
@@ -583,7 +583,7 @@ func (pageEverywhere) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func TestAPIReferencePage(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	got := b.send("GET", "/docs", "", "Accept", "text/html")
 	if got.status != 200 || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 		t.Fatalf("%d %s; want 200 and %q at its beginning", got.status, got.header.Get("Content-Type"), "text/html")

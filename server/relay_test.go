@@ -138,7 +138,7 @@ func shownIn(v any) (out []string) {
 // their ids, and the answer without a stream. FOOTNOTE_WRITE_PROTOCOLS=1 writes the file.
 func TestRunInEveryProtocol(t *testing.T) {
 	const file = "testdata/protocols.txt"
-	b := newBench(t)
+	b := newHarness(t)
 	run := ""
 	// ask returns a reply with RUN for the id of the run.
 	ask := func(method, path, body string) reply {
@@ -153,7 +153,7 @@ func TestRunInEveryProtocol(t *testing.T) {
 	}
 	var out strings.Builder
 	for n, tt := range plays() {
-		b.stage.play = tt.play
+		b.stage.events = tt.play
 		fmt.Fprintln(&out, tt.name)
 		for _, sent := range [][2]string{
 			{"/v1/chat/completions", streamedBody}, {"/v1/responses", responseBody},
@@ -206,8 +206,8 @@ func TestRunInEveryProtocol(t *testing.T) {
 }
 
 func TestAISDKChatIsSession(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So."}, chat.RunDone{Status: chat.RunCompleted}}
+	b := newHarness(t)
+	b.stage.events = []chat.Payload{chat.Answer{Markdown: "So."}, chat.RunDone{Status: chat.RunCompleted}}
 	send := func(body string, want [][2]string) chat.Run {
 		t.Helper()
 		b.send("POST", "/ui/chat", body)
@@ -242,7 +242,7 @@ func TestAISDKChatIsSession(t *testing.T) {
 }
 
 func TestAISDKResumesOnlyActiveRuns(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for path, want := range map[string]int{"/ui/chat/none/stream": 204, "/ui/chat/a%20b/stream": 400} {
 		if got := b.send("GET", path, ""); got.status != want {
 			t.Errorf("GET %s: %d, want %d", path, got.status, want)
@@ -281,7 +281,7 @@ func TestAISDKResumesOnlyActiveRuns(t *testing.T) {
 
 // A reconnecting reader gets the same bytes after its number as the first reader.
 func TestProtocolStreamResumesByNumber(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Why?")
 	b.append(run.ID, chat.RunStarted{}, chat.AnswerDelta{Text: "So"}, chat.Citation{Number: 1},
 		chat.AnswerDelta{Text: " [1]"})
@@ -318,8 +318,8 @@ func TestProtocolStreamResumesByNumber(t *testing.T) {
 }
 
 func TestAGUIRunIDComesFromClient(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So."}, chat.RunDone{Status: chat.RunCompleted}}
+	b := newHarness(t)
+	b.stage.events = []chat.Payload{chat.Answer{Markdown: "So."}, chat.RunDone{Status: chat.RunCompleted}}
 	before := `"messages":[{"id":"x","role":"user","content":"Hello?"},{"id":"y","role":"assistant",` +
 		`"content":"Hi [2]."},`
 	first := strings.Replace(strings.Replace(aguiBody, `"messages":[`, before, 1), `"context":[]`,
@@ -364,8 +364,8 @@ func TestAGUIRunIDComesFromClient(t *testing.T) {
 }
 
 func TestProtocolStreamsMatchSchema(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
+	b := newHarness(t)
+	b.stage.events = script()
 	d := b.description()
 	for component, ask := range map[string][2]string{
 		"AiChunk": {"/ui/chat", sdkBody}, "AgUiEvent": {"/ag-ui", aguiBody},

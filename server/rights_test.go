@@ -34,7 +34,7 @@ func quoted(text string) string {
 
 // owned creates one of each object for a user and returns the replacements for the placeholders of routes and
 // bodies.
-func (b *bench) owned(user, key string) *strings.Replacer {
+func (b *harness) owned(user, key string) *strings.Replacer {
 	b.t.Helper()
 	body, kind := form(b.t, "@"+secret+".md=# "+secret+"\n\nThe "+secret+" roof is sound.")
 	got := b.send("POST", "/documents", body, "Content-Type", kind, "X-API-Key", key)
@@ -42,7 +42,7 @@ func (b *bench) owned(user, key string) *strings.Replacer {
 	got.decode(b.t, &res)
 	doc := res.Documents[0].ID
 	b.send("GET", "/documents/"+doc+"/events", "", "X-API-Key", key) // until it is ready
-	b.stage.play = nil
+	b.stage.events = nil
 	run, _, err := b.stage.Start(b.t.Context(), user, chat.RunRequest{
 		SessionID: "owned", Message: "Where is " + secret + "?",
 	})
@@ -120,7 +120,7 @@ func TestUserDataIsIsolated(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill := b.owned("anna", given["anna"])
-	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So it is."}, chat.RunDone{Status: chat.RunCompleted}}
+	b.stage.events = []chat.Payload{chat.Answer{Markdown: "So it is."}, chat.RunDone{Status: chat.RunCompleted}}
 	send := func(method, route string, row right, key string) reply {
 		kind := formKind
 		if strings.HasPrefix(row.body, "{") {
@@ -200,7 +200,7 @@ func TestUserDataIsIsolated(t *testing.T) {
 func TestSessionIDsAreUniquePerUser(t *testing.T) {
 	b, _, given := keyed(t, "anna", "bert")
 	fill := b.owned("anna", given["anna"])
-	b.stage.play = []chat.Payload{chat.Answer{Markdown: "So it is."}, chat.RunDone{Status: chat.RunCompleted}}
+	b.stage.events = []chat.Payload{chat.Answer{Markdown: "So it is."}, chat.RunDone{Status: chat.RunCompleted}}
 	hers := b.send("GET", "/agent/session/owned", "", "X-API-Key", given["anna"]).body
 	bodies := map[string]string{
 		"/mcp": `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"Why?",` +
@@ -237,7 +237,7 @@ func TestSessionIDsAreUniquePerUser(t *testing.T) {
 }
 
 // forget permanently deletes a user's session, if it exists.
-func (b *bench) forget(user, session string) {
+func (b *harness) forget(user, session string) {
 	b.t.Helper()
 	if err := b.store.DeleteSession(b.t.Context(), chat.Scope{User: user}, session); err != nil &&
 		chat.CodeOf(err) != chat.CodeNotFound {
@@ -425,7 +425,7 @@ var rights = map[string]right{
 }
 
 func TestWebhookIsSetByFormAndAPI(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	got := b.send("POST", "/standing/webhook?_method=PUT", "url=https%3A%2F%2Fhook.example%2Fin",
 		"Content-Type", formKind, "Accept", "text/html")
 	if got.status != 200 || !strings.Contains(got.body, "whsec_") ||
@@ -461,7 +461,7 @@ func TestWebhookIsSetByFormAndAPI(t *testing.T) {
 }
 
 // setWebhook sets a user's webhook with the secret in its address.
-func (b *bench) setWebhook(user string) {
+func (b *harness) setWebhook(user string) {
 	b.t.Helper()
 	if err := b.store.SetWebhook(b.t.Context(), chat.Scope{User: user}, &chat.Webhook{
 		URL: "https://hook.example/" + secret, Secret: []byte(secret), SetAt: time.Now(),
@@ -471,7 +471,7 @@ func (b *bench) setWebhook(user string) {
 }
 
 // forgetAll undoes the changes of a user's requests.
-func (b *bench) forgetAll(user string) {
+func (b *harness) forgetAll(user string) {
 	b.t.Helper()
 	b.forget(user, "owned")
 	if err := b.store.SetWebhook(b.t.Context(), chat.Scope{User: user}, nil); err != nil {
@@ -545,7 +545,7 @@ func TestShareLinkShowsOnlyItsAnswer(t *testing.T) {
 }
 
 func TestShareLinkIsDeletedWithConversation(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	share := func() reply {
 		return b.send("POST", "/agent/runs/"+run.ID+"/shares", `{}`, "Content-Type", "application/json")
@@ -570,7 +570,7 @@ func TestShareLinkIsDeletedWithConversation(t *testing.T) {
 }
 
 func TestShareLinkIsCreatedAndRevokedOnPage(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()...)
 	page := b.send("POST", "/agent/runs/"+run.ID+"/shares", "days=30", "Content-Type", formKind, "Accept", "text/html")

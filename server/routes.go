@@ -27,7 +27,7 @@ func (s *Server) buildRoutes() *httpio.Router {
 	e.HTTPErrorHandler = httpio.ErrorHandler(s.log, s.sendProblem)
 	e.Pre(httpio.OverrideMethod)
 	e.Use(
-		httpio.Observe(s.metrics, s.log), httpio.SpeakLanguage, s.guard.CheckHost, s.guard.CheckOrigin(s.inAPI),
+		httpio.Observe(s.metrics, s.log), httpio.NegotiateLanguage, s.guard.CheckHost, s.guard.CheckOrigin(s.inAPI),
 		s.guard.IdentifyUser, httpio.CheckQuery(openapi.QueryNames), httpio.CheckID, httpio.Compress(neverCompressed),
 	)
 
@@ -157,7 +157,7 @@ func (s *Server) tableRoutes(e *httpio.Router) {
 	e.POST("/agent/table", s.tables.Make)
 	e.GET("/tables", pageOrProgram(s.page.Tables, httpio.Handle(ok, s.tables.List)))
 	e.GET("/tables/:id", pageOrProgram(s.page.Table, httpio.Handle(ok, s.tables.Get)))
-	e.DELETE("/tables/:id", httpio.Done(s.tables.Filler.Drop, "/tables"))
+	e.DELETE("/tables/:id", httpio.Done(s.tables.Filler.Delete, "/tables"))
 	e.POST("/tables/:id/stop", httpio.Handle(ok, s.tables.Steered(s.tables.Filler.Stop), table))
 	e.POST("/tables/:id/resume", httpio.Handle(ok, s.tables.Steered(s.tables.Filler.Resume), table))
 	e.GET("/tables/:id/events", s.tables.Events)

@@ -40,9 +40,9 @@ const testOwner = "test-server"
 
 // runStub stores runs in a real store; the test simulates the agent by appending to them.
 type runStub struct {
-	store chat.Store
-	feed  *chat.Feed
-	play  []chat.Payload // appended to each new run at once
+	store  chat.Store
+	feed   *chat.Feed
+	events []chat.Payload // appended to each new run at once
 
 	decided []string // approvals and denials, in order
 }
@@ -50,7 +50,7 @@ type runStub struct {
 func (r *runStub) Start(ctx context.Context, user string, req chat.RunRequest) (chat.Run, bool, error) {
 	run, fresh, err := r.store.StartRun(ctx, user, req, chat.Lease{Owner: testOwner, Until: time.Now().Add(time.Hour)})
 	if err == nil && fresh {
-		err = r.feed.Append(ctx, testOwner, run.ID, r.play...)
+		err = r.feed.Append(ctx, testOwner, run.ID, r.events...)
 	}
 	return run, fresh, err
 }
@@ -96,8 +96,8 @@ func (r *runStub) SendNow(ctx context.Context, s chat.Scope, sessionID, id strin
 
 func (r *runStub) Resend(context.Context, chat.Scope, string) {}
 
-// bench is a server on a loopback address over a real store.
-type bench struct {
+// harness is a server on a loopback address over a real store.
+type harness struct {
 	*Server
 	t       testing.TB
 	url     string
@@ -110,7 +110,7 @@ type bench struct {
 	path    string // of the database
 }
 
-func newBench(t testing.TB, adjust ...func(*Config)) *bench {
+func newHarness(t testing.TB, adjust ...func(*Config)) *harness {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
@@ -155,7 +155,7 @@ func newBench(t testing.TB, adjust ...func(*Config)) *bench {
 		s.Drain()
 		ts.Close()
 	})
-	return &bench{
+	return &harness{
 		Server: s, t: t, url: ts.URL, stage: runs, store: store, feed: feed, library: cfg.Library,
 		places: cfg.Places.Store, keys: cfg.Keys,
 		path: path,
@@ -173,7 +173,7 @@ func (nowhere) RoundTrip(*http.Request) (*http.Response, error) { return nil, er
 func (nowhere) dial(context.Context, string, string) (net.Conn, error) { return nil, errNowhere }
 
 // begin stores a run without a request.
-func (b *bench) begin(message string) chat.Run {
+func (b *harness) begin(message string) chat.Run {
 	b.t.Helper()
 	run, _, err := b.stage.Start(b.t.Context(), chat.LocalUser, chat.RunRequest{Message: message})
 	if err != nil {
@@ -182,7 +182,7 @@ func (b *bench) begin(message string) chat.Run {
 	return run
 }
 
-func (b *bench) append(runID string, payloads ...chat.Payload) {
+func (b *harness) append(runID string, payloads ...chat.Payload) {
 	b.t.Helper()
 	if err := b.feed.Append(b.t.Context(), testOwner, runID, payloads...); err != nil {
 		b.t.Fatal(err)
@@ -197,7 +197,7 @@ type reply struct {
 }
 
 // send sends a request; headers are name, value, name, value, …
-func (b *bench) send(method, path, body string, headers ...string) reply {
+func (b *harness) send(method, path, body string, headers ...string) reply {
 	b.t.Helper()
 	req, err := http.NewRequestWithContext(b.t.Context(), method, b.url+path, strings.NewReader(body))
 	if err != nil {
@@ -240,7 +240,7 @@ func (r reply) problem(t testing.TB) httpio.Problem {
 }
 
 // dial opens a connection to a bench and sends the start of a request.
-func (b *bench) dial(request string) net.Conn {
+func (b *harness) dial(request string) net.Conn {
 	b.t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 	if err != nil {
@@ -254,7 +254,7 @@ func (b *bench) dial(request string) net.Conn {
 }
 
 func TestSlowBodyTimesOut(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.ReadTimeout = 100 * time.Millisecond })
+	b := newHarness(t, func(c *Config) { c.Limits.ReadTimeout = 100 * time.Millisecond })
 	for name, head := range map[string]string{
 		"with a length": "Content-Length: 1000000\r\n\r\n{",
 		"in chunks":     "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
@@ -311,7 +311,7 @@ func newLibrary(t testing.TB, db *sqlite.DB) *corpus.Library {
 }
 
 func TestStreamReportsAddedAndRemovedDocuments(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	type news struct{ Seen, Documents string }
 	next := func(reader *ssetest.Reader) (n news) {
 		t.Helper()
@@ -363,7 +363,7 @@ func TestStreamReportsAddedAndRemovedDocuments(t *testing.T) {
 }
 
 func TestIntegersInBodiesMayHaveFraction(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for body, want := range map[string]int{
 		`{"query":"roof","top_k":5.0}`: 200, `{"query":"roof","top_k":5.5}`: 400, `{"query":"roof","top_k":51e0}`: 400,
 		`{"query":"roof","filters":{"document_ids":[null]}}`: 400,
@@ -375,7 +375,7 @@ func TestIntegersInBodiesMayHaveFraction(t *testing.T) {
 }
 
 func TestLeavePageNamesAddressWithoutRedirect(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for _, tt := range []struct {
 		name, to, host, link string
 		status               int

@@ -15,7 +15,7 @@ import (
 )
 
 func TestHistoryIsLimitedToFiftyMessages(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	output, err := json.Marshal(map[string]any{
 		"total_found": 3, "documents": []map[string]any{
 			{"score": 0.9, "similarity_score": 0.5}, {"score": 1, "similarity_score": 1}, {"score": 0.2},
@@ -24,7 +24,7 @@ func TestHistoryIsLimitedToFiftyMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.stage.play = []chat.Payload{
+	b.stage.events = []chat.Payload{
 		chat.Step{
 			CallID: "c1", Step: "search_documents", ToolName: "search_documents", ActionType: chat.ActionSearching,
 			Status:    chat.StatusComplete,
@@ -63,12 +63,12 @@ func TestHistoryIsLimitedToFiftyMessages(t *testing.T) {
 }
 
 func TestHistoryIncludesToolsOnRequest(t *testing.T) {
-	b := newBench(t, func(c *Config) {
+	b := newHarness(t, func(c *Config) {
 		c.Rules = func(b chat.Budget) string {
 			return fmt.Sprintf("Search before you answer, %d times.", b.RetrievalCalls)
 		}
 	})
-	b.stage.play = []chat.Payload{
+	b.stage.events = []chat.Payload{
 		chat.RunStarted{SessionID: "s1", Question: "Is it sound?", Budget: chat.Budget{Steps: 3, RetrievalCalls: 4}},
 		chat.Step{
 			CallID: "c1", Step: "web_search", ToolName: "web_search", ActionType: chat.ActionSearching,
@@ -125,7 +125,7 @@ func TestHistoryIncludesToolsOnRequest(t *testing.T) {
 }
 
 func TestDuplicateQueryParametersAreRejected(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for path, want := range map[string]int{
 		"/sessions?limit=&limit=5": 400, "/feedback?rating=up&rating=down": 400, "/documents?q=a&q=b": 400,
 		"/sessions?limit=5&q=x": 200, "/health?x=1&x=2": 200,
@@ -138,8 +138,8 @@ func TestDuplicateQueryParametersAreRejected(t *testing.T) {
 }
 
 func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = []chat.Payload{chat.RunDone{Status: chat.RunCompleted}}
+	b := newHarness(t)
+	b.stage.events = []chat.Payload{chat.RunDone{Status: chat.RunCompleted}}
 	var ok, second api.Accepted
 	b.send("POST", "/chat", `{"message":"Is the roof sound?","session_id":"s1"}`).decode(t, &ok)
 	b.send("POST", "/chat", `{"message":"And the walls?","session_id":"s1"}`).decode(t, &second)
@@ -180,7 +180,7 @@ func TestSessionsAreListedRenamedHiddenAndRestored(t *testing.T) {
 }
 
 func TestMethodOverrideRequiresPage(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	at := "/sessions/" + run.SessionID
 	page := []string{"Content-Type", formKind, "Accept", "text/html"}
@@ -213,7 +213,7 @@ func TestMethodOverrideRequiresPage(t *testing.T) {
 }
 
 func TestSessionStreamReportsOtherRuns(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	first := b.begin("Is the roof sound?")
 	res, err := http.Get(b.url + "/c/" + first.SessionID + "/events?head=" + first.ID)
 	if err != nil {
@@ -248,7 +248,7 @@ func TestSessionStreamReportsOtherRuns(t *testing.T) {
 }
 
 func TestOutdatedPageReloadsTurns(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	ask := func(session, sibling string) chat.Run {
 		run, _, err := b.stage.Start(t.Context(), chat.LocalUser, chat.RunRequest{
 			Message: "Is the roof sound?", SessionID: session, Sibling: sibling,

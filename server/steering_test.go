@@ -11,7 +11,7 @@ import (
 )
 
 // finished stores a finished run with an answer.
-func (b *bench) finished(message string) chat.Run {
+func (b *harness) finished(message string) chat.Run {
 	b.t.Helper()
 	run := b.begin(message)
 	b.append(run.ID, chat.RunStarted{SessionID: run.SessionID, Question: message, Model: "m"},
@@ -32,7 +32,7 @@ func (b *bench) finished(message string) chat.Run {
 }
 
 func TestFeedbackIsCreatedUpdatedListedAndDeleted(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.finished("=1+1, is the roof sound?")
 	at := "/agent/runs/" + run.ID + "/feedback"
 	if got := b.send("POST", at, `{"rating":"up"}`); got.status != 200 || !strings.Contains(got.body, `"rating":"up"`) {
@@ -91,7 +91,7 @@ func TestFeedbackIsCreatedUpdatedListedAndDeleted(t *testing.T) {
 }
 
 func TestInvalidRunControlsAreRejected(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	done, busy := b.finished("Is the roof sound?"), b.begin("Still going")
 	long := strings.Repeat("x", chat.MaxComment+1)
 	for _, tt := range []struct {
@@ -131,7 +131,7 @@ func TestInvalidRunControlsAreRejected(t *testing.T) {
 }
 
 func TestQueuedQuestionsAreEditedAndRemoved(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	at := "/sessions/" + run.SessionID + "/queue"
 	var one api.WaitingQuestion
@@ -181,7 +181,7 @@ func TestQueuedQuestionsAreEditedAndRemoved(t *testing.T) {
 }
 
 func TestStepRepeatIsSiblingRun(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.finished("Is the roof sound?")
 	at := "/agent/runs/" + run.ID + "/steps/c1/rerun"
 	var got api.Accepted

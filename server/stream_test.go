@@ -70,7 +70,7 @@ func script() []chat.Payload {
 }
 
 // open starts to read a stream.
-func (b *bench) open(path string, headers ...string) (*http.Response, *ssetest.Reader) {
+func (b *harness) open(path string, headers ...string) (*http.Response, *ssetest.Reader) {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.t.Context())
 	req, err := http.NewRequestWithContext(ctx, "GET", b.url+path, nil)
@@ -106,7 +106,7 @@ func take(t testing.TB, r *ssetest.Reader, n int) []ssetest.Event {
 }
 
 // logged returns the expected stream of a run, derived from the store alone.
-func (b *bench) logged(runID string) []ssetest.Event {
+func (b *harness) logged(runID string) []ssetest.Event {
 	b.t.Helper()
 	events, err := b.store.Events(b.t.Context(), chat.Local, runID, 0, chat.MaxPage)
 	if err != nil {
@@ -122,7 +122,7 @@ func (b *bench) logged(runID string) []ssetest.Event {
 }
 
 func TestStreamResumesAtEveryPosition(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"
 	all := script()
@@ -153,7 +153,7 @@ func TestStreamResumesAtEveryPosition(t *testing.T) {
 }
 
 func TestStreamPositionBeyondEndRestarts(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()...)
 	got := b.send("GET", "/agent/runs/"+run.ID+"/events?after=1000", "")
@@ -176,7 +176,7 @@ func TestStreamPositionBeyondEndRestarts(t *testing.T) {
 }
 
 func TestInvalidStreamPositions(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	for _, tt := range []struct {
 		name, path, header string
@@ -201,7 +201,7 @@ func TestInvalidStreamPositions(t *testing.T) {
 }
 
 func TestFirstByteIsSentBeforeEvents(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	res, r := b.open("/agent/runs/"+run.ID+"/events", "Accept-Encoding", "gzip")
 	line, err := r.Line() // the run has no event yet: without a flush this would block
@@ -225,7 +225,7 @@ func TestFirstByteIsSentBeforeEvents(t *testing.T) {
 
 func TestStalledReaderDoesNotBlockOthers(t *testing.T) {
 	// no reader is too slow except the one that never reads
-	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 5 * time.Minute })
+	b := newHarness(t, func(c *Config) { c.Limits.WriteTimeout = 5 * time.Minute })
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"
 
@@ -266,7 +266,7 @@ func TestStalledReaderDoesNotBlockOthers(t *testing.T) {
 }
 
 func TestStalledReaderIsDisconnected(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 50 * time.Millisecond })
+	b := newHarness(t, func(c *Config) { c.Limits.WriteTimeout = 50 * time.Millisecond })
 	run := b.begin("Is the roof sound?")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
 	if err != nil {
@@ -286,7 +286,7 @@ func TestStalledReaderIsDisconnected(t *testing.T) {
 }
 
 func TestIdleStreamSendsKeepalives(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.Heartbeat = time.Millisecond })
+	b := newHarness(t, func(c *Config) { c.Limits.Heartbeat = time.Millisecond })
 	run := b.begin("Is the roof sound?")
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
 	for comments := 0; comments < 5; {
@@ -305,7 +305,7 @@ func TestIdleStreamSendsKeepalives(t *testing.T) {
 }
 
 func TestStreamLimit(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.Streams = 1 })
+	b := newHarness(t, func(c *Config) { c.Limits.Streams = 1 })
 	run := b.begin("Is the roof sound?")
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
 	if _, err := r.Line(); err != nil {
@@ -326,7 +326,7 @@ func TestStreamLimit(t *testing.T) {
 }
 
 func TestKeepaliveConnectionIsReusedAfterStream(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.WriteTimeout = 30 * time.Millisecond })
+	b := newHarness(t, func(c *Config) { c.Limits.WriteTimeout = 30 * time.Millisecond })
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()...)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
@@ -354,7 +354,7 @@ func TestKeepaliveConnectionIsReusedAfterStream(t *testing.T) {
 // One event to 1,000 readers is encoded once: the allocation per event and reader is far less than the event.
 func BenchmarkRunWithThousandReaders(b *testing.B) {
 	const readers = 1000
-	bench := newBench(b)
+	bench := newHarness(b)
 	run := bench.begin("Is the roof sound?")
 	got := make(chan struct{}, readers)
 	var wg sync.WaitGroup
@@ -398,7 +398,7 @@ func BenchmarkRunWithThousandReaders(b *testing.B) {
 
 // BenchmarkIdleStreams measures the cost of an open stream without events, excluding the client's side.
 func BenchmarkIdleStreams(b *testing.B) {
-	bench := newBench(b)
+	bench := newHarness(b)
 	run := bench.begin("Is the roof sound?")
 	for b.Loop() {
 		const streams = 2000
@@ -440,7 +440,7 @@ func BenchmarkIdleStreams(b *testing.B) {
 	}
 }
 
-func (b *bench) subscribe(runID string) (io.ReadCloser, error) {
+func (b *harness) subscribe(runID string) (io.ReadCloser, error) {
 	res, err := http.Get(b.url + "/agent/runs/" + runID + "/events")
 	if err != nil {
 		return nil, err
@@ -449,7 +449,7 @@ func (b *bench) subscribe(runID string) (io.ReadCloser, error) {
 }
 
 func TestDrainingServerEndsStreamsWithRetry(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	b.append(run.ID, script()[:3]...)
 	_, r := b.open("/agent/runs/" + run.ID + "/events")
@@ -472,7 +472,7 @@ func TestDrainingServerEndsStreamsWithRetry(t *testing.T) {
 }
 
 func TestWaitingRequestIsNotifiedOfRestart(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	answered := make(chan reply)
 	go func() {
 		defer close(answered)
@@ -493,7 +493,7 @@ func TestWaitingRequestIsNotifiedOfRestart(t *testing.T) {
 func TestStreamResumesAfterRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "footnote.db")
 	all := script()
-	begin := func() (*bench, func()) {
+	begin := func() (*harness, func()) {
 		db, err := sqlite.Open(t.Context(), path, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
@@ -513,7 +513,7 @@ func TestStreamResumesAfterRestart(t *testing.T) {
 		}
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(ln) }()
-		return &bench{
+		return &harness{
 				Server: s, t: t, url: "http://" + ln.Addr().String(), stage: runs, store: store, feed: feed,
 			}, func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -550,7 +550,7 @@ func TestStreamResumesAfterRestart(t *testing.T) {
 }
 
 // loseAfter deletes the end of all logs, as a crash of the database may.
-func (b *bench) loseAfter(seq int64) {
+func (b *harness) loseAfter(seq int64) {
 	b.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+b.path+"?_pragma=busy_timeout(10000)")
 	if err != nil {
@@ -565,7 +565,7 @@ func (b *bench) loseAfter(seq int64) {
 
 // A reader whose stream stays open while the database loses events that it has seen gets a reset and the new events.
 func TestReaderGetsResetAfterLogTruncation(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	run := b.begin("Is the roof sound?")
 	path := "/agent/runs/" + run.ID + "/events"
 	step := func(id, says string) chat.Step {

@@ -12,7 +12,7 @@ import (
 )
 
 func TestRejectedUploadLeavesNothing(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.UploadFiles = 2 })
+	b := newHarness(t, func(c *Config) { c.Limits.UploadFiles = 2 })
 	_, res := b.uploadFiles("@kept.md=" + survey)
 	kept := res.Documents[0].ID
 	b.settled(kept)
@@ -51,7 +51,7 @@ func TestRejectedUploadLeavesNothing(t *testing.T) {
 }
 
 func TestRejectedUploadKeepsAndNamesNewVersion(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	_, res := b.uploadFiles("@a.md=" + survey)
 	b.settled(res.Documents[0].ID)
 	got, _ := b.uploadFiles("@a.md=Other words.", "foo=1")
@@ -61,7 +61,7 @@ func TestRejectedUploadKeepsAndNamesNewVersion(t *testing.T) {
 }
 
 func TestSameFileWithNewMetadataIsUpdated(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	_, res := b.uploadFiles("@a.md=" + survey)
 	id := res.Documents[0].ID
 	b.settled(id)
@@ -82,7 +82,7 @@ func TestSameFileWithNewMetadataIsUpdated(t *testing.T) {
 }
 
 func TestUploadStatusFollowsRejectionReason(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Limits.UploadFile = 100 })
+	b := newHarness(t, func(c *Config) { c.Limits.UploadFile = 100 })
 	large, unsupported, fine := "@large.md="+strings.Repeat("large ", 100), "@a.exe=MZ\x90\x00\x03\x00\x00\x00",
 		"@fine.md=Fine words."
 	for _, tt := range []struct {

@@ -24,12 +24,14 @@ import (
 )
 
 // keyed returns a bench that needs keys, and the users' keys.
-func keyed(t testing.TB, users ...string) (b *bench, path string, given map[string]string) {
+func keyed(t testing.TB, users ...string) (b *harness, path string, given map[string]string) {
 	t.Helper()
 	return keyedWith(t, users)
 }
 
-func keyedWith(t testing.TB, users []string, adjust ...func(*Config)) (b *bench, path string, given map[string]string) {
+func keyedWith(
+	t testing.TB, users []string, adjust ...func(*Config),
+) (b *harness, path string, given map[string]string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "keys")
 	given = map[string]string{}
@@ -44,7 +46,7 @@ func keyedWith(t testing.TB, users []string, adjust ...func(*Config)) (b *bench,
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newBench(t, append(adjust, func(c *Config) { c.Keys = file })...), path, given
+	return newHarness(t, append(adjust, func(c *Config) { c.Keys = file })...), path, given
 }
 
 func TestKeyIsAcceptedFromEverySource(t *testing.T) {
@@ -229,7 +231,7 @@ func withModelChooser(operators ...string) func(*Config) {
 }
 
 func TestLocalUserSelectsModel(t *testing.T) {
-	b := newBench(t, withModelChooser())
+	b := newHarness(t, withModelChooser())
 	if got := b.send("GET", "/model", ""); got.status != http.StatusOK ||
 		!strings.Contains(got.body, `"name":"qwen3:8b"`) || !strings.Contains(got.body, `"locked":""`) {
 		t.Errorf("GET /model: %d %s, want what was found", got.status, got.body)
@@ -272,11 +274,11 @@ func TestModelSelectionIsDeniedWithReason(t *testing.T) {
 			return modelchoice.Tried{}, nil
 		}
 	}
-	behind := newBench(t, withModelChooser(), asked, func(c *Config) { c.Hosts = []string{"footnote.example"} })
+	behind := newHarness(t, withModelChooser(), asked, func(c *Config) { c.Hosts = []string{"footnote.example"} })
 	keyed, _, given := keyedWith(t, []string{"anna"}, withModelChooser("bert"), asked)
-	alone := newBench(t)
+	alone := newHarness(t)
 	for name, tt := range map[string]struct {
-		b      *bench
+		b      *harness
 		header []string
 		why    string
 	}{
@@ -353,7 +355,7 @@ const front = "https://app.example.org"
 
 // TestAllowedOriginsCanCallAPI covers cross-origin resource sharing (CORS), as the Fetch standard defines it.
 func TestAllowedOriginsCanCallAPI(t *testing.T) {
-	b := newBench(t, func(c *Config) { c.Origins = []string{front} })
+	b := newHarness(t, func(c *Config) { c.Origins = []string{front} })
 	run := b.begin("Is the roof sound?")
 	for _, tt := range []struct {
 		name, method, path string
@@ -454,7 +456,7 @@ func TestPreflightRequestsNeedNoKey(t *testing.T) {
 }
 
 func TestCORSIsDisabledWithoutAllowedOrigins(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	got := b.send("OPTIONS", "/agent/chat", "", "Origin", front, "Access-Control-Request-Method", "POST")
 	for name := range got.header {
 		if strings.HasPrefix(name, "Access-Control-") {

@@ -71,7 +71,7 @@ func asked(question string) responses.ResponseNewParams {
 }
 
 // checkResponse compares a response with the run of searched.
-func checkResponse(t *testing.T, b *bench, got *responses.Response) {
+func checkResponse(t *testing.T, b *harness, got *responses.Response) {
 	t.Helper()
 	if got.OutputText() != "It is sound [1]." || got.Status != "completed" || got.Usage.TotalTokens != 15 ||
 		got.Model != relay.ModelName || got.CreatedAt == 0 || got.Error.Message != "" {
@@ -105,8 +105,8 @@ func checkResponse(t *testing.T, b *bench, got *responses.Response) {
 }
 
 func TestOpenAIClientCreatesResponse(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = searched()
+	b := newHarness(t)
+	b.stage.events = searched()
 	client := b.sdk()
 	got, err := client.Responses.New(t.Context(), asked("Is the roof sound?"))
 	if err != nil {
@@ -125,8 +125,8 @@ func TestOpenAIClientCreatesResponse(t *testing.T) {
 }
 
 func TestOpenAIClientStreamsResponse(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = searched()
+	b := newHarness(t)
+	b.stage.events = searched()
 	client := b.sdk()
 	stream := client.Responses.NewStreaming(t.Context(), asked("Is the roof sound?"))
 	var kinds []string
@@ -181,8 +181,8 @@ func TestOpenAIClientStreamsResponse(t *testing.T) {
 }
 
 func TestResponseContinuesPreviousResponse(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = searched()
+	b := newHarness(t)
+	b.stage.events = searched()
 	client := b.sdk()
 	follow := func(before string) *responses.Response {
 		t.Helper()
@@ -212,8 +212,8 @@ func TestResponseContinuesPreviousResponse(t *testing.T) {
 }
 
 func TestBackgroundResponseIsCancelled(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = []chat.Payload{chat.AnswerDelta{Text: "So far"}, searched()[1]}
+	b := newHarness(t)
+	b.stage.events = []chat.Payload{chat.AnswerDelta{Text: "So far"}, searched()[1]}
 	client := b.sdk()
 	params := asked("Why?")
 	params.Background = openai.Bool(true)
@@ -235,7 +235,7 @@ func TestBackgroundResponseIsCancelled(t *testing.T) {
 }
 
 func TestUnsupportedResponsesOptionsAreRejected(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	const why = `{"model":"footnote","input":"Why?",`
 	for body, named := range map[string]string{
 		`{"input":"Why?"}`:                                          "model",
@@ -276,7 +276,7 @@ func TestUnsupportedResponsesOptionsAreRejected(t *testing.T) {
 		len(sessions) != 0 {
 		t.Errorf("stored %v, %v; want no sessions", sessions, err)
 	}
-	b.stage.play = searched()
+	b.stage.events = searched()
 	for _, same := range []string{
 		`"stream_options":{"include_obfuscation":false},"include":["file_search_call.results"],"store":false`,
 		`"tools":[{"type":"function","name":"f"}],"tool_choice":"auto","whatever":1,"prompt":null,"text":null`,
@@ -303,7 +303,7 @@ func TestUnsupportedResponsesOptionsAreRejected(t *testing.T) {
 
 func TestEveryResponsesFieldIsDocumented(t *testing.T) {
 	var described jsonschema.Schema
-	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1ResponseQuestion"],
+	if err := json.Unmarshal(newHarness(t).description().Components.Schemas["V1ResponseQuestion"],
 		&described); err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func tool(name, arguments string) string {
 
 func TestQuestionsCountOnEveryRoute(t *testing.T) {
 	b, _, given := keyed(t, "anna")
-	b.stage.play = script()
+	b.stage.events = script()
 	b.stage.store.SetLimits(chat.Limits{chat.QuestionsPerMinute: 1})
 	anna := []string{"X-API-Key", given["anna"]}
 	first := b.send("POST", "/chat", `{"message":"Why?","session_id":"s"}`, anna...)
@@ -501,7 +501,7 @@ func TestStreamsPerUserLimit(t *testing.T) {
 }
 
 // upload sends files of the given sizes in bytes for a user.
-func (b *bench) upload(key string, sizes ...int) reply {
+func (b *harness) upload(key string, sizes ...int) reply {
 	b.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)

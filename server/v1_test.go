@@ -21,7 +21,7 @@ import (
 	"github.com/footnote/footnote/server/relay"
 )
 
-func (b *bench) sdk() openai.Client {
+func (b *harness) sdk() openai.Client {
 	return openai.NewClient(option.WithBaseURL(b.url+"/v1"), option.WithAPIKey("any"), option.WithMaxRetries(0))
 }
 
@@ -33,13 +33,13 @@ func completion(question string) openai.ChatCompletionNewParams {
 }
 
 func TestOpenAIClientCreatesCompletion(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
-	for i, p := range b.stage.play {
+	b := newHarness(t)
+	b.stage.events = script()
+	for i, p := range b.stage.events {
 		if answer, ok := p.(chat.Answer); ok {
 			answer.Citations = slices.Clone(answer.Citations)
 			answer.Citations[0].SourceURL = "https://example.org/survey"
-			b.stage.play[i] = answer
+			b.stage.events[i] = answer
 		}
 	}
 	client := b.sdk()
@@ -77,8 +77,8 @@ func TestOpenAIClientCreatesCompletion(t *testing.T) {
 }
 
 func TestOpenAIClientStreamsCompletion(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
+	b := newHarness(t)
+	b.stage.events = script()
 	params := completion("Is the roof sound?")
 	params.StreamOptions.IncludeUsage = openai.Bool(true)
 	client := b.sdk()
@@ -109,7 +109,7 @@ func TestOpenAIClientStreamsCompletion(t *testing.T) {
 }
 
 func TestOpenAIClientReadsErrorsAndModels(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	client := b.sdk()
 	list, err := client.Models.List(t.Context())
 	if err != nil || len(list.Data) != 1 || list.Data[0].ID != relay.ModelName {
@@ -162,12 +162,12 @@ func pieces(t *testing.T, body string) (
 }
 
 func TestChunksArriveDuringRun(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	params := completion("Why?")
 	client := b.sdk()
-	b.stage.play = []chat.Payload{chat.Citation{Number: 1}, chat.AnswerDelta{Text: "Because [1]"}}
+	b.stage.events = []chat.Payload{chat.Citation{Number: 1}, chat.AnswerDelta{Text: "Because [1]"}}
 	stream := client.Chat.Completions.NewStreaming(ctx, params)
 	for stream.Next() {
 		if len(stream.Current().Choices) > 0 && stream.Current().Choices[0].Delta.Content == "Because [1]" {
@@ -247,8 +247,8 @@ func TestUnsupportedV1OptionsAreRejected(t *testing.T) {
 			script(), 200, "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t)
-			b.stage.play = tt.play
+			b := newHarness(t)
+			b.stage.events = tt.play
 			got := b.send("POST", "/v1/chat/completions", tt.body)
 			var body relay.V1Failed
 			got.decode(t, &body)
@@ -274,7 +274,7 @@ func TestUnsupportedV1OptionsAreRejected(t *testing.T) {
 			}
 		})
 	}
-	b := newBench(t)
+	b := newHarness(t)
 	for path, want := range map[string]int{"/v1/nothing": 404, "/v1/models/gpt-4o": 404, "/v1/chat/completions": 405} {
 		got := b.send("GET", path, "", "Accept", "text/html")
 		var body relay.V1Failed
@@ -286,8 +286,8 @@ func TestUnsupportedV1OptionsAreRejected(t *testing.T) {
 }
 
 func TestClientSessionContinues(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
+	b := newHarness(t)
+	b.stage.events = script()
 	for range 2 {
 		got := b.send("POST", "/v1/chat/completions",
 			`{"model":"footnote","session_id":"s1","messages":[{"role":"user","content":"a"},{"role":"assistant",`+
@@ -311,8 +311,8 @@ func TestRealClientBodiesAreAnswered(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
-			b := newBench(t)
-			b.stage.play = script()
+			b := newHarness(t)
+			b.stage.events = script()
 			raw, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -377,8 +377,8 @@ func TestRealClientBodiesAreAnswered(t *testing.T) {
 
 // If ignoring a field would change the meaning of the answer, the error names the field.
 func TestUnsupportedFieldsAreRejectedByName(t *testing.T) {
-	b := newBench(t)
-	b.stage.play = script()
+	b := newHarness(t)
+	b.stage.events = script()
 	part := func(p string) string {
 		return `{"model":"footnote","messages":[{"role":"user","content":[{"type":"text","text":"Why?"},` + p + `]}]}`
 	}
@@ -427,7 +427,7 @@ func TestUnsupportedFieldsAreRejectedByName(t *testing.T) {
 // The official client's own type lists the fields: each is described, and fields without effect state it.
 func TestEveryOpenAIClientFieldIsDocumented(t *testing.T) {
 	var described jsonschema.Schema
-	if err := json.Unmarshal(newBench(t).description().Components.Schemas["V1Question"], &described); err != nil {
+	if err := json.Unmarshal(newHarness(t).description().Components.Schemas["V1Question"], &described); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile("testdata/clients/openai-every-field.json")
@@ -469,7 +469,7 @@ func TestEveryOpenAIClientFieldIsDocumented(t *testing.T) {
 }
 
 func TestClientsFindModel(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	for path, headers := range map[string][]string{
 		// Open WebUI, if configured to send its user
 		"/v1/models": {"Content-Type", "application/json", "Authorization", "Bearer", "X-OpenWebUI-User-Id", "1"},

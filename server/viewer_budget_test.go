@@ -47,7 +47,7 @@ func TestLargeTableRendersWithinBudget(t *testing.T) {
 		{"empty cells: one part alone is too large", gridText(400, 400, sparse), "r20c7", "r20c9", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t)
+			b := newHarness(t)
 			d := b.added("grid.md", "# Grid\n\nBefore it.\n\n"+tt.table+"Behind it.\n")
 			text, err := b.library.Text(t.Context(), chat.Local, d.ID)
 			if err != nil {
@@ -82,7 +82,7 @@ func TestLargeTableRendersWithinBudget(t *testing.T) {
 }
 
 func TestManyTablesArePaged(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	var long strings.Builder
 	for i := range 60 {
 		long.WriteString("Table number " + strconv.Itoa(i) + ".\n\n" + gridText(30, 30, cellName))
@@ -136,7 +136,7 @@ func scattered(page string, rows, columns int) pdftest.Sheet {
 }
 
 func TestPageWithTooManyWordsOmitsThem(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.added(
 		"words.pdf", string(
 			pdftest.Document("", scattered("one", 4, 4), scattered("two", 250, 45), scattered("three", 4, 4)),
@@ -181,7 +181,7 @@ func TestPageWithTooManyWordsOmitsThem(t *testing.T) {
 }
 
 func TestPagesWithManyWordsArePaged(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	var sheets []pdftest.Sheet
 	for i := range 12 {
 		sheets = append(sheets, scattered("p"+strconv.Itoa(i), 60, 40))
@@ -217,7 +217,7 @@ func TestPagesWithManyWordsArePaged(t *testing.T) {
 }
 
 func TestLongBlocksAreSplitByTextSize(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	const long = 60_000 // words, 300,000 bytes
 	var text strings.Builder
 	for i := range 12 {

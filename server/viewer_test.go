@@ -64,7 +64,7 @@ func marked(root *html.Node, tag, class string) string {
 }
 
 // added uploads one file and waits until it is processed.
-func (b *bench) added(path, content string) api.DocumentInfo {
+func (b *harness) added(path, content string) api.DocumentInfo {
 	b.t.Helper()
 	_, res := b.uploadFiles("@" + path + "=" + content)
 	if len(res.Documents) != 1 {
@@ -78,7 +78,7 @@ func (b *bench) added(path, content string) api.DocumentInfo {
 }
 
 // cited stores an answer that cites quote in a document, and returns the citation.
-func (b *bench) cited(d api.DocumentInfo, quote string, change func(*chat.Citation)) chat.Citation {
+func (b *harness) cited(d api.DocumentInfo, quote string, change func(*chat.Citation)) chat.Citation {
 	b.t.Helper()
 	text, err := b.library.Text(b.t.Context(), chat.Local, d.ID)
 	if err != nil {
@@ -107,7 +107,7 @@ func (b *bench) cited(d api.DocumentInfo, quote string, change func(*chat.Citati
 }
 
 // panel requests an address as the page's script does.
-func (b *bench) panel(address string) *html.Node {
+func (b *harness) panel(address string) *html.Node {
 	b.t.Helper()
 	got := b.send("GET", address, "", "Accept", "text/html", "HX-Request", "true")
 	if got.status != 200 {
@@ -132,7 +132,7 @@ the eaves](https://example.org/"onmouseover="alert(1)) and *open to [rain](javas
 ` + "```html\n<script>alert(2)</script>\n```\n"
 
 func TestHighlightsContainExactQuote(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.added("notes.md", hostileNotes)
 	text, err := b.library.Text(t.Context(), chat.Local, d.ID)
 	if err != nil {
@@ -168,7 +168,7 @@ func TestHighlightsContainExactQuote(t *testing.T) {
 }
 
 func TestDocumentContentIsInert(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.added(`folder/x"><script>alert(3)</script>.md`, hostileNotes)
 	for _, address := range []string{"/d/" + d.ID, "/documents"} {
 		got := b.send("GET", address, "", "Accept", "text/html")
@@ -191,7 +191,7 @@ func TestDocumentContentIsInert(t *testing.T) {
 }
 
 func TestMissingQuoteIsShownBesideDocument(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.added("notes.md", "# Notes\n\nThe gable is wet.\n")
 	for _, tt := range []struct {
 		name   string
@@ -222,7 +222,7 @@ func TestMissingQuoteIsShownBesideDocument(t *testing.T) {
 }
 
 func TestChangedDocumentIsReported(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	old := b.added("notes.md", "# Notes\n\nThe gable is wet. The roof is new.\n")
 	gone, kept := b.cited(old, "The gable is wet.", nil), b.cited(old, "The roof is new.", nil)
 	if now := b.added("notes.md", "# Notes\n\nAll is well by now. The roof is new.\n"); now.ID != old.ID {
@@ -248,7 +248,7 @@ func TestChangedDocumentIsReported(t *testing.T) {
 }
 
 func TestPDFPageHighlightsQuote(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	file, err := os.ReadFile("../corpus/extract/pdf/testdata/manual.pdf")
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func TestPDFPageHighlightsQuote(t *testing.T) {
 }
 
 func TestMissingCitationsOpenDocument(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d, other := b.added("notes.md", "# Notes\n\nThe gable is wet.\n"), b.added("other.md", "# Other\n\nIt is dry.\n")
 	c := b.cited(other, "It is dry.", nil)
 	_, foreign, _ := strings.Cut(c.URL, "?")
@@ -307,7 +307,7 @@ func TestMissingCitationsOpenDocument(t *testing.T) {
 }
 
 func TestLongDocumentIsPaged(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	var long strings.Builder
 	for i := range 3000 {
 		long.WriteString("Paragraph number " + english.Digits(i) + ".\n\n")
@@ -335,7 +335,7 @@ func TestLongDocumentIsPaged(t *testing.T) {
 }
 
 func TestLinksOpenLongDocumentAtPosition(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	var long strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&long, "Paragraph number %04d.\n\n", i)
@@ -378,7 +378,7 @@ func TestLinksOpenLongDocumentAtPosition(t *testing.T) {
 }
 
 func TestLinksOpenPDFPage(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	file, err := os.ReadFile("../corpus/extract/pdf/testdata/manual.pdf")
 	if err != nil {
 		t.Fatal(err)
@@ -407,7 +407,7 @@ func TestLinksOpenPDFPage(t *testing.T) {
 }
 
 func TestLinksHighlightSeveralRows(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.added("rows.csv", "A,B\na1,b1\na2,b2\na3,b3\n")
 	link := chat.Link{Document: d.ID, Start: 6, End: 13, Also: chat.Ranges{{22, 29}}}.String()
 	if got := marked(b.panel(link), "mark", "quote"); got != "a1 | b1a3b3" { // the bar is for copying the first
@@ -416,7 +416,7 @@ func TestLinksHighlightSeveralRows(t *testing.T) {
 }
 
 func TestLinksToMissingPositionsHighlightNothing(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.added("notes.md", "# Notes\n\nThe gable is wet.\n")
 	for _, query := range []string{
 		"b=b99", "start=3&end=999", "start=5&end=5", "start=7&end=3", "p=unknown&start=0&end=5",
@@ -438,7 +438,7 @@ func TestLinksToMissingPositionsHighlightNothing(t *testing.T) {
 
 func TestMailIsShownWithHeaderAndAttachments(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newHarness(t)
 	d := b.added("roof.eml", strings.ReplaceAll(`From: Ann <ann@example.org>
 To: Ben <ben@example.org>
 Date: Wed, 04 Mar 2026 10:00:00 +0100
@@ -510,7 +510,7 @@ func wordsOf(n *html.Node) string {
 }
 
 // find searches as the page's palette does, with a user's key.
-func (b *bench) find(query, key string) (links []string, text string) {
+func (b *harness) find(query, key string) (links []string, text string) {
 	b.t.Helper()
 	got := b.send("GET", "/find?q="+strings.ReplaceAll(query, " ", "+"), "", "HX-Request", "true", "Accept",
 		"text/html", "X-API-Key", key)
@@ -531,7 +531,7 @@ func (b *bench) find(query, key string) (links []string, text string) {
 }
 
 // owns adds a Markdown document for the owner of a key and waits until it is processed.
-func (b *bench) owns(key, name, body string) string {
+func (b *harness) owns(key, name, body string) string {
 	b.t.Helper()
 	content, kind := form(b.t, "@"+name+"="+body)
 	var res api.Uploaded
@@ -560,7 +560,7 @@ func TestPageSearchFindsOwnData(t *testing.T) {
 }
 
 func TestPageSearchReportsFailures(t *testing.T) {
-	b := newBench(t)
+	b := newHarness(t)
 	links, text := b.find("roof", "")
 	if !slices.Equal(links, []string{"/documents"}) || !strings.Contains(text, "There is nothing to search yet.") {
 		t.Errorf("empty library: got %q, %s", links, text)

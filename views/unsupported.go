@@ -57,7 +57,7 @@ func sentencePlaces(src string, sentences []string) []place {
 		if wanted == "" {
 			continue
 		}
-		at := standsIn(plain, wanted, next, src, offsets)
+		at := findSentence(plain, wanted, next, src, offsets)
 		if at < 0 {
 			continue
 		}
@@ -74,9 +74,9 @@ func sentencePlaces(src string, sentences []string) []place {
 	return out
 }
 
-// standsIn returns the offset of a whole sentence from an offset on, or -1. It skips matches inside a word. It
+// findSentence returns the offset of a whole sentence from an offset on, or -1. It skips matches inside a word. It
 // returns the start of a longer sentence only if no whole sentence matches.
-func standsIn(plain, wanted string, from int, src string, offsets []int) int {
+func findSentence(plain, wanted string, from int, src string, offsets []int) int {
 	begins := -1
 	for from <= len(plain) {
 		i := strings.Index(plain[from:], wanted)

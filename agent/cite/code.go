@@ -71,7 +71,7 @@ func endsSentence(s string) bool {
 // text of the evidence makes no claim. unchecked means that its words can't be checked. Only the prose in code is
 // compared with passages; other lines are counted.
 func (e *Evidence) readCode(c Claim) (claim Claim, isClaim, unchecked bool) {
-	if !strings.ContainsFunc(c.Text, isWordRune) || e.standsInTexts(c.Text) {
+	if !strings.ContainsFunc(c.Text, isWordRune) || e.isVerbatim(c.Text) {
 		return c, false, false
 	}
 	said := proseIn(c.Text)
@@ -91,9 +91,9 @@ func (e *Evidence) readCode(c Claim) (claim Claim, isClaim, unchecked bool) {
 	return c, true, false
 }
 
-// standsInTexts reports whether a text occurs verbatim in a retrieved passage, the text that came with the question
+// isVerbatim reports whether a text occurs verbatim in a retrieved passage, the text that came with the question
 // or a tool result. White space is normalised, and surrounding spaces prevent matches within a word.
-func (e *Evidence) standsInTexts(said string) bool {
+func (e *Evidence) isVerbatim(said string) bool {
 	plain := func(s string) string { return " " + strings.Join(strings.Fields(s), " ") + " " }
 	said = strings.TrimSpace(plain(said))
 	texts := append(slices.Clone(e.Added), e.given, e.Results.allText())

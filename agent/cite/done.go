@@ -23,7 +23,7 @@ var (
 	)
 )
 
-// isDenied reports whether a sentence contradicts the run's log: see deniesLog. It also holds for a statement that
+// isDenied reports whether a sentence contradicts the run's log: see contradictsLog. It also holds for a statement that
 // something is in no document although the run did not search for it. The patterns are English, since answers
 // describe the run in the language of the prompt. In other languages only statements that something was not found
 // are recognised.
@@ -31,23 +31,23 @@ func (e *Evidence) isDenied(said string) bool {
 	if e.given != "" {
 		return false
 	}
-	if e.deniesLog(said) {
+	if e.contradictsLog(said) {
 		return true
 	}
 	readDocs, _, _, searches := e.sources.Readings()
 	switch {
-	case !saysAbsent(said) || e.readAll(readDocs):
+	case !reportsAbsence(said) || e.readAll(readDocs):
 		return false
 	case searches == 0 && (len(readDocs) == 0 || noneOf.MatchString(said)):
 		return true
 	}
-	return !e.wasLookedFor(said, readDocs) && !e.isInPassages(said)
+	return !e.wasSearched(said, readDocs) && !e.isInPassages(said)
 }
 
-// deniesLog reports whether a sentence in the first person claims an action that is not in the run's log. Examples
+// contradictsLog reports whether a sentence in the first person claims an action that is not in the run's log. Examples
 // are a web search, reading all documents although some were not read, or a number of documents that was not
 // counted.
-func (e *Evidence) deniesLog(said string) bool {
+func (e *Evidence) contradictsLog(said string) bool {
 	if !firstPerson.MatchString(said) || strings.HasSuffix(said, "?") {
 		return false
 	}
@@ -56,12 +56,12 @@ func (e *Evidence) deniesLog(said string) bool {
 		return true
 	}
 	for _, whole := range wholeOf.FindAllString(said, -1) {
-		if speaksOfDocuments(whole) && !e.readAll(readDocs) && (searches == 0 || !searchWords.MatchString(said)) {
+		if mentionsDocuments(whole) && !e.readAll(readDocs) && (searches == 0 || !searchWords.MatchString(said)) {
 			return true
 		}
 	}
 	numbers := Numeral.FindAllString(said, -1)
-	if len(numbers) == 0 || !readWords.MatchString(said) && !speaksOfDocuments(said) {
+	if len(numbers) == 0 || !readWords.MatchString(said) && !mentionsDocuments(said) {
 		return false
 	}
 	known := append(e.knownNumbers(), strconv.Itoa(len(readDocs)), strconv.Itoa(pages), strconv.Itoa(searches))
@@ -75,7 +75,7 @@ func (e *Evidence) Denied(answer string) (denied []string) {
 		return nil
 	}
 	for _, c := range e.ClaimsOf(answer) {
-		if !c.isCode && c.heading == 0 && e.deniesLog(c.Text) && !e.quotesPerson(c) {
+		if !c.isCode && c.heading == 0 && e.contradictsLog(c.Text) && !e.quotesPerson(c) {
 			denied = append(denied, c.Text)
 		}
 	}
@@ -115,12 +115,12 @@ const absenceMetaWords = MetaWords + ` passage library answer question find foun
 	angaben informationen hinweise einzelheiten finden enthalten weitere genaue dokumente unterlagen
 	information précision détail réponse trouver mentionner información detalle respuesta documento encontrar menciona `
 
-// wasLookedFor reports whether the run searched for the subject that a sentence calls absent. At least half of the
+// wasSearched reports whether the run searched for the subject that a sentence calls absent. At least half of the
 // subject's words must occur in the queries or the question, or the sentence must name a document that was read. If
 // the pattern leaves no words of the subject, one word of the whole sentence suffices. Words in another language
 // can't be compared, so such a sentence passes. The limit of half is lenient: “nothing about X” passes after a
 // search with half of X's words.
-func (e *Evidence) wasLookedFor(said string, readDocs []corpus.Document) bool {
+func (e *Evidence) wasSearched(said string, readDocs []corpus.Document) bool {
 	count := func(said, texts string) (words, known int) {
 		words, known, ok := e.citer.Judge.CountKnown(said, absenceMetaWords, texts)
 		if !ok {
@@ -155,11 +155,11 @@ func (e *Evidence) knownNumbers() []string {
 	return append(Numeral.FindAllString(known.String(), -1), strconv.Itoa(e.InReach), strconv.Itoa(len(shown)))
 }
 
-// saysAbsent reports whether a sentence states that something is not in the documents.
-func saysAbsent(said string) bool { return saysUnfound(said) || noneOf.MatchString(said) }
+// reportsAbsence reports whether a sentence states that something is not in the documents.
+func reportsAbsence(said string) bool { return reportsNotFound(said) || noneOf.MatchString(said) }
 
-// speaksOfDocuments reports whether a text contains a word for documents.
-func speaksOfDocuments(s string) bool {
+// mentionsDocuments reports whether a text contains a word for documents.
+func mentionsDocuments(s string) bool {
 	return slices.ContainsFunc(strings.Fields(strings.ToLower(s)), func(word string) bool {
 		word = strings.Trim(word, ".,;:!?*_\"'”’)")
 		return strings.Contains(MetaWords, " "+strings.TrimSuffix(word, "s")+" ")

@@ -32,7 +32,7 @@ func (e *Evidence) Doubtable(markdown string, shown Shown) []string {
 	for _, c := range e.FactualClaims(markdown) {
 		by, foreign := holds(c.Text, e.citer.Judge.Resembles)
 		if by != "" || foreign || inShown(c.Numbers) && e.supportsClaim(c, e.citer.Judge.Resembles) ||
-			inShown(c.Nearby) && e.holdsText(c.Text, c.Nearby, e.citer.Judge.Resembles) {
+			inShown(c.Nearby) && e.supportsText(c.Text, c.Nearby, e.citer.Judge.Resembles) {
 			out = append(out, c.Text)
 		}
 	}

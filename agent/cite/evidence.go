@@ -167,7 +167,7 @@ func (e *Evidence) AnyResembles(text string) bool {
 	cited := false
 	for _, c := range e.ClaimsOf(text) {
 		if c.isQuote || len(c.Numbers) > 0 && e.PartlyResembles(c) ||
-			len(c.Nearby) > 0 && e.holdsText(c.Text, c.Nearby, e.citer.Judge.Resembles) {
+			len(c.Nearby) > 0 && e.supportsText(c.Text, c.Nearby, e.citer.Judge.Resembles) {
 			return true
 		}
 		cited = cited || len(c.Numbers) > 0
@@ -193,9 +193,9 @@ func (e *Evidence) CompareAdded(markdown string) comparison {
 	})
 }
 
-// RestsOnContext reports whether every factual sentence of an answer without footnotes resembles the added context.
+// UsesOnlyContext reports whether every factual sentence of an answer without footnotes resembles the added context.
 // Such an answer needs no footnotes, since its source has no passages.
-func (e *Evidence) RestsOnContext(answer string) bool {
+func (e *Evidence) UsesOnlyContext(answer string) bool {
 	if len(e.Added) == 0 {
 		return false
 	}

@@ -64,15 +64,15 @@ func IsFactualClaim(sentence string) bool {
 		return false
 	}
 	s = strings.TrimLeft(s, "*_`\"'“«( ")
-	if CountContentWords(s) == 0 || IsRefusal(s) || opensPolitely(s) && politeness.MatchString(s) {
+	if CountContentWords(s) == 0 || IsRefusal(s) || beginsPolitely(s) && politeness.MatchString(s) {
 		return false
 	}
-	return !saysUnfound(s) || turnsOn.MatchString(s)
+	return !reportsNotFound(s) || turnsOn.MatchString(s)
 }
 
-// saysUnfound reports whether a sentence is about the search, or about what the documents do not mention. It looks
+// reportsNotFound reports whether a sentence is about the search, or about what the documents do not mention. It looks
 // for the substrings in denials first, which is much faster than the expression.
-func saysUnfound(s string) bool {
+func reportsNotFound(s string) bool {
 	lower := strings.ToLower(s)
 	return slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) &&
 		unfound.MatchString(s)
@@ -84,8 +84,8 @@ var denials = []string{
 	"aucun", "不", "没", "沒", "未", "ない", "ません", "не ",
 }
 
-// opensPolitely reports whether a sentence starts with one of the first words that politeness matches.
-func opensPolitely(s string) bool {
+// beginsPolitely reports whether a sentence starts with one of the first words that politeness matches.
+func beginsPolitely(s string) bool {
 	end := strings.IndexFunc(s, func(r rune) bool { return !isWordRune(r) })
 	if end < 0 {
 		end = len(s)

@@ -90,7 +90,7 @@ func (e *Evidence) isQuoted(said string, numbers []int) bool {
 // supportsClaim reports whether every part of a claim with content of its own is supported by its own footnotes, and
 // at least one part is.
 func (e *Evidence) supportsClaim(c Claim, by WordMatcher) bool {
-	holds := func(p part) bool { return e.holdsText(p.text, p.numbers, by) || e.isTotal(p.text, p.numbers) }
+	holds := func(p part) bool { return e.supportsText(p.text, p.numbers, by) || e.isTotal(p.text, p.numbers) }
 	return slices.ContainsFunc(c.parts, holds) && !slices.ContainsFunc(
 		c.parts, func(p part) bool { return !e.isMetaText(p.text, p.numbers) && !holds(p) },
 	)
@@ -118,7 +118,7 @@ func (c Claim) leadsToList() bool {
 // PartlyResembles reports whether any part of a claim may be a paraphrase of the passages behind its footnotes.
 func (e *Evidence) PartlyResembles(c Claim) bool {
 	return slices.ContainsFunc(
-		c.parts, func(p part) bool { return e.holdsText(p.text, p.numbers, e.citer.Judge.Resembles) },
+		c.parts, func(p part) bool { return e.supportsText(p.text, p.numbers, e.citer.Judge.Resembles) },
 	)
 }
 
@@ -165,7 +165,7 @@ func (e *Evidence) IsCovered(c Claim) bool {
 // results, the added context, or for code any passage.
 func (e *Evidence) coversClaim(c Claim, by WordMatcher) bool {
 	return len(c.Nearby) > 0 && (e.isQuoted(c.Text, c.Nearby) || e.isMetaText(c.Text, c.Nearby) ||
-		e.holdsText(c.Text, c.Nearby, by)) ||
+		e.supportsText(c.Text, c.Nearby, by)) ||
 		e.isReturned(c.Text, by) || e.isAdded(c.Text, by) || c.isCode && e.InPassages(c.Text, by)
 }
 
@@ -214,9 +214,9 @@ func aboutSource(src Source) string {
 		strconv.Itoa(src.Passage.Page)
 }
 
-// holdsText reports whether one of the passages behind footnotes, or all of them together, support a text. Single
+// supportsText reports whether one of the passages behind footnotes, or all of them together, support a text. Single
 // passages are tried first, as the stronger evidence.
-func (e *Evidence) holdsText(said string, numbers []int, by WordMatcher) bool {
+func (e *Evidence) supportsText(said string, numbers []int, by WordMatcher) bool {
 	if e.isMetaText(said, numbers) {
 		return false
 	}

@@ -17,11 +17,11 @@ import (
 const brief = "This answer fills one cell of a table. Give the value alone, in as few words as the document uses, " +
 	"and cite the passage that says it. If the document does not say, answer that it does not say."
 
-// errPast is returned if a cell is no longer waiting: it was filled, emptied or removed meanwhile.
-var errPast = errors.New("the cell is not waiting for this run")
+// errNotWaiting is returned if a cell is no longer waiting: it was filled, emptied or removed meanwhile.
+var errNotWaiting = errors.New("the cell is not waiting for this run")
 
-// slice is a time slice of filling one grid. Its mutex guards the state that workers share.
-type slice struct {
+// timeSlice is a time slice of filling one grid. Its mutex guards the state that workers share.
+type timeSlice struct {
 	*Filler
 	grid    chat.Grid
 	until   time.Time // no cell is started after that
@@ -44,11 +44,11 @@ func (f *Filler) fill(ctx context.Context, g chat.Grid) error {
 		_, later := f.change(ctx, g, func(g *chat.Grid) { g.DueAt = time.Now().Add(giveWay) })
 		return errors.Join(err, later)
 	}
-	waiting, err := f.toAsk(ctx, g)
+	waiting, err := f.waitingCells(ctx, g)
 	if err != nil {
 		return err
 	}
-	s := &slice{Filler: f, grid: g, waiting: waiting, until: time.Now().Add(sliceTime)}
+	s := &timeSlice{Filler: f, grid: g, waiting: waiting, until: time.Now().Add(sliceTime)}
 	short, cancel := context.WithTimeout(ctx, sliceTime+runTime)
 	defer cancel()
 	claim, release := context.WithCancel(ctx)
@@ -87,8 +87,8 @@ func (f *Filler) renewClaim(ctx context.Context, g chat.Grid) {
 	}
 }
 
-// toAsk returns the waiting cells by row, so that the first rows are complete while others wait.
-func (f *Filler) toAsk(ctx context.Context, g chat.Grid) (list []chat.GridCell, err error) {
+// waitingCells returns the waiting cells by row, so that the first rows are complete while others wait.
+func (f *Filler) waitingCells(ctx context.Context, g chat.Grid) (list []chat.GridCell, err error) {
 	cells, err := f.cfg.Store.GridCells(ctx, scope(g), g.ID, 0)
 	if err != nil {
 		return nil, err
@@ -105,9 +105,9 @@ func (f *Filler) toAsk(ctx context.Context, g chat.Grid) (list []chat.GridCell, 
 }
 
 // work fills waiting cells until the slice is over.
-func (s *slice) work(ctx, short context.Context) {
+func (s *timeSlice) work(ctx, short context.Context) {
 	for {
-		cell, ok := s.take()
+		cell, ok := s.nextCell()
 		if !ok || short.Err() != nil {
 			return
 		}
@@ -118,8 +118,8 @@ func (s *slice) work(ctx, short context.Context) {
 	}
 }
 
-// take returns the next waiting cell; ok is false when the slice is over or no cell waits.
-func (s *slice) take() (cell chat.GridCell, ok bool) {
+// nextCell returns the next waiting cell; ok is false when the slice is over or no cell waits.
+func (s *timeSlice) nextCell() (cell chat.GridCell, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over || len(s.waiting) == 0 || time.Now().After(s.until) {
@@ -130,7 +130,7 @@ func (s *slice) take() (cell chat.GridCell, ok bool) {
 }
 
 // stop ends the slice; err is the reason, nil if the grid is no longer filling.
-func (s *slice) stop(err error) {
+func (s *timeSlice) stop(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
@@ -142,7 +142,7 @@ func (s *slice) stop(err error) {
 // fillCell starts the run of a cell, waits for the answer, and stores it. It returns an error that affects the whole
 // grid; an error of the cell alone is stored in the cell. A run that outlasts the slice continues, and the next
 // slice finds it.
-func (s *slice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
+func (s *timeSlice) fillCell(ctx, short context.Context, cell chat.GridCell) error {
 	run, fresh, err := s.cfg.Runs.Start(ctx, s.grid.User, s.request(cell))
 	switch {
 	case err != nil && isOfCell(err):
@@ -186,7 +186,7 @@ func isOfCell(err error) bool {
 // request builds the request of a cell. Each cell has its own session, so that cells do not wait for each other or
 // read each other's history. The idempotency key has the cell's turn, which is incremented when the cell is emptied,
 // so that asking again starts a new run.
-func (s *slice) request(cell chat.GridCell) chat.RunRequest {
+func (s *timeSlice) request(cell chat.GridCell) chat.RunRequest {
 	g := s.grid
 	return chat.RunRequest{
 		SessionID: sessionOf(g.ID, cell), Message: g.Columns[cell.Column].Asked(),
@@ -203,7 +203,7 @@ func sessionOf(id string, cell chat.GridCell) string {
 
 // await polls a run until it is over, with growing intervals: offline runs take milliseconds, those of models
 // seconds.
-func (s *slice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
+func (s *timeSlice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
 	for wait := firstLook; run.Status == chat.RunRunning; wait = min(wait*3/2, longestLook) {
 		timer := time.NewTimer(wait)
 		select {
@@ -224,18 +224,18 @@ func (s *slice) await(ctx context.Context, run chat.Run) (chat.Run, error) {
 // store fills a cell that still waits, and counts it. It ends the slice if the grid is no longer filling. Cell and
 // grid are two transactions; a crash between them leaves a count that is one too low, which end corrects by counting
 // again.
-func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, filled chat.GridCell) error {
+func (s *timeSlice) store(ctx context.Context, cell chat.GridCell, run chat.Run, filled chat.GridCell) error {
 	_, err := s.cfg.Store.ChangeGridCell(ctx, scope(s.grid), s.grid.ID, cell.Row, cell.Column,
 		func(c *chat.GridCell) error {
 			if c.State != chat.CellWaiting || c.Turn != cell.Turn {
-				return errPast
+				return errNotWaiting
 			}
 			filled.Turn, filled.Edited, filled.At = c.Turn, c.Edited, time.Now().UTC().Truncate(time.Microsecond)
 			*c = filled
 			return nil
 		})
 	switch {
-	case errors.Is(err, errPast):
+	case errors.Is(err, errNotWaiting):
 		return nil
 	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
 		s.stop(nil) // the grid was removed
@@ -250,10 +250,10 @@ func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, fil
 		if filled.State != chat.CellFailed {
 			g.Failed = 0
 		} else if g.Failed++; g.Failed >= maxFailures {
-			halt(g, locale.Say("Five cells in a row could not be filled. The last one: {1}", filled.Trouble))
+			stopGrid(g, locale.Say("Five cells in a row could not be filled. The last one: {1}", filled.Trouble))
 		}
 		if g.State == chat.GridFilling && g.Tokens >= g.MaxTokens {
-			halt(g, "This table has taken as much of the model as it may. Go on to let it take as much again.")
+			stopGrid(g, "This table has taken as much of the model as it may. Go on to let it take as much again.")
 		}
 		if g.State != chat.GridFilling {
 			g.DueAt = time.Time{}
@@ -265,13 +265,13 @@ func (s *slice) store(ctx context.Context, cell chat.GridCell, run chat.Run, fil
 	return err
 }
 
-// halt stops the filling of a grid.
-func halt(g *chat.Grid, why locale.Message) { g.State, g.Trouble = chat.GridStopped, why }
+// stopGrid stops the filling of a grid.
+func stopGrid(g *chat.Grid, why locale.Message) { g.State, g.Trouble = chat.GridStopped, why }
 
 // end stores the grid's state after a slice. It counts the waiting cells before and after it marks the grid as done,
 // since a cell that is emptied in between would never be asked.
-func (s *slice) end(ctx context.Context) error {
-	waiting, err := s.toAsk(ctx, s.grid)
+func (s *timeSlice) end(ctx context.Context) error {
+	waiting, err := s.waitingCells(ctx, s.grid)
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (s *slice) end(ctx context.Context) error {
 	if err != nil || g.State != chat.GridDone {
 		return err
 	}
-	if waiting, err = s.toAsk(ctx, s.grid); err != nil || len(waiting) == 0 {
+	if waiting, err = s.waitingCells(ctx, s.grid); err != nil || len(waiting) == 0 {
 		return err
 	}
 	_, err = s.change(ctx, s.grid, func(g *chat.Grid) { // a cell was emptied after the count

@@ -76,11 +76,11 @@ func (h *harness) leases(n int) {
 
 func (h *harness) make(columns ...string) chat.Grid {
 	h.Helper()
-	w := Wanted{}
+	w := Spec{}
 	for _, name := range columns {
 		w.Columns = append(w.Columns, chat.GridColumn{Name: name})
 	}
-	g, err := h.filler.Make(h.Context(), chat.Local, w)
+	g, err := h.filler.Create(h.Context(), chat.Local, w)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestGridAsksEveryDocument(t *testing.T) {
 	if err != nil || len(list) != 0 {
 		t.Errorf("conversations = %+v, %v; want none in the list", list, err)
 	}
-	if err := h.filler.Drop(t.Context(), chat.Local, g.ID); err != nil {
+	if err := h.filler.Delete(t.Context(), chat.Local, g.ID); err != nil {
 		t.Fatal(err)
 	}
 	_, err = h.Chats.Run(t.Context(), chat.Local, cells[[2]int{0, 0}].RunID)
@@ -198,7 +198,7 @@ func TestCellCanBeEditedRepeatedAndReverted(t *testing.T) {
 	if _, err := h.filler.Edit(t.Context(), chat.Local, g.ID, 0, 0, &long); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("text over the limit: got %v, want an invalid input", err)
 	}
-	if _, err := h.filler.AskAgain(t.Context(), chat.Local, g.ID, 0, 0); err != nil {
+	if _, err := h.filler.RetryCell(t.Context(), chat.Local, g.ID, 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	g, after := h.settle(g.ID)
@@ -234,7 +234,7 @@ func TestCellClearedAtEndIsProcessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := New(Config{Store: &between{h.Chats, func() {
-		if _, err := h.filler.AskAgain(t.Context(), chat.Local, g.ID, 0, 0); err != nil {
+		if _, err := h.filler.RetryCell(t.Context(), chat.Local, g.ID, 0, 0); err != nil {
 			t.Error(err)
 		}
 	}}, Library: h.Library, Runs: h})
@@ -310,12 +310,12 @@ func TestGridWaitsForLimits(t *testing.T) {
 func TestPlanIsValidatedWithoutSideEffects(t *testing.T) {
 	h := newHarness(t)
 	column := chat.GridColumn{Name: "Rent"}
-	if _, err := h.filler.Plan(t.Context(), chat.Local, Wanted{Columns: []chat.GridColumn{column}}); chat.CodeOf(err) !=
+	if _, err := h.filler.Plan(t.Context(), chat.Local, Spec{Columns: []chat.GridColumn{column}}); chat.CodeOf(err) !=
 		chat.CodeConflict {
 		t.Errorf("without a document: %v, want CodeConflict", err)
 	}
 	h.leases(3)
-	for name, w := range map[string]Wanted{
+	for name, w := range map[string]Spec{
 		"no column":         {},
 		"a nameless column": {Columns: []chat.GridColumn{{Question: "What?"}}},
 		"too many columns":  {Columns: make([]chat.GridColumn, chat.MaxGridColumns+1)},
@@ -327,7 +327,7 @@ func TestPlanIsValidatedWithoutSideEffects(t *testing.T) {
 			t.Errorf("%s: got no error, want one", name)
 		}
 	}
-	g, err := h.filler.Plan(t.Context(), chat.Local, Wanted{Columns: []chat.GridColumn{column}})
+	g, err := h.filler.Plan(t.Context(), chat.Local, Spec{Columns: []chat.GridColumn{column}})
 	if err != nil || len(g.Rows) != 3 || g.Name != "Rent" || g.MaxTokens != chat.GridTokens {
 		t.Errorf("Plan = %+v, %v", g, err)
 	}

@@ -123,7 +123,7 @@ func (m *modelCaller) judgeTexts(
 	if m.judge == nil {
 		return nil, spent, errNoJudge
 	}
-	ctx, cancel := m.asideContext(ctx, checkTime)
+	ctx, cancel := m.sideContext(ctx, checkTime)
 	defer cancel()
 	verdicts, spent, err = m.askVerdicts(ctx, asked, texts)
 	if err != nil || slices.ContainsFunc(verdicts, func(v llm.Verdict) bool { return v.Yes != verdicts[0].Yes }) {
@@ -238,7 +238,7 @@ func (w *Runner) checkFound(ctx context.Context) error {
 	if slices.ContainsFunc(all, func(src cite.Source) bool { return w.toolContext.Sources.Answers(src.N) }) {
 		why = "Quoting what answers, in the words of the documents"
 	}
-	return w.model.quoteInstead(ctx, why)
+	return w.model.switchToQuotes(ctx, why)
 }
 
 // checkCall returns a call that checks whether quotes answer the run's question.

@@ -100,7 +100,7 @@ func (c *Control) Undecided(callID string) (t *tools.Tool, known bool, err error
 }
 
 // phase is the purpose of the model's next turn. A spent budget (budget.stop) makes it the answer in every phase.
-// reviewReply and askAgain may return from an answer to gathering. Each such retry is limited, so a run ends.
+// reviewReply and retryReply may return from an answer to gathering. Each such retry is limited, so a run ends.
 type phase string
 
 const (

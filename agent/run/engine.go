@@ -292,18 +292,18 @@ const moreRounds = 50
 
 var errRounds = errors.New("the agent framework left the order of turns and calls")
 
-// driveBy lets a framework drive the run and then takes it back. The framework's context is cancelled first, so that
-// none of its work continues.
-func (w *Runner) driveBy(ctx context.Context, drive Framework) ([]chat.Payload, error) {
+// runFramework lets a framework drive the run and then takes it back. The framework's context is cancelled first, so
+// that none of its work continues.
+func (w *Runner) runFramework(ctx context.Context, drive Framework) ([]chat.Payload, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &rounds{w: w}
 	err := drive(ctx, r.asRounds())
 	cancel()
-	return r.takeBack(err)
+	return r.endFramework(err)
 }
 
-// rounds gives a framework control of one run until takeBack. A framework may call Turn and Call from other
+// rounds gives a framework control of one run until endFramework. A framework may call Turn and Call from other
 // goroutines. The mutex serialises them, because a Runner's parts may be used by one goroutine at a time.
 type rounds struct {
 	w       *Runner
@@ -322,7 +322,7 @@ func (r *rounds) asRounds() Rounds {
 		Question: r.w.run.Request.Message, Tools: r.w.model.toolSpecs(),
 		Most: r.w.budget.limits.Steps + moreRounds,
 		Turn: func(ctx context.Context) (calls []llm.Call, err error) {
-			err = r.inOrder(func() error { calls, err = r.takeTurn(ctx); return err })
+			err = r.inOrder(func() error { calls, err = r.completeTurn(ctx); return err })
 			return calls, err
 		},
 		Call: func(ctx context.Context, place int) (told string, err error) {
@@ -332,7 +332,7 @@ func (r *rounds) asRounds() Rounds {
 	}
 }
 
-// inOrder serialises steps. It runs none after a failure or after takeBack.
+// inOrder serialises steps. It runs none after a failure or after endFramework.
 func (r *rounds) inOrder(step func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -346,9 +346,9 @@ func (r *rounds) inOrder(step func() error) error {
 	return r.err
 }
 
-// takeTurn completes a model turn. It fails with errRounds after the answer, and while calls of the last turn are
+// completeTurn completes a model turn. It fails with errRounds after the answer, and while calls of the last turn are
 // open.
-func (r *rounds) takeTurn(ctx context.Context) ([]llm.Call, error) {
+func (r *rounds) completeTurn(ctx context.Context) ([]llm.Call, error) {
 	if r.ended || len(r.reply.calls) > 0 && r.results == nil {
 		return nil, errRounds
 	}
@@ -384,8 +384,8 @@ func (r *rounds) callResult(ctx context.Context, place int) (string, error) {
 	return r.results[place], nil
 }
 
-// takeBack takes the run back from the framework, which returned err. It waits for a step that still runs.
-func (r *rounds) takeBack(err error) ([]chat.Payload, error) {
+// endFramework takes the run back from the framework, which returned err. It waits for a step that still runs.
+func (r *rounds) endFramework(err error) ([]chat.Payload, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true

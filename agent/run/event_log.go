@@ -104,7 +104,7 @@ func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	if errors.Is(err, errLost) || chat.CodeOf(orNone(err)) == chat.CodeConflict {
+	if errors.Is(err, errLost) || chat.CodeOf(orEmpty(err)) == chat.CodeConflict {
 		w.cfg.Log.WarnContext(ctx, "run is not ours any more", "run", w.run.ID, "error", err)
 		return ending{}
 	}
@@ -120,8 +120,8 @@ func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error
 	return w.storeEnd(context.WithoutCancel(ctx), append(last, done))
 }
 
-// orNone returns err, or an empty error for nil, since CodeOf needs one.
-func orNone(err error) error {
+// orEmpty returns err, or an empty error for nil, since CodeOf needs one.
+func orEmpty(err error) error {
 	if err == nil {
 		return &chat.Error{}
 	}
@@ -206,7 +206,7 @@ func (w *Runner) handOver(ctx context.Context) {
 			handedOver, chat.ActionThinking, chat.StatusComplete,
 			"The server is being stopped: another one goes on from here",
 		)
-		if err := w.log.takeAnswerBack(ctx, step); err != nil {
+		if err := w.log.retractAnswer(ctx, step); err != nil {
 			w.cfg.Log.WarnContext(ctx, "run is left as it is", "run", w.run.ID, "error", err)
 			return
 		}
@@ -284,9 +284,9 @@ func setOutput(step *chat.Step, output any) (whole json.RawMessage, err error) {
 	return whole, nil
 }
 
-// takeAnswerBack moves the visible text of the answer into the step's thought, so that no text that a reader saw is
+// retractAnswer moves the visible text of the answer into the step's thought, so that no text that a reader saw is
 // lost. Pages that rendered the text remove it at AnswerReset, which is only emitted if text was stored.
-func (l *eventLog) takeAnswerBack(ctx context.Context, step chat.Step) error {
+func (l *eventLog) retractAnswer(ctx context.Context, step chat.Step) error {
 	text, stored := l.writer.Reset()
 	step.Thought = strings.TrimSpace(text)
 	if stored {

@@ -266,10 +266,10 @@ func (k *knowledge) statesResult(said string) bool {
 	return k.cite.Judge.States("", said, cite.SumMetaWords+k.run.Request.Message, k.run.Request.Message, result)
 }
 
-// speaksOf reports whether a supported sentence of the answer covers a part of the plan. Together with its
+// coversPart reports whether a supported sentence of the answer covers a part of the plan. Together with its
 // footnotes' quotes, the sentence must contain more than half of the part's content words. It completes parts that
 // the model found by its own searches, which carry no part's id.
-func (k *knowledge) speaksOf(answer, part string) bool {
+func (k *knowledge) coversPart(answer, part string) bool {
 	language := text.Detect(part)
 	if language == "" {
 		language = "en"

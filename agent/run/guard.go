@@ -163,7 +163,7 @@ func (w *Runner) evaluateAnswer(markdown string) evaluation {
 	if w.review.author == reportOfOpened {
 		return evaluation{1, "The answer says only what was opened, or what there is to open.", []string{}, true}
 	}
-	if w.evidence.RestsOnContext(markdown) {
+	if w.evidence.UsesOnlyContext(markdown) {
 		c := w.evidence.CompareAdded(markdown)
 		explained := "The answer rests on the text that came with the question, not on passages of documents."
 		if !c.IsFaultless() {
@@ -190,7 +190,7 @@ func (w *Runner) evaluateWithout(markdown string) evaluation {
 	case w.judgedTalk && !w.asked.NeedsDocuments():
 		return evaluation{cite.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 	case !w.asked.NeedsDocuments():
-		return w.evaluateTalk(markdown)
+		return w.evaluateUncited(markdown)
 	case !w.mustCite():
 		c := w.evidence.Compare(markdown, func(said string, by cite.WordMatcher) (string, bool) {
 			if held := w.evidence.ByTools(said, by); held != "" || !w.evidence.InPassages(said, by) {
@@ -215,9 +215,9 @@ func (w *Runner) evaluateWithout(markdown string) evaluation {
 	return evaluation{cite.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 }
 
-// evaluateTalk compares small talk, sums and work on a text in the question with the conversation and calculated
+// evaluateUncited compares small talk, sums and work on a text in the question with the conversation and calculated
 // results. For small talk the system prompt is evidence too, so that the program can describe itself.
-func (k *knowledge) evaluateTalk(markdown string) evaluation {
+func (k *knowledge) evaluateUncited(markdown string) evaluation {
 	texts := append([]string{k.run.Request.Message}, k.conversation.evidence...)
 	if question.IsTalk(k.run.Request.Message) {
 		texts = append(texts, systemPrompt) // describes the program and its abilities

@@ -120,7 +120,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 		var e *llm.Error
 		switch {
 		case r.chooses && errors.As(err, &e):
-			if err := m.chooseAlone(ctx, e); err != nil {
+			if err := m.disableChooser(ctx, e); err != nil {
 				return reply{}, err
 			}
 		case errors.Is(err, errAnswerNow), errors.Is(err, errLate):
@@ -290,7 +290,7 @@ func (m *modelCaller) readParts(
 			watch = replyWatch{}
 			if !r.chooses {
 				thought = reasoning.Len()
-				if err := m.log.takeAnswerBack(ctx, m.thinkingStep("")); err != nil {
+				if err := m.log.retractAnswer(ctx, m.thinkingStep("")); err != nil {
 					return nil, err
 				}
 			}
@@ -410,27 +410,27 @@ func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, 
 			break
 		}
 		if w.noteSentence(all[w.begun : w.begun+end]) {
-			return w.passUntil(w.begun), repetition(all[w.begun:]), true
+			return w.releaseUntil(w.begun), repetition(all[w.begun:]), true
 		}
 		w.begun += end
 	}
 	if w.mayRepeat(all[w.begun:]) {
-		return w.passUntil(w.begun), dropped, false
+		return w.releaseUntil(w.begun), dropped, false
 	}
-	return w.passUntil(len(all)), dropped, false
+	return w.releaseUntil(len(all)), dropped, false
 }
 
 // endReply returns the buffered text at the end of the reply: text to pass on, or a repetition to drop.
 func (w *replyWatch) endReply() (pass string, dropped llm.Dropped) {
 	all := w.said.String()
 	if w.passed <= w.begun && w.noteSentence(all[w.begun:]) {
-		return w.passUntil(w.begun), repetition(all[w.begun:])
+		return w.releaseUntil(w.begun), repetition(all[w.begun:])
 	}
-	return w.passUntil(len(all)), dropped
+	return w.releaseUntil(len(all)), dropped
 }
 
-// passUntil marks the reply as passed on up to an offset, and returns the new part.
-func (w *replyWatch) passUntil(end int) string {
+// releaseUntil marks the reply as passed on up to an offset, and returns the new part.
+func (w *replyWatch) releaseUntil(end int) string {
 	pass := w.said.String()[w.passed:max(w.passed, end)]
 	w.passed += len(pass)
 	return pass

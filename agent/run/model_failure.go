@@ -107,26 +107,26 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	if e.Kind != llm.KindEmpty && e.Kind != llm.KindTooLong {
 		m.judge = nil // it would fail at checks as well
 	}
-	return m.goOnWithFallback(ctx, step)
+	return m.continueWithFallback(ctx, step)
 }
 
-// goOnWithFallback makes the fallback the run's model. The visible text is taken back into the step, ephemeral
+// continueWithFallback makes the fallback the run's model. The visible text is taken back into the step, ephemeral
 // messages are dropped, and a given text is added as a tool result. The phase is gathering again: the fallback
 // chooses its own tools within the remaining budget.
-func (m *modelCaller) goOnWithFallback(ctx context.Context, step chat.Step) error {
+func (m *modelCaller) continueWithFallback(ctx context.Context, step chat.Step) error {
 	m.switchToFallback()
 	m.messages.ephemeral, m.phase = nil, gathering
-	if err := m.giveTextToFallback(); err != nil {
+	if err := m.addTextForFallback(); err != nil {
 		return err
 	}
-	return m.log.takeAnswerBack(ctx, step)
+	return m.log.retractAnswer(ctx, step)
 }
 
-// quoteInstead gives the rest of the run to the fallback because the model's text is no answer.
-func (m *modelCaller) quoteInstead(ctx context.Context, why locale.Message) error {
+// switchToQuotes gives the rest of the run to the fallback because the model's text is no answer.
+func (m *modelCaller) switchToQuotes(ctx context.Context, why locale.Message) error {
 	step := m.log.newStep("fallback", chat.ActionThinking, chat.StatusComplete, why)
 	step.Details = map[string]any{"kind": "unsupported", "instead": m.cfg.Fallback.Name()}
-	return m.goOnWithFallback(ctx, step)
+	return m.continueWithFallback(ctx, step)
 }
 
 // explainFor returns the user-facing message for a failed model.
@@ -191,7 +191,7 @@ func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	step := m.log.newStep("review", chat.ActionThinking, chat.StatusError, message)
 	step.Error = chat.NewStepError(chat.CodeModelFailed, m.explainFor(e), true)
 	m.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: told}}
-	return m.log.takeAnswerBack(ctx, step)
+	return m.log.retractAnswer(ctx, step)
 }
 
 // leastCounted is the minimum token count by a server that can indicate a cut prompt. For a short prompt the
@@ -233,11 +233,11 @@ func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.U
 	)
 }
 
-// saysNothing reports whether a reply is no answer: only numbers of passages, or besides only words of the question
+// repeatsQuestion reports whether a reply is no answer: only numbers of passages, or besides only words of the question
 // in the question's order. It compares words, in any language that separates them. A reply with another word is an
 // answer, and so is one that turns the question into a statement: “The roof is good” for “Is the roof good?”. More
 // than half of the question's words must occur: fewer may be a choice between alternatives.
-func saysNothing(reply, asked string) bool {
+func repeatsQuestion(reply, asked string) bool {
 	place := map[string]int{} // position of each word's first occurrence in the question
 	for word := range lowerWords(asked) {
 		if _, known := place[word]; !known {

@@ -112,9 +112,9 @@ func (m *modelCaller) answerIfDeclined(ctx context.Context, r reply, aside []llm
 	})
 }
 
-// chooseAlone makes the run's own model choose from now on, and emits a step. It holds for the rest of the run: a
+// disableChooser makes the run's own model choose from now on, and emits a step. It holds for the rest of the run: a
 // failed chooser would cost its timeout again.
-func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
+func (m *modelCaller) disableChooser(ctx context.Context, e *llm.Error) error {
 	m.chooser = nil
 	name := m.cfg.Select.Name()
 	m.cfg.Log.ErrorContext(
@@ -130,18 +130,18 @@ func (m *modelCaller) chooseAlone(ctx context.Context, e *llm.Error) error {
 	return m.log.emitEvents(ctx, step)
 }
 
-// asideContext returns the context of a request beside the conversation, and a function that releases it. The timeout,
+// sideContext returns the context of a request beside the conversation, and a function that releases it. The timeout,
 // a user who wants the answer now, and the server's shutdown cancel it.
-func (m *modelCaller) asideContext(ctx context.Context, limit time.Duration) (context.Context, func()) {
+func (m *modelCaller) sideContext(ctx context.Context, limit time.Duration) (context.Context, func()) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	now, leaving := context.AfterFunc(m.control.now, cancel), context.AfterFunc(m.control.leaving, cancel)
 	return ctx, func() { now(); leaving(); cancel() }
 }
 
-// giveTextToFallback adds the given text, or the request's added context, to the history as the result of a read,
+// addTextForFallback adds the given text, or the request's added context, to the history as the result of a read,
 // since the fallback knows only documents. The given text is split at blank lines, so that a quote is a paragraph at
 // most, and its paragraphs have numbers.
-func (m *modelCaller) giveTextToFallback() error {
+func (m *modelCaller) addTextForFallback() error {
 	id, paragraphs := llm.AddedDocument, m.evidence.Added
 	if m.givenText() {
 		id, paragraphs = llm.GivenDocument, strings.Split(m.run.Request.ContextText, "\n\n")

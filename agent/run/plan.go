@@ -380,7 +380,7 @@ func (w *Runner) endPlan(answer string) ([]chat.Payload, error) {
 		was := part.Status
 		switch {
 		case was == chat.StatusComplete:
-		case w.speaksOf(answer, part.Query):
+		case w.coversPart(answer, part.Query):
 			part.Status = chat.StatusComplete
 		case !isOver(was):
 			part.Status = chat.StatusSkipped

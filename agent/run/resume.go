@@ -366,7 +366,7 @@ func (e *Engine) BranchRequest(
 	if err != nil {
 		return req, chat.Invalid("{1} does not take this input: {2}.", t.Name, text.Shorten(err.Error(), 400))
 	}
-	if err := t.WhyImpossible(args); err != nil {
+	if err := t.Impossible(args); err != nil {
 		return req, chat.Invalid("{1}", err)
 	}
 	req = old.Request

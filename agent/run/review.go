@@ -55,17 +55,17 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		return false, err
 	}
 	if strings.TrimSpace(text) == "" || !w.model.isRuleBased() && w.needsFootnotes() &&
-		saysNothing(text, w.run.Request.Message) {
+		repeatsQuestion(text, w.run.Request.Message) {
 		if w.remedies[nudgeEmpty] {
 			return true, w.model.fallBack(ctx, &llm.Error{Kind: llm.KindEmpty, Message: "the model's reply was empty"})
 		}
-		return true, w.askAgain(ctx, nudgeEmpty, "The model said nothing: asking again", r)
+		return true, w.retryReply(ctx, nudgeEmpty, "The model said nothing: asking again", r)
 	}
 	// rules chose the calls, and their results did not suffice: now the model chooses
 	if w.phase.isChosen() && !w.remedies[pipelineRun] && w.budget.stop == "" &&
 		w.model.toolSelection() != tools.SelectRules &&
 		(cite.IsRefusal(text) ||
-			len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.RestsOnContext(text) &&
+			len(w.cite.Citations) == 0 && w.needsFootnotes() && !w.evidence.UsesOnlyContext(text) &&
 				!w.restsOnTools(text)) {
 		w.phase = gathering
 		step := w.log.newStep(
@@ -73,7 +73,7 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 		)
 		step.Details = map[string]any{"selection": w.model.toolSelection(), "by": "model"}
 		w.messages.ephemeral = []llm.Message{{Role: llm.RoleUser, Aside: true, Text: string(nudgeOther)}}
-		return true, w.log.takeAnswerBack(ctx, step)
+		return true, w.log.retractAnswer(ctx, step)
 	}
 	// a refusal is a statement about the documents, so they must have been searched
 	if cite.IsRefusal(text) && !w.givenText() && w.asked.NeedsDocuments() && !w.searchedDocuments() {
@@ -89,12 +89,12 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 	}
 	if cite.IsRefusal(text) && w.model.isSmall() && w.cfg.Fallback != nil && !w.toolContext.Sources.IsEmpty() {
 		// the model may have overlooked the passage; quotes have their own confidence
-		return true, w.model.quoteInstead(
+		return true, w.model.switchToQuotes(
 			ctx, locale.Message(w.model.model.Name()+" found no answer: quoting what is nearest instead"),
 		)
 	}
 	// from here on a language model wrote the answer, and it should rest on documents
-	if w.givenText() || cite.IsRefusal(text) || w.model.isRuleBased() || w.evidence.RestsOnContext(text) {
+	if w.givenText() || cite.IsRefusal(text) || w.model.isRuleBased() || w.evidence.UsesOnlyContext(text) {
 		return false, nil // the fallback cites what it takes from documents; the rest needs no footnotes
 	}
 	// an answer in another language shares no words with the passages
@@ -118,13 +118,13 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 			return false, err
 		}
 		if w.remedies[nudgeCite] {
-			return w.holdBack(ctx)
+			return w.withholdAnswer(ctx)
 		}
-		return true, w.askAgain(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
+		return true, w.retryReply(ctx, nudgeCite, "The answer had no footnotes: asking for them", r)
 	case w.set.SearchTool() == nil && w.budget.stop == "" && !w.remedies[nudgeTools]:
-		return true, w.askAgain(ctx, nudgeTools, "No tool bore the answer out: asking for one that they do", r)
+		return true, w.retryReply(ctx, nudgeTools, "No tool bore the answer out: asking for one that they do", r)
 	case w.set.SearchTool() != nil && searches == 0 && w.budget.stop == "" && !w.remedies[nudgeSearch]:
-		return true, w.askAgain(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
+		return true, w.retryReply(ctx, nudgeSearch, "Nothing was searched yet: asking the model to search", r)
 	case searches == 0 && w.quotedEarlier(text):
 		return false, nil // answered from the conversation
 	default:
@@ -134,17 +134,17 @@ func (w *Runner) reviewReply(ctx context.Context, r reply, text string) (again b
 				return rescued, err
 			}
 			if w.set.SearchTool() == nil && len(w.evidence.FactualClaims(text)) > 0 {
-				return w.holdBack(ctx)
+				return w.withholdAnswer(ctx)
 			}
 		}
 		return false, w.replaceByRefusal(ctx, "The answer rested on no document: taken back")
 	}
 }
 
-// askAgain takes the reply back and prompts the model to correct it. The reply and the prompt are sent with the next
+// retryReply takes the reply back and prompts the model to correct it. The reply and the prompt are sent with the next
 // turn only: the history keeps no failed attempts, which models imitate. If rules chose the calls, the phase stays:
 // in answeringPreselected the model gets no tools for the retry.
-func (w *Runner) askAgain(ctx context.Context, what remedy, message locale.Message, r reply) error {
+func (w *Runner) retryReply(ctx context.Context, what remedy, message locale.Message, r reply) error {
 	w.remedies[what] = true
 	if w.phase == answering {
 		w.phase = gathering
@@ -158,7 +158,7 @@ func (w *Runner) askAgain(ctx context.Context, what remedy, message locale.Messa
 		w.messages.ephemeral,
 		llm.Message{Role: llm.RoleUser, Aside: true, Text: string(what)},
 	)
-	return w.log.takeAnswerBack(ctx, step)
+	return w.log.retractAnswer(ctx, step)
 }
 
 // validateFootnotes checks an answer that has footnotes. One without a single supported claim is retried once, then
@@ -176,9 +176,9 @@ func (w *Runner) validateFootnotes(ctx context.Context, r reply, text string) (a
 		return false, err
 	}
 	if w.remedies[nudgeSupport] {
-		return w.holdBack(ctx)
+		return w.withholdAnswer(ctx)
 	}
-	return true, w.askAgain(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
+	return true, w.retryReply(ctx, nudgeSupport, "No footnote held: asking for an answer from the passages", r)
 }
 
 // rewriteWithFootnotes adds footnotes to an answer with none, or with none that holds: it cites each sentence that a
@@ -202,7 +202,7 @@ func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bo
 			),
 		))
 	stray := w.cite.StrayNumbers
-	if err := w.log.takeAnswerBack(ctx, step); err != nil {
+	if err := w.log.retractAnswer(ctx, step); err != nil {
 		return false, err
 	}
 	w.cite.StrayNumbers = stray // the sentences are the model's, and so are the stray numbers
@@ -332,7 +332,7 @@ func (w *Runner) rewriteUnsearchedRefusal(ctx context.Context) error {
 // is the message of its step.
 func (w *Runner) replaceByRefusal(ctx context.Context, why locale.Message) error {
 	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete, why)
-	if err := w.log.takeAnswerBack(ctx, step); err != nil {
+	if err := w.log.retractAnswer(ctx, step); err != nil {
 		return err
 	}
 	return w.log.writer.Write(ctx, english.Refusal)
@@ -416,15 +416,15 @@ func (s *state) describeSearches() string {
 // errUnsupported is the reason for holding an answer back: no claim of it is supported by the documents.
 var errUnsupported = errors.New("no claim of the answer is supported")
 
-// holdBack takes an unsupported answer back, so that a fabricated answer is never shown (docs/decisions/support.md).
-// The fallback quotes the documents instead, and again is true; without a fallback the run fails. If calls were
-// rejected, the answer reports that instead.
-func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
+// withholdAnswer takes an unsupported answer back, so that a fabricated answer is never shown
+// (docs/decisions/support.md). The fallback quotes the documents instead, and again is true; without a fallback the run
+// fails. If calls were rejected, the answer reports that instead.
+func (w *Runner) withholdAnswer(ctx context.Context) (again bool, err error) {
 	if len(w.calls.rejected) > 0 {
 		return false, w.answerRejectedCalls(ctx)
 	}
 	if w.cfg.Fallback != nil && !w.model.isRuleBased() {
-		return true, w.model.quoteInstead(
+		return true, w.model.switchToQuotes(
 			ctx, "No claim of the answer could be verified: quoting the documents instead",
 		)
 	}
@@ -437,7 +437,7 @@ func (w *Runner) holdBack(ctx context.Context) (again bool, err error) {
 			"a time.",
 	}
 	step.Error = chat.NewStepError(failed.Code, failed.Message, false)
-	if err := w.log.takeAnswerBack(ctx, step); err != nil {
+	if err := w.log.retractAnswer(ctx, step); err != nil {
 		return false, err
 	}
 	return false, failed
@@ -463,7 +463,7 @@ func (w *Runner) answerRejectedCalls(ctx context.Context) error {
 		"review", chat.ActionAnalysing, chat.StatusComplete,
 		"The answer rested on no document: it says what was not done instead",
 	)
-	if err := w.log.takeAnswerBack(ctx, step); err != nil {
+	if err := w.log.retractAnswer(ctx, step); err != nil {
 		return err
 	}
 	w.review.author = reportOfRejected

@@ -138,7 +138,7 @@ func (w *Runner) answerQuestion(ctx context.Context, log []chat.Event) ([]chat.P
 // (engine.go).
 func (w *Runner) answerLoop(ctx context.Context) ([]chat.Payload, error) {
 	if w.cfg.Framework != nil {
-		return w.driveBy(ctx, w.cfg.Framework)
+		return w.runFramework(ctx, w.cfg.Framework)
 	}
 	for {
 		r, last, err := w.nextReply(ctx)
@@ -176,7 +176,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		// completeTurn drops them, but the model that answers after the selecting model needs them
 		aside := w.messages.ephemeral
 		if r, err = w.model.completeTurn(ctx); err != nil {
-			return w.orEarlier(ctx, err)
+			return w.fallBackToEarlier(ctx, err)
 		}
 		if declined, err := w.model.answerIfDeclined(ctx, r, aside); err != nil {
 			return reply{}, nil, err
@@ -197,14 +197,14 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 			return reply{}, nil, err
 		}
 		if r.finish == llm.FinishFilter || r.finish == llm.FinishRefusal {
-			return w.orEarlier(ctx, &chat.Error{
+			return w.fallBackToEarlier(ctx, &chat.Error{
 				Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words.",
 			})
 		}
 		// the program's review comes first, since a judgement by the model costs a call
 		again, err := w.reviewReply(ctx, r, text)
 		if err != nil {
-			return w.orEarlier(ctx, err)
+			return w.fallBackToEarlier(ctx, err)
 		}
 		if again {
 			continue
@@ -230,7 +230,7 @@ func (w *Runner) runTurnCalls(ctx context.Context, r reply) error {
 	if w.firstCalls == nil && r.finish != llm.FinishLength {
 		w.firstCalls = r.calls
 	}
-	w.leaveTalk(r.calls)
+	w.reclassifyTalk(r.calls)
 	if err := w.calls.runCalls(ctx, r); err != nil {
 		return err
 	}
@@ -325,7 +325,7 @@ func (w *Runner) prepareRun(ctx context.Context) (err error) {
 		return err
 	}
 	if w.model.isRuleBased() {
-		return w.model.giveTextToFallback()
+		return w.model.addTextForFallback()
 	}
 	return nil
 }

@@ -276,7 +276,7 @@ func (w *Runner) acceptUnsearched(ctx context.Context, reply string) error {
 	if !w.asked.Undecided || !question.NeedsNone(w.run.Request.Message, reply, claimTexts(w.evidence, reply)) {
 		w.remedies[needJudged] = true
 		var err error
-		if w.judgedTalk, spent, err = w.model.judgeNeed(ctx); err != nil {
+		if w.judgedTalk, spent, err = w.model.judgeNeedsDocuments(ctx); err != nil {
 			if cause := w.stopCause(ctx); cause != nil {
 				return cause
 			}
@@ -303,7 +303,7 @@ func (w *Runner) repliedAtOnce(reply string) bool {
 	if w.firstCalls != nil || w.budget.turns > 1 || w.remedies[needJudged] || !w.asked.NeedsDocuments() ||
 		w.budget.stop != "" || w.model.toolSelection() == tools.SelectRules || w.model.isRuleBased() ||
 		w.givenText() || strings.TrimSpace(reply) == "" || cite.IsRefusal(reply) || len(w.cite.Citations) > 0 ||
-		w.evidence.RestsOnContext(reply) || w.restsOnTools(reply) {
+		w.evidence.UsesOnlyContext(reply) || w.restsOnTools(reply) {
 		return false
 	}
 	_, placed, _ := w.evidence.WithPlacedFootnotes(reply)
@@ -319,13 +319,13 @@ func claimTexts(e *cite.Evidence, reply string) []string {
 	return claims
 }
 
-// judgeNeed asks the judge whether the message needs no documents, and charges the run for it. The timeout is
+// judgeNeedsDocuments asks the judge whether the message needs no documents, and charges the run for it. The timeout is
 // checkTime. A user who wants the answer now cancels it.
-func (m *modelCaller) judgeNeed(ctx context.Context) (none bool, spent chat.Spent, err error) {
+func (m *modelCaller) judgeNeedsDocuments(ctx context.Context) (none bool, spent chat.Spent, err error) {
 	if m.judge == nil {
 		return false, spent, errNoJudge
 	}
-	ctx, cancel := m.asideContext(ctx, checkTime)
+	ctx, cancel := m.sideContext(ctx, checkTime)
 	defer cancel()
 	messages := []llm.Message{
 		{Role: llm.RoleSystem, Text: needRules},
@@ -340,9 +340,9 @@ func (m *modelCaller) judgeNeed(ctx context.Context) (none bool, spent chat.Spen
 	return v.Yes && err == nil, spent, err
 }
 
-// leaveTalk reclassifies a message that rules took for small talk as a factual question, once the model calls a tool
-// that searches or reads. Work on the last answer keeps its type and footnotes.
-func (w *Runner) leaveTalk(calls []llm.Call) {
+// reclassifyTalk reclassifies a message that rules took for small talk as a factual question, once the model calls a
+// tool that searches or reads. Work on the last answer keeps its type and footnotes.
+func (w *Runner) reclassifyTalk(calls []llm.Call) {
 	if w.phase != answeringTalk {
 		return
 	}

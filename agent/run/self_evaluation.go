@@ -363,7 +363,7 @@ func (w *Runner) reconsiderAnswer(ctx context.Context) (again bool, err error) {
 		return false, nil
 	}
 	w.review.earlier = &now
-	return true, w.searchOn(ctx)
+	return true, w.searchFurther(ctx)
 }
 
 // adoptJudgement sets the judgement of the current answer.
@@ -372,9 +372,9 @@ func (w *Runner) adoptJudgement(judged judgement) {
 	w.evidence.Doubted, w.evidence.Confirmed = judged.doubted, judged.confirmed
 }
 
-// searchOn takes the answer back and prompts the model with its own judgement. The judgement is fenced as data,
+// searchFurther takes the answer back and prompts the model with its own judgement. The judgement is fenced as data,
 // since it may quote documents that contain instructions.
-func (w *Runner) searchOn(ctx context.Context) error {
+func (w *Runner) searchFurther(ctx context.Context) error {
 	w.phase = gathering
 	w.messages.ephemeral = []llm.Message{
 		{Role: llm.RoleAssistant, Text: w.review.earlier.original},
@@ -389,13 +389,13 @@ func (w *Runner) searchOn(ctx context.Context) error {
 		"Judged at %.2f: searching for what is missing", *w.review.judgement.score,
 	)))
 	step.Summary = w.review.judgement.text
-	return w.log.takeAnswerBack(ctx, step)
+	return w.log.retractAnswer(ctx, step)
 }
 
 // restoreEarlier restores the earlier answer, which was judged better than the one written since. It is written
 // again from the model's own markers, so it gets the same footnotes.
 func (w *Runner) restoreEarlier(ctx context.Context) error {
-	if err := w.log.takeAnswerBack(ctx, w.log.newStep(
+	if err := w.log.retractAnswer(ctx, w.log.newStep(
 		"review", chat.ActionAnalysing, chat.StatusComplete, "The answer got no better: the earlier one stands",
 	)); err != nil {
 		return err
@@ -404,9 +404,9 @@ func (w *Runner) restoreEarlier(ctx context.Context) error {
 	return w.log.writer.Write(ctx, w.review.earlier.original)
 }
 
-// orEarlier ends the run with the earlier answer if the model fails to write a better one. Without an earlier
+// fallBackToEarlier ends the run with the earlier answer if the model fails to write a better one. Without an earlier
 // answer, or for an error that is not the model's, it returns err.
-func (w *Runner) orEarlier(ctx context.Context, err error) (reply, []chat.Payload, error) {
+func (w *Runner) fallBackToEarlier(ctx context.Context, err error) (reply, []chat.Payload, error) {
 	if code := chat.CodeOf(err); w.review.earlier == nil || code != chat.CodeModelFailed && code != chat.CodeGuardrail {
 		return reply{}, nil, err
 	}
@@ -437,7 +437,7 @@ func (m *modelCaller) completeOnce(
 	ctx context.Context,
 	messages []llm.Message,
 ) (said string, spent chat.Spent, err error) {
-	ctx, cancel := m.asideContext(ctx, completeTime)
+	ctx, cancel := m.sideContext(ctx, completeTime)
 	defer cancel()
 	req := llm.Request{
 		Messages: messages, NoTools: true, Temperature: new(float64), DefaultTemperature: true,

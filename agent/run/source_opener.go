@@ -61,7 +61,7 @@ func (w *Runner) openCited(ctx context.Context, number int) (said string, err er
 			continue
 		}
 		doc, err := w.cfg.Library.Document(ctx, w.toolContext.Scope, c.DocumentID)
-		if chat.CodeOf(orNone(err)) == chat.CodeNotFound {
+		if chat.CodeOf(orEmpty(err)) == chat.CodeNotFound {
 			return fmt.Sprintf(
 				"The document of footnote %d, %s, is not there any more.", number, text.EscapeMarkdown(c.Filename),
 			), nil

@@ -594,7 +594,7 @@ func (c *toolCaller) discardCutTurn(ctx context.Context, r reply) error {
 	if err := c.log.emitDropped(ctx, dropped...); err != nil {
 		return err
 	}
-	return c.log.takeAnswerBack(ctx, step)
+	return c.log.retractAnswer(ctx, step)
 }
 
 // describeParallel describes parallel calls: "3 searches in parallel".

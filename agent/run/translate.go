@@ -238,7 +238,7 @@ func (w *Runner) fallBackToPipeline(ctx context.Context) (bool, error) {
 		"The model did not use its tools: searching by the fixed pipeline",
 	)
 	step.Details = map[string]any{"selection": w.model.toolSelection(), "by": "pipeline", "tools": []string{call.Name}}
-	if err := w.log.takeAnswerBack(ctx, step); err != nil {
+	if err := w.log.retractAnswer(ctx, step); err != nil {
 		return false, err
 	}
 	stop, steps := w.budget.stop, w.budget.limits.Steps

@@ -41,18 +41,18 @@ func (t *Tool) CoerceArgs(args json.RawMessage) json.RawMessage {
 			proper = alias
 		}
 		if field := fields[proper]; field != nil {
-			in[name] = meantFor(field, value)
+			in[name] = coerceTo(field, value)
 		}
 	}
 	raw, _ := Encode(in) // it was decoded from JSON
 	return raw
 }
 
-// meantFor converts a value to the type of its field, or returns it unchanged. The order matters: first it unwraps
+// coerceTo converts a value to the type of its field, or returns it unchanged. The order matters: first it unwraps
 // the schema's form, then a list if the field takes one value, then parses text as a list, number or boolean. Text
 // that is not a finite number stays text, which the schema refuses. n-n == 0 is false for infinities and NaN, which
 // ParseFloat accepts.
-func meantFor(s *jsonschema.Schema, value any) any {
+func coerceTo(s *jsonschema.Schema, value any) any {
 	takes := func(kind string) bool { return s.Type == kind || slices.Contains(s.Types, kind) }
 	if object, ok := value.(map[string]any); ok && !takes("object") { // {"type": "string", "value": …}
 		if inner, ok := object["value"]; ok {

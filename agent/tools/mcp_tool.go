@@ -69,7 +69,9 @@ func (b Registry) WithMCPTools(ctx context.Context, s Set) Set {
 	}
 	for _, name := range s.MCPTools {
 		if s.Find(name) == nil {
-			s.Absent = append(s.Absent, absence{name, "its server can't be reached at the moment, or has no such tool"})
+			s.Absent = append(s.Absent, missingTool{
+				name, "its server can't be reached at the moment, or has no such tool",
+			})
 		}
 	}
 	return s

@@ -49,14 +49,14 @@ type Set struct {
 	// Thorough is the default of query decomposition and self-evaluation.
 	Thorough  bool
 	Tools     []*Tool
-	Absent    []absence
+	Absent    []missingTool
 	OpenToMCP bool                       // also has the tools of all MCP servers
 	MCPTools  []string                   // names of MCP tools in the set
 	known     map[string]chat.Capability // capabilities of all tools that have fallbacks, by name
 }
 
-// absence is a tool that a set lacks, with the reason.
-type absence struct{ Name, Why string }
+// missingTool is a tool that a set lacks, with the reason.
+type missingTool struct{ Name, Why string }
 
 // Registry holds all toolsets by name, and all tools.
 //
@@ -64,7 +64,7 @@ type absence struct{ Name, Why string }
 type Registry struct {
 	Toolsets map[string]Set
 	Tools    []*Tool
-	absent   []absence // tools that can't work in this configuration, with the reason
+	absent   []missingTool // tools that can't work in this configuration, with the reason
 	mcp      *mcp.Client
 }
 
@@ -105,7 +105,7 @@ func NewRegistry(cfg Config) (Registry, error) {
 			return Registry{}, err
 		}
 		if t.missing != "" {
-			box.absent = append(box.absent, absence{t.Name, t.missing})
+			box.absent = append(box.absent, missingTool{t.Name, t.missing})
 		} else {
 			box.Tools = append(box.Tools, t)
 			if !t.unique {
@@ -120,7 +120,7 @@ func NewRegistry(cfg Config) (Registry, error) {
 			case t.missing == "":
 				set.Tools = append(set.Tools, t)
 			default:
-				set.Absent = append(set.Absent, absence{t.Name, t.missing})
+				set.Absent = append(set.Absent, missingTool{t.Name, t.missing})
 			}
 			box.Toolsets[name] = set
 		}
@@ -171,7 +171,7 @@ func (b Registry) Pick(s Set, names []string) (Set, string) {
 			continue
 		}
 		if t == nil {
-			if i := slices.IndexFunc(b.absent, func(a absence) bool { return a.Name == name }); i >= 0 {
+			if i := slices.IndexFunc(b.absent, func(a missingTool) bool { return a.Name == name }); i >= 0 {
 				return s, "The tool " + name + " can't be used: " + b.absent[i].Why + "."
 			}
 			return s, "There is no tool “" + text.Shorten(name, 60) + "”. There are: " +
@@ -219,16 +219,16 @@ func (s Set) MaxTopK() int {
 func (s Set) Available(names []string) []string {
 	out := []string{}
 	for _, name := range names {
-		if t := s.like(name); t != nil && !slices.Contains(out, t.Name) {
+		if t := s.similarTool(name); t != nil && !slices.Contains(out, t.Name) {
 			out = append(out, t.Name)
 		}
 	}
 	return out
 }
 
-// like returns a tool of the set, or else the best fallback for its capability, or nil. The lowest preference above 0
-// is best.
-func (s Set) like(name string) (best *Tool) {
+// similarTool returns a tool of the set, or else the best fallback for its capability, or nil. The lowest preference
+// above 0 is best.
+func (s Set) similarTool(name string) (best *Tool) {
 	if t := s.Find(name); t != nil {
 		return t
 	}
@@ -242,10 +242,10 @@ func (s Set) like(name string) (best *Tool) {
 }
 
 // SearchTool returns the set's tool that finds passages by a query, or nil.
-func (s Set) SearchTool() *Tool { return s.like("search_documents") }
+func (s Set) SearchTool() *Tool { return s.similarTool("search_documents") }
 
 // ReadTool returns the set's tool that reads one document, or nil.
-func (s Set) ReadTool() *Tool { return s.like("read_document") }
+func (s Set) ReadTool() *Tool { return s.similarTool("read_document") }
 
 // AbsenceNote returns the lines of the prompt about absent tools and the reasons, empty if no tool is absent.
 //

@@ -170,8 +170,8 @@ func (t *Tool) Describe(d *Context, raw json.RawMessage) string {
 	return t.Label.Doing + " " + about
 }
 
-// WhyImpossible returns the reason why a call with valid arguments can only fail, if that is known before the call.
-func (t *Tool) WhyImpossible(raw json.RawMessage) error {
+// Impossible returns the reason why a call with valid arguments can only fail, if that is known before the call.
+func (t *Tool) Impossible(raw json.RawMessage) error {
 	in, err := t.decode(raw)
 	if t.whyImpossible == nil || err != nil {
 		return nil

@@ -107,7 +107,7 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 			unread = append(unread, unreadPage{f.URL, f.Title, f.Snippet, "Only the first pages are read."})
 		}
 	}
-	passages, err := d.bearingOn(ctx, query, read)
+	passages, err := d.matchingPassages(ctx, query, read)
 	if err != nil {
 		return Result{}, err
 	}
@@ -156,9 +156,9 @@ func (d *Context) capturePage(ctx context.Context, w *web.Web, f web.Found) (cor
 	})
 }
 
-// bearingOn returns the passages of each page that match the query best, or its first passage if none match. The
+// matchingPassages returns the passages of each page that match the query best, or its first passage if none match. The
 // search is lexical, since captured pages have no embeddings (corpus.SemanticOff).
-func (d *Context) bearingOn(
+func (d *Context) matchingPassages(
 	ctx context.Context, query string, pages []corpus.Document,
 ) (map[string][]corpus.Passage, error) {
 	out := map[string][]corpus.Passage{}

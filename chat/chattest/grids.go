@@ -20,7 +20,7 @@ func testGrids(t *testing.T, open func(*testing.T) chat.Store) {
 			Rows: []chat.GridRow{{DocumentID: "d1", Title: "One"}, {DocumentID: "d2", Title: "Two"}},
 		})
 		if err != nil {
-			b.t.Fatalf("KeepGrid: %v", err)
+			b.t.Fatalf("AddGrid: %v", err)
 		}
 		return g
 	}

@@ -16,7 +16,7 @@ func testStanding(t *testing.T, open func(*testing.T) chat.Store) {
 		b.t.Helper()
 		kept, err := b.AddStanding(b.t.Context(), s, chat.Standing{Request: chat.RunRequest{Message: question}})
 		if err != nil {
-			b.t.Fatalf("KeepStanding: %v", err)
+			b.t.Fatalf("AddStanding: %v", err)
 		}
 		return kept
 	}

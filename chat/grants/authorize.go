@@ -45,7 +45,7 @@ func (iss *Issuer) Check(ctx context.Context, get func(string) string, resource 
 	if err != nil {
 		return c, nil, err
 	}
-	if !c.goesTo(get("redirect_uri")) {
+	if !c.allowsRedirect(get("redirect_uri")) {
 		return c, nil, &chat.Error{
 			Code: chat.CodeInvalid, Message: "The program asks to send you to an address that it did not register.",
 		}
@@ -106,8 +106,8 @@ func (q *Request) Origin() string {
 	return u.Scheme + "://" + u.Host
 }
 
-// Pend records an open consent page of a client, so that other registrations do not evict it.
-func (iss *Issuer) Pend(ctx context.Context, c Client) error {
+// KeepPending records an open consent page of a client, so that other registrations do not evict it.
+func (iss *Issuer) KeepPending(ctx context.Context, c Client) error {
 	return iss.put(ctx, Record{
 		Kind: KindConsent, ID: rand.Text(), Owner: c.ID, Expires: iss.now().Add(consentLife),
 	}, nil, 1)

@@ -128,9 +128,9 @@ func (iss *Issuer) Client(ctx context.Context, id string) (c Client, err error) 
 	return c, nil
 }
 
-// goesTo reports whether a client registered an address: exactly, or on this machine with any port. The port on
+// allowsRedirect reports whether a client registered an address: exactly, or on this machine with any port. The port on
 // loopback may vary (RFC 8252, section 7.3), since a program listens on a free one.
-func (c Client) goesTo(address string) bool {
+func (c Client) allowsRedirect(address string) bool {
 	to, err := readRedirect(address)
 	if err != nil {
 		return false

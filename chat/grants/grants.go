@@ -103,9 +103,9 @@ func (iss *Issuer) now() time.Time {
 	return time.Now().UTC()
 }
 
-// Needed reports whether there are keys, and so a use for grants. It is safe for a nil Issuer. Unreadable keys count
+// Enabled reports whether there are keys, and so a use for grants. It is safe for a nil Issuer. Unreadable keys count
 // as none: without keys no grant is needed.
-func (iss *Issuer) Needed() bool {
+func (iss *Issuer) Enabled() bool {
 	if iss == nil || iss.Keys == nil {
 		return false
 	}
@@ -241,9 +241,9 @@ func (iss *Issuer) List(ctx context.Context, user string) ([]Grant, error) {
 	return out, nil
 }
 
-// End revokes a user's grant, and with it its tokens. It fails with chat.CodeNotFound for another user's grant. The
-// tokens need no deletion: without their grant they are invalid, and Sweep deletes them when they expire.
-func (iss *Issuer) End(ctx context.Context, user, id string) error {
+// RevokeGrant revokes a user's grant, and with it its tokens. It fails with chat.CodeNotFound for another user's grant.
+// The tokens need no deletion: without their grant they are invalid, and Sweep deletes them when they expire.
+func (iss *Issuer) RevokeGrant(ctx context.Context, user, id string) error {
 	r, err := iss.Store.Get(ctx, KindGrant, id)
 	if err != nil {
 		return err
@@ -254,9 +254,9 @@ func (iss *Issuer) End(ctx context.Context, user, id string) error {
 	return iss.Store.Drop(ctx, KindGrant, id)
 }
 
-// Forget revokes the grant of a token that its client gives back. Any other token is a no-op. It is RFC 7009's
+// RevokeToken revokes the grant of a token that its client gives back. Any other token is a no-op. It is RFC 7009's
 // revocation: an unknown token is no error there (section 2.2).
-func (iss *Issuer) Forget(ctx context.Context, token string) error {
+func (iss *Issuer) RevokeToken(ctx context.Context, token string) error {
 	for _, kind := range []Kind{KindRefresh, KindAccess} {
 		r, err := iss.Store.Get(ctx, kind, hash(token))
 		if err == nil {

@@ -337,7 +337,7 @@ func (h *htmlWalk) writeTable(n *html.Node, at place) {
 				for d := c.FirstChild; d != nil; d = d.NextSibling {
 					if (d.DataAtom == atom.Td || d.DataAtom == atom.Th) && !isHidden(d) {
 						cells = append(cells, d)
-						layout = layout || laysOut(d)
+						layout = layout || isLayout(d)
 					}
 				}
 				rows = append(rows, cells)
@@ -372,8 +372,8 @@ func (h *htmlWalk) writeTable(n *html.Node, at place) {
 	h.w.End()
 }
 
-// laysOut reports whether a cell holds parts of a page layout rather than a value.
-func laysOut(cell *html.Node) bool {
+// isLayout reports whether a cell holds parts of a page layout rather than a value.
+func isLayout(cell *html.Node) bool {
 	if utf8.RuneCountInString(textOf(cell)) > 3000 {
 		return true
 	}

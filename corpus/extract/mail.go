@@ -92,7 +92,7 @@ func readAll(name string, limit int64) ([]byte, error) {
 // one, so that the limits of extraction apply to the whole file.
 type mailWriter struct {
 	w       doctext.Writer
-	taken   *members.Taken
+	taken   *members.Collector
 	letters int
 	leftOut int // attachments
 }

@@ -18,7 +18,7 @@ func TestSchedulerPrefersLeastRecentlyServedUser(t *testing.T) {
 	for len(waiting) > 0 {
 		user, ok := s.TryAcquire(waiting)
 		if !ok {
-			t.Fatalf("Take(%q) = false, want true", waiting)
+			t.Fatalf("TryAcquire(%q) = false, want true", waiting)
 		}
 		if _, ok := s.TryAcquire(waiting); ok {
 			t.Fatal("TryAcquire = true without a free slot, want false")
@@ -40,12 +40,12 @@ func TestSchedulerLimitsSlotsPerUser(t *testing.T) {
 		ok   bool
 	}{{"a", true}, {"a", true}, {"a", false}, {"b", true}, {"c", true}, {"d", false}} {
 		if _, ok := s.TryAcquire([]string{want.user}); ok != want.ok {
-			t.Errorf("Take(%s) = %v, want %v", want.user, ok, want.ok)
+			t.Errorf("TryAcquire(%s) = %v, want %v", want.user, ok, want.ok)
 		}
 	}
 	s.Release("b")
 	if user, ok := s.TryAcquire([]string{"c", "d"}); user != "d" || !ok {
-		t.Errorf("Take = %s, %v; want d, who holds none", user, ok)
+		t.Errorf("TryAcquire = %s, %v; want d, who holds none", user, ok)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestCancelledEnterReleasesSlot(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if err := <-given; !errors.Is(err, context.Canceled) {
-			t.Errorf("Enter = %v, want it cancelled", err)
+			t.Errorf("Acquire = %v, want it cancelled", err)
 		}
 		s.Release("a")
 		if _, ok := s.TryAcquire([]string{"c"}); !ok {
-			t.Error("Take took nothing, want the slot that was given back")
+			t.Error("TryAcquire got nothing, want the slot that was given back")
 		}
 	})
 }

@@ -99,7 +99,7 @@ func TestTyposCountsTranspositionsOnce(t *testing.T) {
 func TestTyposDifferFromOtherWords(t *testing.T) {
 	for _, tt := range []struct {
 		typed, word string
-		want        Meant
+		want        Certainty
 	}{
 		{"rihgts", "rights", SurelyMeant}, {"rofo", "roof", SurelyMeant}, {"lemmon", "lemon", SurelyMeant},
 		{"boiller", "boiler", SurelyMeant}, {"accomodate", "accommodate", SurelyMeant}, {"rpof", "roof", MaybeMeant},
@@ -110,7 +110,7 @@ func TestTyposDifferFromOtherWords(t *testing.T) {
 		{"world", "would", NotMeant}, {"bread", "break", NotMeant}, {"weather", "washer", NotMeant},
 		{"flibber", "flicker", NotMeant}, {"wireguard", "wiregauge", NotMeant}, {"totp", "toto", MaybeMeant},
 	} {
-		if got, _ := MeantBy(tt.typed, tt.word); got != tt.want {
+		if got, _ := TypoOf(tt.typed, tt.word); got != tt.want {
 			t.Errorf("%q is meant by %q: got %d, want %d", tt.word, tt.typed, got, tt.want)
 		}
 	}

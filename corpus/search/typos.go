@@ -32,8 +32,8 @@ const (
 	mostErrors = 2 // more edits mean another word
 )
 
-// slips returns the minimum cost of the edits between two folded words.
-func slips(typed, word string) int {
+// editCost returns the minimum cost of the edits between two folded words.
+func editCost(typed, word string) int {
 	x, y := []rune(typed), []rune(word)
 	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range y {
@@ -102,20 +102,20 @@ func onNextKey(a, b rune) bool {
 	return false
 }
 
-// Meant is the certainty that one word is a typo of another.
-type Meant int
+// Certainty is the certainty that one word is a typo of another.
+type Certainty int
 
 // The degrees of certainty.
 const (
-	NotMeant   Meant = iota
-	MaybeMeant       // only in passages with another word of the query
+	NotMeant   Certainty = iota
+	MaybeMeant           // only in passages with another word of the query
 	SurelyMeant
 )
 
-// MeantBy reports whether a typed word is a typo of another, both folded, and returns the edit cost. Longer words
+// TypoOf reports whether a typed word is a typo of another, both folded, and returns the edit cost. Longer words
 // may have more errors. By the length of the shorter one, a slip is allowed up to five letters, a replaced letter
 // from six, and also one letter more or less, as in “elefant”, from seven.
-func MeantBy(typed, word string) (sure Meant, cost int) {
+func TypoOf(typed, word string) (sure Certainty, cost int) {
 	if Typos(typed, word, mostErrors) > mostErrors {
 		return NotMeant, 0
 	}
@@ -126,7 +126,7 @@ func MeantBy(typed, word string) (sure Meant, cost int) {
 	case letters == 6:
 		most = replacedCost
 	}
-	switch cost = slips(typed, word); {
+	switch cost = editCost(typed, word); {
 	case cost <= most:
 		return SurelyMeant, cost
 	case cost <= oneKeyCost:

@@ -185,8 +185,8 @@ const (
 // A way is a path below the root of a place: names separated by slashes. Only ambiguous characters are escaped:
 // slashes, percent signs, control characters and invalid UTF-8. So it is the same for every encoding by a server.
 
-// LongWay is the prefix of the key of a way that is longer than MaxKey. No way begins with it.
-const LongWay = "%:"
+// LongPathPrefix is the prefix of the key of a way that is longer than MaxKey. No way begins with it.
+const LongPathPrefix = "%:"
 
 // KeyOf returns the key of a way: the way itself, or a hash if it is longer than MaxKey. The hash has 66 bytes with
 // its prefix. It can't be reversed, so a kind caches the long ways of its last list.
@@ -195,7 +195,7 @@ func KeyOf(way string) string {
 		return way
 	}
 	sum := sha256.Sum256([]byte(way))
-	return LongWay + hex.EncodeToString(sum[:])
+	return LongPathPrefix + hex.EncodeToString(sum[:])
 }
 
 // EscapeName escapes a name for a way. Percent signs are escaped as well, so that unescaping restores any name.
@@ -216,8 +216,8 @@ func EscapeName(name string) string {
 // inName removes characters that are invalid in a name. It is for display only: two names may become equal.
 var inName = strings.NewReplacer("/", "-", "\x00", "")
 
-// ReadableWay returns a way with unescaped names, for display.
-func ReadableWay(way string) string {
+// ReadablePath returns a way with unescaped names, for display.
+func ReadablePath(way string) string {
 	names := strings.Split(way, "/")
 	for i, name := range names {
 		if plain, err := url.PathUnescape(name); err == nil {

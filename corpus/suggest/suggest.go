@@ -43,7 +43,7 @@ func (p Passage) Question() string {
 		return fill(forms.cell, head, label)
 	}
 	heading := plainHeading(named)
-	if !p.says(named) {
+	if !p.hasBody(named) {
 		heading = ""
 	}
 	isTitle := text.Fold(heading) == text.Fold(plainHeading(p.Title))
@@ -76,8 +76,8 @@ func innermost(section string) string {
 	return strings.TrimSpace(section)
 }
 
-// says reports whether the passage has text besides the heading. A heading above an empty section is no answer.
-func (p Passage) says(heading string) bool {
+// hasBody reports whether the passage has text besides the heading. A heading above an empty section is no answer.
+func (p Passage) hasBody(heading string) bool {
 	return len(text.Terms(strings.Replace(p.Text, heading, "", 1), p.Language)) >= wholeSentence
 }
 
@@ -137,7 +137,7 @@ func (p Passage) cell() (head, label string) {
 				if c == 0 {
 					other = 1
 				}
-				if askable(label, longestCell) && p.tells(heads[other]) && count(rows, c, label) == 1 {
+				if askable(label, longestCell) && p.isTelling(heads[other]) && count(rows, c, label) == 1 {
 					return heads[other], label
 				}
 			}
@@ -147,8 +147,8 @@ func (p Passage) cell() (head, label string) {
 	return "", ""
 }
 
-// tells reports whether a column name suits a question: it has a content word, unlike “What”.
-func (p Passage) tells(head string) bool {
+// isTelling reports whether a column name suits a question: it has a content word, unlike “What”.
+func (p Passage) isTelling(head string) bool {
 	return askable(head, longestCell) && slices.ContainsFunc(strings.Fields(head), func(word string) bool {
 		return !text.IsStop(strings.ToLower(word), p.Language)
 	})

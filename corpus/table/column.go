@@ -24,9 +24,9 @@ type values struct {
 	dates  bool   // more of its cells are dates than numbers
 }
 
-// looksValue reports whether a cell is a number or a date in any format. It tries all formats, since the column's
+// isValueLike reports whether a cell is a number or a date in any format. It tries all formats, since the column's
 // is not known yet.
-func looksValue(cell string) bool {
+func isValueLike(cell string) bool {
 	for _, f := range []form{pointForm, commaForm} {
 		if _, ok := readNumber(cell, f); ok {
 			return true

@@ -263,7 +263,7 @@ func (a *askState) withoutTotals(rows []Row) []Row {
 			lacks = lacks || !slices.ContainsFunc(all[:len(all)-1], func(r Row) bool { return r.Cell(c) == "" })
 			continue
 		}
-		if !looksValue(cell) {
+		if !isValueLike(cell) {
 			continue
 		}
 		v := a.valuesOf(c)

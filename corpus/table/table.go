@@ -80,7 +80,7 @@ func Read(body string, blocks []corpus.Block) []*Table {
 			cells += len(r.Cells)
 		}
 		section := strings.Join(b.Headings, sectionJoint)
-		if open != nil && open.Section == section && open.takes(b, rows) {
+		if open != nil && open.Section == section && open.continuesWith(b, rows) {
 			open.add(b, rows)
 			continue
 		}
@@ -125,10 +125,10 @@ func rowsOf(at *runeWalker, b *corpus.Block) []Row {
 	return rows
 }
 
-// takes reports whether a block continues the table. Either it is marked as a continuation, or it follows in the
-// same sheet and columns. Then its first row must have a value in a column that mostly has values. A new table
+// continuesWith reports whether a block continues the table. Either it is marked as a continuation, or it follows in
+// the same sheet and columns. Then its first row must have a value in a column that mostly has values. A new table
 // below in a sheet has its own header, in words.
-func (t *Table) takes(b *corpus.Block, rows []Row) bool {
+func (t *Table) continuesWith(b *corpus.Block, rows []Row) bool {
 	if b.Columns != "" {
 		return true
 	}
@@ -145,7 +145,7 @@ func (t *Table) takes(b *corpus.Block, rows []Row) bool {
 		if !ok {
 			continue
 		}
-		shared = shared || cell != "" && looksValue(cell) && t.mostlyValues(i)
+		shared = shared || cell != "" && isValueLike(cell) && t.mostlyValues(i)
 	}
 	return shared
 }
@@ -156,7 +156,7 @@ func (t *Table) mostlyValues(column int) bool {
 	filled, values := 0, 0
 	for _, r := range t.all[min(1, len(t.all)):min(len(t.all), sampled)] {
 		if column < len(r.Cells) && r.Cells[column] != "" {
-			if filled++; looksValue(r.Cells[column]) {
+			if filled++; isValueLike(r.Cells[column]) {
 				values++
 			}
 		}
@@ -274,7 +274,7 @@ func (t *Table) headRow() int {
 	}
 	top := t.all[:min(len(t.all)-1, titleRows)]
 	first := slices.IndexFunc(top, func(r Row) bool {
-		return slices.ContainsFunc(numbers, func(c int) bool { return looksValue(r.Cell(c)) })
+		return slices.ContainsFunc(numbers, func(c int) bool { return isValueLike(r.Cell(c)) })
 	})
 	above := top
 	if first >= 0 {
@@ -302,7 +302,7 @@ func (t *Table) isData(row int) bool {
 		if cell == "" || !below.mostlyValues(c) {
 			continue
 		}
-		if !looksValue(cell) {
+		if !isValueLike(cell) {
 			return false
 		}
 		numbers = append(numbers, cell)

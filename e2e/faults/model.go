@@ -66,7 +66,7 @@ func startOutside(ctx context.Context) (*outside, error) {
 	o := &outside{effects: map[string]int{}, armed: map[string]map[point]func(){}}
 	o.model = scripted.NewServer(scripted.Config{Script: o.replyTo, Delay: time.Millisecond})
 	tools := sdk.NewServer(&sdk.Implementation{Name: "ledger", Version: "1"}, nil)
-	sdk.AddTool(tools, &sdk.Tool{Name: "enter", Description: "Enters a line in the ledger."}, o.enterLine)
+	sdk.AddTool(tools, &sdk.Tool{Name: "enter", Description: "Enters a line in the ledger."}, o.handleCall)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", sdk.NewStreamableHTTPHandler(
 		func(*http.Request) *sdk.Server { return tools }, &sdk.StreamableHTTPOptions{Stateless: true},
@@ -85,14 +85,16 @@ func startOutside(ctx context.Context) (*outside, error) {
 	return o, nil
 }
 
-// line is the tool's argument: the key of the run that calls it.
-type line struct {
+// toolInput is the tool's argument: the key of the run that calls it.
+type toolInput struct {
 	Key string `json:"key"`
 }
 
-// enterLine is the tool. Its effect is counted before the response: if the replica or the link fails now, only this
+// handleCall is the tool. Its effect is counted before the response: if the replica or the link fails now, only this
 // server knows about it. A retry without a response would make it two.
-func (o *outside) enterLine(_ context.Context, _ *sdk.CallToolRequest, in line) (*sdk.CallToolResult, any, error) {
+func (o *outside) handleCall(
+	_ context.Context, _ *sdk.CallToolRequest, in toolInput,
+) (*sdk.CallToolResult, any, error) {
 	o.mu.Lock()
 	o.effects[in.Key]++
 	o.mu.Unlock()
@@ -153,7 +155,7 @@ func (o *outside) replyTo(r scripted.Request) scripted.Reply {
 		return scripted.Reply{Calls: []llm.Call{search("roof condition " + key), search("rent of the mill")}}
 	case 1:
 		o.reachPoint(key, atToolTurn)
-		return scripted.Reply{Calls: []llm.Call{call("ledger__enter", line{key}), search("gutter damp " + key)}}
+		return scripted.Reply{Calls: []llm.Call{call("ledger__enter", toolInput{key}), search("gutter damp " + key)}}
 	}
 	o.reachPoint(key, atAnswerTurn)
 	read := llm.Request{Messages: r.Messages, NoTools: true} // sentences of its results, each with its number

@@ -49,7 +49,7 @@ func (a *Documents) addPage(c httpio.Context) error {
 	default:
 		res.Documents = append(res.Documents, uploaded(d, duplicate))
 	}
-	return a.answerUpload(c, res)
+	return a.sendUploadResult(c, res)
 }
 
 // PutPage imports a web page for a program or the page's form, and counts it against the limits.

@@ -210,7 +210,7 @@ func (a *Places) Remove(c httpio.Context) (any, error) {
 
 // Look handles POST /places/{id}/look: the next free worker syncs the place.
 func (a *Places) Look(c httpio.Context) (FollowedPlace, error) {
-	p, err := a.Follower.Look(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
+	p, err := a.Follower.SyncNow(c.Request().Context(), httpio.Scope(c).User, c.Param("id"))
 	return newFollowedPlace(p), err
 }
 

@@ -29,12 +29,12 @@ type sharedWords map[string]string
 // the user submits the form.
 func (a *Documents) Share(c httpio.Context) error {
 	words := sharedWords{}
-	up, err := a.takeUpload(c, words)
+	up, err := a.readUpload(c, words)
 	if err != nil {
 		return err
 	}
 	if len(up.res.Documents)+len(up.res.Rejected) > 0 {
-		return a.answerUpload(c, up.res)
+		return a.sendUploadResult(c, up.res)
 	}
 	if address := words.address(); address != "" {
 		add := url.Values{"url": {address}, "title": {words["title"]}}
@@ -47,10 +47,10 @@ func (a *Documents) Share(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, to)
 }
 
-// takeWords reads a part into the words of a share, or reports that it is none of them.
+// readSharedWords reads a part into the words of a share, or reports that it is none of them.
 //
 // A field that is too long or not UTF-8 fails the whole request, since the page of refused files would not list it.
-func takeWords(part *multipart.Part, words sharedWords) (taken bool, err error) {
+func readSharedWords(part *multipart.Part, words sharedWords) (taken bool, err error) {
 	name := part.FormName()
 	if words == nil || !slices.Contains(sharedFields, name) {
 		return false, nil

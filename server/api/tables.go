@@ -90,7 +90,7 @@ func (a *Tables) Make(c httpio.Context) error {
 	if err := a.Bodies.ReadJSON(c, &body); err != nil {
 		return err
 	}
-	wanted := grid.Wanted{
+	wanted := grid.Spec{
 		Name: body.Name, Namespace: body.Namespace, DocumentIDs: body.DocumentIDs, Model: body.Model,
 	}
 	for _, column := range body.Columns {
@@ -103,7 +103,7 @@ func (a *Tables) Make(c httpio.Context) error {
 		}
 		wanted.MaxTokens = *body.MaxTokens
 	}
-	do, status := a.Filler.Make, http.StatusCreated
+	do, status := a.Filler.Create, http.StatusCreated
 	if body.Preview {
 		do, status = a.Filler.Plan, http.StatusOK
 	}
@@ -170,7 +170,7 @@ func (a *Tables) AskCell(c httpio.Context) (t DocumentTable, err error) {
 	if err != nil {
 		return t, err
 	}
-	g, err := a.Filler.AskAgain(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column)
+	g, err := a.Filler.RetryCell(c.Request().Context(), httpio.Scope(c), c.Param("id"), row, column)
 	return newDocumentTable(g, nil), err
 }
 

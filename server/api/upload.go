@@ -90,20 +90,20 @@ func (a *Documents) Upload(c httpio.Context) error {
 	if httpio.SendsJSON(c) {
 		return a.addPage(c)
 	}
-	up, err := a.takeUpload(c, nil)
+	up, err := a.readUpload(c, nil)
 	if err != nil {
 		return err
 	}
 	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
 		return httpio.Invalid("There is no file in the request. Send one or more in the field \"files\".")
 	}
-	return a.answerUpload(c, up.res)
+	return a.sendUploadResult(c, up.res)
 }
 
-// takeUpload streams a request's files into the library. words receives the other fields of a share; nil: no share.
+// readUpload streams a request's files into the library. words receives the other fields of a share; nil: no share.
 //
-// On an error it removes the documents that it created: see takeUploadBack.
-func (a *Documents) takeUpload(c httpio.Context, words sharedWords) (*upload, error) {
+// On an error it removes the documents that it created: see undoUpload.
+func (a *Documents) readUpload(c httpio.Context, words sharedWords) (*upload, error) {
 	if err := httpio.LimitBody(c, a.Limits.UploadRequest); err != nil {
 		return nil, err
 	}
@@ -120,14 +120,14 @@ func (a *Documents) takeUpload(c httpio.Context, words sharedWords) (*upload, er
 		}
 	}
 	up := &upload{res: noUploads(), words: words}
-	if err := a.takeParts(c, parts, up); err != nil {
-		return nil, a.takeUploadBack(c, up, err)
+	if err := a.readParts(c, parts, up); err != nil {
+		return nil, a.undoUpload(c, up, err)
 	}
 	return up, nil
 }
 
-// answerUpload sends the response to an upload. If all files were refused, the status is that of the reason.
-func (a *Documents) answerUpload(c httpio.Context, res Uploaded) error {
+// sendUploadResult sends the response to an upload. If all files were refused, the status is that of the reason.
+func (a *Documents) sendUploadResult(c httpio.Context, res Uploaded) error {
 	status := http.StatusAccepted
 	if len(res.Documents) == 0 {
 		status = refusedStatus(res.Rejected)
@@ -161,8 +161,8 @@ func refusedStatus(files []rejectedFile) (status int) {
 	return status
 }
 
-// takeParts streams all files of an upload into the library.
-func (a *Documents) takeParts(c httpio.Context, parts *multipart.Reader, up *upload) error {
+// readParts streams all files of an upload into the library.
+func (a *Documents) readParts(c httpio.Context, parts *multipart.Reader, up *upload) error {
 	res := &up.res
 	settings := corpus.Upload{User: httpio.Scope(c).User, Batch: &corpus.Batch{}}
 	for files := 0; ; {
@@ -181,7 +181,7 @@ func (a *Documents) takeParts(c httpio.Context, parts *multipart.Reader, up *upl
 		if err != nil {
 			return uploadBroken(err)
 		}
-		if shared, err := takeWords(part, up.words); err != nil {
+		if shared, err := readSharedWords(part, up.words); err != nil {
 			return err
 		} else if shared {
 			continue
@@ -297,8 +297,8 @@ func (a *Documents) addFile(c httpio.Context, part *multipart.Part, settings cor
 	return nil
 }
 
-// takeUploadBack deletes the documents that a failed request created, and adds that to its error.
-func (a *Documents) takeUploadBack(c httpio.Context, up *upload, refused error) error {
+// undoUpload deletes the documents that a failed request created, and adds that to its error.
+func (a *Documents) undoUpload(c httpio.Context, up *upload, refused error) error {
 	if len(up.made)+len(up.moved) == 0 && len(up.res.Documents) == 0 {
 		return refused
 	}

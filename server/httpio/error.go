@@ -233,7 +233,7 @@ func (p Problem) setHeaders(c Context, err error) {
 		how := `Bearer realm="Footnote"`
 		if c.Path() == MCPPath {
 			how += `, resource_metadata="` + Origin(c) + MetadataPath + MCPPath + `", scope="mcp"`
-			if key, _ := SentKey(c.Request()); strings.HasPrefix(key, tokenPrefix) {
+			if key, _ := RequestKey(c.Request()); strings.HasPrefix(key, tokenPrefix) {
 				how += `, error="invalid_token"`
 			}
 		}

@@ -62,7 +62,7 @@ func (g *Guard) IdentifyUser(next Handler) Handler {
 		if err != nil {
 			return err
 		}
-		key, _ := SentKey(c.Request())
+		key, _ := RequestKey(c.Request())
 		find := func() (string, context.Context, error) { return g.keys.User(key) }
 		if g.Tokens != nil && c.Path() == MCPPath && strings.HasPrefix(key, tokenPrefix) {
 			find = func() (string, context.Context, error) {
@@ -88,8 +88,8 @@ func (g *Guard) IdentifyUser(next Handler) Handler {
 	}
 }
 
-// SentKey returns a request's key: from a header, as programs send it, or else from the page's cookie.
-func SentKey(r *http.Request) (key string, cookie bool) {
+// RequestKey returns a request's key: from a header, as programs send it, or else from the page's cookie.
+func RequestKey(r *http.Request) (key string, cookie bool) {
 	if key := r.Header.Get("X-API-Key"); key != "" {
 		return key, false
 	}

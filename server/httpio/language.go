@@ -13,9 +13,9 @@ const LanguageCookie = "footnote_language"
 // languageKept is the lifetime of the cookie.
 const languageKept = 365 * 24 * time.Hour
 
-// SpeakLanguage is the middleware that sets the request context's language: the cookie's, else the best match of
+// NegotiateLanguage is the middleware that sets the request context's language: the cookie's, else the best match of
 // Accept-Language. Responses to programs stay English.
-func SpeakLanguage(next Handler) Handler {
+func NegotiateLanguage(next Handler) Handler {
 	return func(c Context) error {
 		r, chosen := c.Request(), ""
 		if cookie, err := r.Cookie(LanguageCookie); err == nil {
@@ -39,8 +39,8 @@ func ResponseText(c Context, m locale.Message) string {
 	return m.In(c.Request().Context())
 }
 
-// KeepLanguage sets the language cookie.
-func KeepLanguage(c Context, l *locale.Language) {
+// SetLanguageCookie sets the language cookie.
+func SetLanguageCookie(c Context, l *locale.Language) {
 	c.SetCookie(&http.Cookie{
 		Name: LanguageCookie, Value: l.Code, Path: "/", MaxAge: int(languageKept.Seconds()), HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",

@@ -213,8 +213,8 @@ func StatusError(status int) error { return echo.NewHTTPError(status) }
 //
 // It uses the weights of RFC 9110, section 12.4.2, but ignores wildcards: curl sends */* and is a program.
 func WantsHTML(c Context) bool {
-	html, htmlAt := likes(c, TypeHTML)
-	json, jsonAt := likes(c, TypeJSON)
+	html, htmlAt := acceptWeight(c, TypeHTML)
+	json, jsonAt := acceptWeight(c, TypeJSON)
 	return html > json || html > 0 && html == json && htmlAt < jsonAt
 }
 
@@ -224,13 +224,13 @@ func WantsStream(c Context) bool {
 	if ByHTMX(c) && !strings.HasSuffix(c.Path(), "/stream") {
 		return false
 	}
-	stream, _ := likes(c, "text/event-stream")
+	stream, _ := acceptWeight(c, "text/event-stream")
 	return stream > 0
 }
 
-// likes returns the weight of a media type in a request's Accept header, from 0 to 1, and its position. Wildcards
-// are ignored.
-func likes(c Context, mime string) (quality float64, place int) {
+// acceptWeight returns the weight of a media type in a request's Accept header, from 0 to 1, and its position.
+// Wildcards are ignored.
+func acceptWeight(c Context, mime string) (quality float64, place int) {
 	for part := range strings.SplitSeq(c.Request().Header.Get("Accept"), ",") {
 		name, params, _ := strings.Cut(part, ";")
 		if strings.EqualFold(strings.TrimSpace(name), mime) {

@@ -48,8 +48,8 @@ func (s *Streams) IsDraining() bool {
 	}
 }
 
-// Enter counts a stream of a user as open, or fails over the limits; Leave must follow.
-func (s *Streams) Enter(user string) error {
+// Acquire counts a stream of a user as open, or fails over the limits; Release must follow.
+func (s *Streams) Acquire(user string) error {
 	limits := s.userLimits.For(user)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +84,8 @@ func (s *Streams) Check(user string) error {
 	return s.checkQuota(s.userLimits.For(user), user)
 }
 
-// Leave counts a stream of a user as closed.
-func (s *Streams) Leave(user string) {
+// Release counts a stream of a user as closed.
+func (s *Streams) Release(user string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
@@ -109,14 +109,14 @@ func (s *Streams) Open(c Context) (out *EventStream, leave func(), err error) {
 		return nil, nil, c.NoContent(http.StatusOK)
 	}
 	user := Scope(c).User
-	if err := s.Enter(user); err != nil {
+	if err := s.Acquire(user); err != nil {
 		return nil, nil, err
 	}
 	if out, err = NewEventStream(c.Response()); err != nil {
-		s.Leave(user)
+		s.Release(user)
 		return nil, nil, nil
 	}
-	return out, func() { s.Leave(user) }, nil
+	return out, func() { s.Release(user) }, nil
 }
 
 // Await waits for a signal and keeps a stream alive by heartbeats. It returns false if the stream must end.

@@ -29,7 +29,7 @@ const maxBody = 64 << 10
 
 // needed fails with 404 while no keys are needed.
 func (h *Handlers) needed() error {
-	if h.Grants.Needed() {
+	if h.Grants.Enabled() {
 		return nil
 	}
 	return httpio.StatusError(http.StatusNotFound)
@@ -155,7 +155,7 @@ func (h *Handlers) Token(c httpio.Context) error {
 func (h *Handlers) Revoke(c httpio.Context) error {
 	form, err := h.form(c)
 	if err == nil {
-		err = h.Grants.Forget(c.Request().Context(), form.Get("token"))
+		err = h.Grants.RevokeToken(c.Request().Context(), form.Get("token"))
 	}
 	if err != nil {
 		return h.refuse(c, err)

@@ -32,7 +32,7 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Grants.Pend(c.Request().Context(), client); err != nil {
+	if err := h.Grants.KeepPending(c.Request().Context(), client); err != nil {
 		return err
 	}
 	// the form redirects to the program, which the default Content-Security-Policy would block
@@ -56,7 +56,7 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 //
 // get reads a parameter of the address or a form field: both are validated, since a form can be forged.
 func (h *Handlers) checkAllow(c httpio.Context, get func(string) string) (grants.Client, *grants.Request, error) {
-	if !h.Grants.Needed() {
+	if !h.Grants.Enabled() {
 		return grants.Client{}, nil, httpio.StatusError(http.StatusNotFound)
 	}
 	return h.Grants.Check(c.Request().Context(), get, httpio.Origin(c)+httpio.MCPPath)
@@ -73,7 +73,7 @@ func (h *Handlers) Allow(c httpio.Context, form url.Values) error {
 	}
 	answer := map[string]string{"error": "access_denied"}
 	if form.Get("answer") == "allow" {
-		key, _ := httpio.SentKey(c.Request())
+		key, _ := httpio.RequestKey(c.Request())
 		code, err := h.Grants.Allow(c.Request().Context(), httpio.Scope(c).User, key, client, asked)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (h *Handlers) Allow(c httpio.Context, form url.Values) error {
 //
 // It fails with 404 if no keys are used.
 func (h *Handlers) Connections(c httpio.Context) error {
-	if !h.Grants.Needed() {
+	if !h.Grants.Enabled() {
 		return httpio.StatusError(http.StatusNotFound)
 	}
 	list, err := h.Grants.List(c.Request().Context(), httpio.Scope(c).User)
@@ -106,10 +106,10 @@ func (h *Handlers) Connections(c httpio.Context) error {
 //
 // It answers 303 to the list, or 404 for a grant that the user does not have.
 func (h *Handlers) EndConnection(c httpio.Context, form url.Values) error {
-	if !h.Grants.Needed() {
+	if !h.Grants.Enabled() {
 		return httpio.StatusError(http.StatusNotFound)
 	}
-	if err := h.Grants.End(c.Request().Context(), httpio.Scope(c).User, form.Get("id")); err != nil {
+	if err := h.Grants.RevokeGrant(c.Request().Context(), httpio.Scope(c).User, form.Get("id")); err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
 			err = httpio.NotFound("There is no such connection. It may have ended.")
 		}

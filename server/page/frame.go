@@ -192,7 +192,7 @@ func (h *Handlers) pageFrame(c httpio.Context, page views.Page) (views.Page, err
 		return page, err
 	}
 	// Without keys every user is the local user, whose name is not shown.
-	if _, signedIn := httpio.SentKey(c.Request()); signedIn && h.Keys != nil {
+	if _, signedIn := httpio.RequestKey(c.Request()); signedIn && h.Keys != nil {
 		page.User = scope.User
 	}
 	if page.Place != "documents" { // there, ?deleted= is a document

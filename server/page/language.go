@@ -16,6 +16,6 @@ func (h *Handlers) ChooseLanguage(c httpio.Context, form url.Values) error {
 	if l == nil {
 		return httpio.Invalid("language must be one that the page offers, such as en or de.")
 	}
-	httpio.KeepLanguage(c, l)
+	httpio.SetLanguageCookie(c, l)
 	return c.Redirect(http.StatusSeeOther, localTarget(form.Get("to")))
 }

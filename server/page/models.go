@@ -14,11 +14,11 @@ import (
 //
 // Users who may not choose see the reason. Models are discovered anew on each request, within modelchoice's timeout.
 func (h *Handlers) ShowModels(c httpio.Context) error {
-	return h.modelsPage(c, http.StatusOK, views.ModelsPage{Said: locale.Message(h.taken(c))})
+	return h.modelsPage(c, http.StatusOK, views.ModelsPage{Said: locale.Message(h.choiceMessage(c))})
 }
 
-// taken returns the message after a choice of model, if the address reports one and it is still true.
-func (h *Handlers) taken(c httpio.Context) string {
+// choiceMessage returns the message after a choice of model, if the address reports one and it is still true.
+func (h *Handlers) choiceMessage(c httpio.Context) string {
 	if now := h.Models()[0]; c.QueryParam("taken") != "" && now != views.OfflineModel {
 		return views.ModelTaken(c.Request().Context(), now, c.QueryParam("taken") == "tools")
 	}

@@ -46,10 +46,10 @@ func (h *Handlers) MakeTable(c httpio.Context, form url.Values) error {
 		Model: form.Get("model"),
 	}
 	ctx, scope := c.Request().Context(), httpio.Scope(c)
-	wanted := grid.Wanted{Name: p.Name, Columns: columnsOf(p.Columns), Namespace: p.Namespace, Model: p.Model}
+	wanted := grid.Spec{Name: p.Name, Columns: columnsOf(p.Columns), Namespace: p.Namespace, Model: p.Model}
 	do := h.Tabler.Plan
 	if form.Get("do") == "make" {
-		do = h.Tabler.Make
+		do = h.Tabler.Create
 	}
 	g, err := do(ctx, scope, wanted)
 	switch {

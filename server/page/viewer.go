@@ -45,7 +45,7 @@ func (h *Handlers) Document(c httpio.Context) error {
 	if extract.Formats.IsPaged(d.MIME) {
 		h.Library.ExpectPage() // the browser requests its image next
 	}
-	p := viewing{Handlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: isAside(c)}}
+	p := viewing{Handlers: h, ctx: ctx, scope: scope, v: &views.Viewer{Document: d, Panel: isPanelRequest(c)}}
 	if err := p.loadContent(); err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (h *Handlers) Document(c httpio.Context) error {
 	return h.show(c, http.StatusOK, views.Page{Title: d.DisplayTitle(), Place: "documents"}, views.DocumentPage(p.v))
 }
 
-// isAside reports whether a request is for the panel beside an answer.
-func isAside(c httpio.Context) bool {
+// isPanelRequest reports whether a request is for the panel beside an answer.
+func isPanelRequest(c httpio.Context) bool {
 	return httpio.ByHTMX(c) || c.QueryParam("panel") == "1"
 }
 

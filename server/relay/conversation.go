@@ -109,7 +109,7 @@ func (h *Handlers) askThread(
 		err = take(&q, list)
 	}
 	if err == nil {
-		err = h.join(c, &q, thread, list, again)
+		err = h.appendToThread(c, &q, thread, list, again)
 	}
 	if err != nil {
 		return err
@@ -122,10 +122,12 @@ func (h *Handlers) askThread(
 	return h.resume(c, run, to, after)
 }
 
-// join makes a question the next one of a thread. Turns of the session are removed from the history: only earlier
-// ones stay. With again the question gets its position in the messages: as a sibling of the run after the preceding
-// answer.
-func (h *Handlers) join(c httpio.Context, q *ask.Question, thread string, list []chatMessage, again bool) error {
+// appendToThread makes a question the next one of a thread. Turns of the session are removed from the history: only
+// earlier ones stay. With again the question gets its position in the messages: as a sibling of the run after the
+// preceding answer.
+func (h *Handlers) appendToThread(
+	c httpio.Context, q *ask.Question, thread string, list []chatMessage, again bool,
+) error {
 	q.SessionID = thread
 	if err := chat.CheckSessionID(thread); err != nil {
 		return err

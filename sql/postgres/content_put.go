@@ -197,7 +197,7 @@ func (w *contentWrite) publishContent(t *tx, content, segment int64) error {
 	if err != nil {
 		return err
 	}
-	if err := store.ShowSegment(
+	if err := store.PublishSegment(
 		t, postings.Segment{Number: segment, Changed: change, Passages: w.postings.Passages()},
 	); err != nil {
 		return err

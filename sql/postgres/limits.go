@@ -29,9 +29,9 @@ type userLock struct {
 	holders int           // holder and waiters; under userLocks.mu
 }
 
-// takeTurn locks a user's mutex and returns the function to unlock it. It fails when ctx is cancelled. A user's
+// lock locks a user's mutex and returns the function to unlock it. It fails when ctx is cancelled. A user's
 // calls would otherwise wait in the database, each holding one of a few connections.
-func (l *userLocks) takeTurn(ctx context.Context, user string) (release func(), err error) {
+func (l *userLocks) lock(ctx context.Context, user string) (release func(), err error) {
 	l.mu.Lock()
 	lock := l.users[user]
 	if lock == nil {
@@ -116,7 +116,7 @@ func (c *Chats) Spend(ctx context.Context, user string, what chat.Resource, n in
 	if len(s.windows) == 0 {
 		return nil
 	}
-	release, err := c.db.takers.takeTurn(ctx, user)
+	release, err := c.db.takers.lock(ctx, user)
 	if err != nil {
 		return fmt.Errorf("spend: %w", err)
 	}
@@ -163,7 +163,7 @@ func (c *Chats) CheckQuota(ctx context.Context, user string, what chat.Resource)
 // admitRun counts a question and starts its run, unless a limit is exceeded. The lock of countIn lasts until the
 // commit, so the number of running runs is exact.
 func (c *Chats) admitRun(ctx context.Context, limits chat.Limits, user string, start func(*tx) error) error {
-	release, err := c.db.takers.takeTurn(ctx, user)
+	release, err := c.db.takers.lock(ctx, user)
 	if err != nil {
 		return err
 	}

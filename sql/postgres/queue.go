@@ -39,7 +39,7 @@ type jobArgs struct {
 	User     string `json:"user"`
 	Turn     int64  `json:"turn"`            // see queue_turns.go
 	Fresh    string `json:"fresh,omitempty"` // life when a fresh job was added; removed when a replica reads it
-	// Begun counts attempts that started and did not end, including this one: takeTurn increments it, uncountAttempt
+	// Begun counts attempts that started and did not end, including this one: lock increments it, uncountAttempt
 	// decrements it.
 	Begun int `json:"begun,omitempty"`
 	Blame int `json:"blame,omitempty"` // see corpus.Job

@@ -40,7 +40,7 @@ const dueUsers = `
 			FROM u WHERE u.id IS NOT NULL)
 	SELECT id FROM suspect UNION ALL SELECT id FROM u WHERE id IS NOT NULL AND NOT EXISTS (SELECT FROM suspect)`
 
-// takeTurn starts the next job of a user like River's own statement, and increments `begun`. Jobs that have to run
+// lock starts the next job of a user like River's own statement, and increments `begun`. Jobs that have to run
 // alone come first, the least blamed before others. While one is queued or runs here, no other starts. SKIP LOCKED
 // gives replicas different jobs. $1 is the kind, $2 the user, $3 the replica.
 const takeTurn = `

@@ -19,7 +19,7 @@ type Index struct {
 	directory directory
 	similar   similarTerms
 	parts     cache[Place, part]
-	terms     cache[seen, *termPassages]
+	terms     cache[termKey, *termPassages]
 	analysers text.Analysers
 }
 

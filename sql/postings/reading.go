@@ -39,8 +39,8 @@ const (
 	maxTerms = 3 << 20
 )
 
-// seen is the cache key of a term in a view. A new view makes old entries unreachable, until the cache is cleared.
-type seen struct {
+// termKey is the cache key of a term in a view. A new view makes old entries unreachable, until the cache is cleared.
+type termKey struct {
 	*view
 	term string
 }
@@ -53,7 +53,7 @@ func (r *reading) findTerms(ctx context.Context, terms []string) ([]*termPassage
 	var of []*termPassages
 	for i, term := range terms {
 		var ok bool
-		if all[i], ok = r.index.terms.get(seen{r.view, term}); ok {
+		if all[i], ok = r.index.terms.get(termKey{r.view, term}); ok {
 			continue
 		}
 		all[i] = &termPassages{Counted: bm25.Counted{Term: term}}
@@ -80,7 +80,7 @@ func (r *reading) findTerms(ctx context.Context, terms []string) ([]*termPassage
 			}
 			all[i] = &termPassages{Counted: bm25.Counted{Term: f.Term, Passages: len(rows)}, rows: rows}
 		}
-		r.index.terms.keep(seen{r.view, f.Term}, all[i], len(all[i].rows), maxTerms)
+		r.index.terms.keep(termKey{r.view, f.Term}, all[i], len(all[i].rows), maxTerms)
 	}
 	return all, nil
 }

@@ -41,14 +41,14 @@ type similarTerms struct {
 type trigramIndex struct {
 	changed int64 // the newest change that was read
 	known   map[string]bool
-	terms   []spotted
+	terms   []sampledTerm
 	sizes   []uint8             // distinct trigrams of each term
 	byGram  map[uint64][]uint32 // indexes into terms
 	shared  []uint8             // of each term, all 0 between searches
 }
 
-// spotted is a term with the row of a passage that contains it; 0 without one.
-type spotted struct {
+// sampledTerm is a term with the row of a passage that contains it; 0 without one.
+type sampledTerm struct {
 	term string
 	row  uint32
 }
@@ -105,7 +105,7 @@ func (t *trigramIndex) addSegments(ctx context.Context, store Store, user string
 			continue
 		}
 		newest, read = max(newest, s.Changed), append(read, s.Number)
-		var rare []spotted
+		var rare []sampledTerm
 		for p, err := range termPages(ctx, store, s.Number) {
 			if err != nil {
 				return err
@@ -129,7 +129,7 @@ func (t *trigramIndex) addSegments(ctx context.Context, store Store, user string
 }
 
 // addPage adds the terms of a page and returns rare with those of a single passage.
-func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
+func (t *trigramIndex) addPage(p Page, rare []sampledTerm) ([]sampledTerm, error) {
 	if p.isBlock() {
 		return rare, nil
 	}
@@ -151,16 +151,16 @@ func (t *trigramIndex) addPage(p Page, rare []spotted) ([]spotted, error) {
 			return rare, err
 		}
 		if e.count > 1 {
-			t.addTerm(spotted{string(e.term), row})
+			t.addTerm(sampledTerm{string(e.term), row})
 		} else if len(rare) < maxSimilar {
-			rare = append(rare, spotted{string(e.term), row})
+			rare = append(rare, sampledTerm{string(e.term), row})
 		}
 	}
 }
 
 // addTerm adds a term with its trigrams, unless it is known or there is no room. Terms are never removed;
 // visibleTerms filters them.
-func (t *trigramIndex) addTerm(s spotted) {
+func (t *trigramIndex) addTerm(s sampledTerm) {
 	if len(t.terms) >= maxSimilar || t.known[s.term] {
 		return
 	}
@@ -175,7 +175,7 @@ func (t *trigramIndex) addTerm(s spotted) {
 
 // A candidate is a term with its similarity from 0 to 1: the Jaccard coefficient of the trigrams, as in pg_trgm.
 type candidate struct {
-	spotted
+	sampledTerm
 	alike float64
 }
 

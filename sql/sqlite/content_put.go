@@ -32,8 +32,8 @@ const (
 
 // contentWrite is one PutContent in progress. Its pieces are written under a content number without references; the
 // last transaction makes it the document's content. Concurrent readers see the old content. After a crash
-// unreferenced rows remain; leftContents finds them by their age. It is used by one goroutine. content is 0 before
-// its row exists, and after a rollback of its transaction.
+// unreferenced rows remain; unreferencedContents finds them by their age. It is used by one goroutine. content is 0
+// before its row exists, and after a rollback of its transaction.
 type contentWrite struct {
 	ds       *Documents
 	id       string
@@ -344,7 +344,7 @@ func (w *contentWrite) publishContent(t *tx) (old int64, err error) {
 	if _, err := t.Exec(`UPDATE contents SET lengths = ? WHERE n = ?`, w.lengths, w.content); err != nil {
 		return 0, err
 	}
-	if err := store.ShowSegment(
+	if err := store.PublishSegment(
 		t, postings.Segment{Number: w.segment, Changed: change, Passages: w.postings.Passages()},
 	); err != nil {
 		return 0, err

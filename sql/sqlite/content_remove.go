@@ -68,7 +68,7 @@ func (ds *Documents) Purge(ctx context.Context, before time.Time) error {
 		return err
 	}
 	// This includes the rest of an interrupted purge.
-	left, err := ds.leftContents(ctx)
+	left, err := ds.unreferencedContents(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,10 +139,10 @@ func (ds *Documents) beginPurge(ctx context.Context, before time.Time) (hidden [
 	return hidden, nil
 }
 
-// leftContents returns the contents that no document refers to: those that were replaced (changed > 0), that a crash
-// left unpublished, and those of purged documents. Content that is being written has started_at less than
+// unreferencedContents returns the contents that no document refers to: those that were replaced (changed > 0), that a
+// crash left unpublished, and those of purged documents. Content that is being written has started_at less than
 // store.LeftAfter ago and is excluded.
-func (ds *Documents) leftContents(ctx context.Context) (contents []int64, err error) {
+func (ds *Documents) unreferencedContents(ctx context.Context) (contents []int64, err error) {
 	rows, err := ds.db.queryRows(ctx, `SELECT n FROM contents WHERE live = 0 AND (changed > 0 OR started_at < ?
 		OR document IN (SELECT n FROM documents WHERE purging = 1))`, time.Now().Add(-store.LeftAfter).UnixMicro())
 	if err != nil {

@@ -131,8 +131,8 @@ func (ds *Documents) checkQuota(t Tx, user string, bytes int64) error {
 	return nil
 }
 
-// placed is the result of putting a document.
-type placed struct {
+// putResult is the result of putting a document.
+type putResult struct {
 	id        string // of the stored document
 	duplicate bool   // its bytes were stored already
 	fresh     bool   // it was not visible before
@@ -142,7 +142,7 @@ type placed struct {
 // put stores a document by the first matching rule: the same bytes are the same document; the same path gets a new
 // version; a deleted document with these bytes is restored; otherwise a new one is created. A new version keeps the
 // old content until the new one is ready, so only the row is queued.
-func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was placed, err error) {
+func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was putResult, err error) {
 	if was.id, was.duplicate, err = ds.sameBytes(t, d); was.id != "" || err != nil {
 		return was, err
 	}
@@ -162,7 +162,7 @@ func (ds *Documents) put(t Tx, d corpus.Document, meta string) (was placed, err 
 		was.fresh = true
 		return was, err
 	}
-	was = placed{id: chat.NewID(), fresh: true, bytes: d.Bytes}
+	was = putResult{id: chat.NewID(), fresh: true, bytes: d.Bytes}
 	_, err = t.Exec(`INSERT INTO documents (id, user_id, namespace, path, filename, title, title_fold, search_fold,
 		mime, sha256, bytes, pages, language, given_meta, meta, state, semantic, progress, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14, 'queued', $15, $16, $17, $17)`,

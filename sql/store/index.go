@@ -118,8 +118,8 @@ func BeginSegment(t Tx, owner string) (segment int64, err error) {
 	return segment, err
 }
 
-// ShowSegment makes a segment visible to searches.
-func ShowSegment(t Tx, s postings.Segment) error {
+// PublishSegment makes a segment visible to searches.
+func PublishSegment(t Tx, s postings.Segment) error {
 	_, err := t.Exec(
 		`UPDATE segments SET live = true, changed = $2, passages = $3 WHERE n = $1`, s.Number, s.Changed, s.Passages,
 	)
@@ -141,7 +141,7 @@ func (x *Index) Replace(ctx context.Context, segment postings.Segment, old []int
 		if err != nil {
 			return err
 		}
-		return ShowSegment(t, segment)
+		return PublishSegment(t, segment)
 	})
 	if errors.Is(err, errReplaced) {
 		return false, nil
@@ -171,7 +171,7 @@ func (x *Index) Indexed(ctx context.Context, content int64, segment postings.Seg
 		if ok = n > 0; err != nil || !ok {
 			return err
 		}
-		return ShowSegment(t, segment)
+		return PublishSegment(t, segment)
 	})
 	return ok && err == nil, err
 }

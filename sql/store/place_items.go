@@ -8,16 +8,16 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// BeginLook implements placestore.Store. The number is from the place's row, so it increases across servers.
-func (ps *Places) BeginLook(ctx context.Context, id, owner string) (look int64, err error) {
+// BeginSync implements placestore.Store. The number is from the place's row, so it increases across servers.
+func (ps *Places) BeginSync(ctx context.Context, id, owner string) (look int64, err error) {
 	return look, ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
 		return t.One(`UPDATE places SET looks = looks + 1 WHERE n = $1 RETURNING looks`, []any{n}, &look)
 	})
 }
 
-// SeeItems implements placestore.Store. A known item keeps its version, and is wanted when the place lists no
+// RecordItems implements placestore.Store. A known item keeps its version, and is wanted when the place lists no
 // version or another one. Its look number distinguishes it from missing items.
-func (ps *Places) SeeItems(
+func (ps *Places) RecordItems(
 	ctx context.Context, id, owner string, look int64, items []placestore.Listed,
 ) error {
 	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
@@ -106,8 +106,8 @@ func (ps *Places) SettleItem(ctx context.Context, id, owner string, item placest
 	})
 }
 
-// PutOffItem implements placestore.Store.
-func (ps *Places) PutOffItem(ctx context.Context, id, owner string, look int64, key string) error {
+// PostponeItem implements placestore.Store.
+func (ps *Places) PostponeItem(ctx context.Context, id, owner string, look int64, key string) error {
 	return ps.withPlace(ctx, id, owner, func(t Tx, n int64) error {
 		_, err := t.Exec(`UPDATE place_items SET put_off = $1 WHERE place = $2 AND key = $3`, look, n, key)
 		return err

@@ -71,8 +71,8 @@ func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
 	return p, nil
 }
 
-// leftOut returns notices about options of a request that the provider does not support.
-func (m *Model) leftOut(req llm.Request) (notices []llm.Notice) {
+// refusedOptions returns notices about options of a request that the provider does not support.
+func (m *Model) refusedOptions(req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil {
 		notices = append(
 			notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"),

@@ -198,7 +198,7 @@ func (r *reply) endReply() *llm.Error {
 	for _, call := range calls {
 		r.yieldPart(call)
 	}
-	for _, notice := range r.m.leftOut(r.req) {
+	for _, notice := range r.m.refusedOptions(r.req) {
 		r.yieldPart(notice)
 	}
 	r.yieldPart(llm.Done{Finish: finish, Usage: r.reportedUsage()})

@@ -251,7 +251,7 @@ func (p *chunkParser) readFunction(d *callDelta) {
 }
 
 // readProgress parses llama.cpp's progress of reading the prompt. It comes before the reply, and only if the request
-// asked for it (habits.tellsReading).
+// asked for it (serverFeatures.tellsReading).
 func (p *chunkParser) readProgress() {
 	s := &p.s
 	if !s.open('{') {

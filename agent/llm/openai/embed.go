@@ -53,7 +53,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 		case err == nil:
 			out, texts = append(out, batch...), texts[n:]
 		// The next iteration retries the same texts in a smaller batch.
-		case n > 1 && ctx.Err() == nil && fewerMayDo(err):
+		case n > 1 && ctx.Err() == nil && mayFitSmaller(err):
 			m.batchSize.Store(int64(n / 2))
 			halved = true
 			m.log.WarnContext(ctx, "fewer texts are embedded at once", "model", m.embeddings, "texts", n/2,
@@ -71,8 +71,8 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 // batch returns the batch size.
 func (m *Model) batch() int { return int(cmp.Or(m.batchSize.Load(), maxBatch)) }
 
-// fewerMayDo reports whether a smaller batch may succeed. Servers report a batch that is too large in many ways.
-func fewerMayDo(e *llm.Error) bool {
+// mayFitSmaller reports whether a smaller batch may succeed. Servers report a batch that is too large in many ways.
+func mayFitSmaller(e *llm.Error) bool {
 	return e.Kind == llm.KindTooLong || e.Kind == llm.KindTimeout || e.Status == http.StatusRequestEntityTooLarge ||
 		e.Kind == llm.KindInvalid && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity)
 }

@@ -452,7 +452,7 @@ func BenchmarkRequest(b *testing.B) {
 	b.Run("ours", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := m.requestBody(req, habits{}); err != nil {
+			if _, err := m.requestBody(req, serverFeatures{}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -51,7 +51,7 @@ func (r *reply) endReply(ctx context.Context) *llm.Error {
 	for _, call := range calls {
 		r.yieldPart(call)
 	}
-	for _, notice := range r.known.leftOut(r.m.name, r.req) {
+	for _, notice := range r.known.refusedOptions(r.m.name, r.req) {
 		r.yieldPart(notice)
 	}
 	r.yieldPart(llm.Done{Finish: finish, Usage: r.reportedUsage(), First: r.first})

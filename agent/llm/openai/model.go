@@ -1,6 +1,6 @@
 // Package openai is a client of OpenAI's API and of the many compatible servers: Ollama, vLLM, llama.cpp, Groq,
 // Azure and others. They differ in details, so the parser is tolerant (scan, chunk, tools). The client
-// learns from refusals which fields a server accepts (habits in request), and treats a reply as complete only with a
+// learns from refusals which fields a server accepts (serverFeatures), and treats a reply as complete only with a
 // proof of its end. New returns a Model for replies, embeddings or both; Probe and Measure test a server's
 // capabilities.
 //
@@ -91,7 +91,7 @@ type Model struct {
 	embedder *httpllm.Server // for embeddings: their failures are independent of replies
 
 	near       bool // the server is on this machine or in its network
-	learnt     learnt
+	learnt     learntFeatures
 	tools      sync.Map // name → *definition, encoded once
 	dimensions atomic.Int64
 	batchSize  atomic.Int64 // batch size of embeddings; 0: maxBatch
@@ -145,7 +145,7 @@ func New(c Config) (*Model, error) {
 	m.server = server(c.Model, "OPENAI_MODEL", replies)
 	m.embedder = server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL", vectors)
 	// Known servers are configured by URL, which avoids a first refused request.
-	m.learnt.habits = habits{
+	m.learnt.features = serverFeatures{
 		sendReasoning: wantsReasoning.MatchString(base), newTokenLimit: strings.Contains(base, "api.openai.com"),
 	}
 	m.embed = sdk.NewEmbeddingService(append(vectors.sdkOptions(m.http), option.WithMiddleware(m.embedder.Respond))...)

@@ -16,9 +16,9 @@ import (
 	"github.com/footnote/footnote/agent/llm/httpllm"
 )
 
-// habits are the features of a server, learnt from its refusals. Each flag changes from false to true only, except
-// newTokenLimit and sendReasoning, whose defaults are guessed from the URL and may be inverted.
-type habits struct {
+// serverFeatures are the features of a server, learnt from its refusals. Each flag changes from false to true only,
+// except newTokenLimit and sendReasoning, whose defaults are guessed from the URL and may be inverted.
+type serverFeatures struct {
 	noUsage         bool // it does not support stream_options
 	newTokenLimit   bool // it requires max_completion_tokens instead of max_tokens
 	noTemperature   bool
@@ -30,24 +30,24 @@ type habits struct {
 	tellsReading    bool // it is llama.cpp's, which reports the prompt progress on request
 }
 
-// learnt holds a server's habits for the life of the process. It is safe for concurrent use. A request is encoded
-// with a snapshot of them, and its refusal is compared with that snapshot, so that each of several concurrent
+// learntFeatures holds a server's features for the life of the process. It is safe for concurrent use. A request is
+// encoded with a snapshot of them, and its refusal is compared with that snapshot, so that each of several concurrent
 // refusals is learnt.
-type learnt struct {
-	mu     sync.Mutex
-	habits habits
+type learntFeatures struct {
+	mu       sync.Mutex
+	features serverFeatures
 }
 
-func (l *learnt) load() habits {
+func (l *learntFeatures) load() serverFeatures {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.habits
+	return l.features
 }
 
-func (l *learnt) learn(lesson func(*habits)) {
+func (l *learntFeatures) learn(lesson func(*serverFeatures)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	lesson(&l.habits)
+	lesson(&l.features)
 }
 
 var (
@@ -60,11 +60,11 @@ var (
 	)
 )
 
-// lessonOf returns the change of habits that follows from a refused request, or nil if no field was refused. These
-// habits are the snapshot that the request was encoded with. It parses the error message, since servers share no
+// correctionFor returns the change of features that follows from a refused request, or nil if no field was refused.
+// These h is the snapshot that the request was encoded with. It parses the error message, since servers share no
 // error code for it. The message must be about a field (refusedField) that the request has, or a retry would be the
 // same. If it names several fields, the first of these cases is tried first.
-func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
+func (h serverFeatures) correctionFor(e *llm.Error, req llm.Request) (lesson func(*serverFeatures)) {
 	if e.Kind != llm.KindInvalid || e.Err == nil {
 		return nil
 	}
@@ -75,21 +75,21 @@ func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
 	had := false
 	switch {
 	case strings.Contains(text, "stream_options"):
-		had, lesson = !h.noUsage, func(now *habits) { now.noUsage = true }
+		had, lesson = !h.noUsage, func(now *serverFeatures) { now.noUsage = true }
 	case strings.Contains(text, "max_completion_tokens"), strings.Contains(text, "max_tokens"):
-		had, lesson = req.MaxTokens > 0, func(now *habits) { now.newTokenLimit = !h.newTokenLimit }
+		had, lesson = req.MaxTokens > 0, func(now *serverFeatures) { now.newTokenLimit = !h.newTokenLimit }
 	case strings.Contains(text, "temperature"):
-		had, lesson = req.Temperature != nil && !h.noTemperature, func(now *habits) { now.noTemperature = true }
+		had, lesson = req.Temperature != nil && !h.noTemperature, func(now *serverFeatures) { now.noTemperature = true }
 	case strings.Contains(text, "tool_choice"):
-		had, lesson = req.NoTools && !h.noToolChoice, func(now *habits) { now.noToolChoice = true }
+		had, lesson = req.NoTools && !h.noToolChoice, func(now *serverFeatures) { now.noToolChoice = true }
 	case strings.Contains(text, "logprobs"):
-		had, lesson = req.TopLogprobs > 0 && !h.noLogprobs, func(now *habits) { now.noLogprobs = true }
+		had, lesson = req.TopLogprobs > 0 && !h.noLogprobs, func(now *serverFeatures) { now.noLogprobs = true }
 	case strings.Contains(text, "seed"):
-		had, lesson = req.Seed != nil && !h.noSeed, func(now *habits) { now.noSeed = true }
+		had, lesson = req.Seed != nil && !h.noSeed, func(now *serverFeatures) { now.noSeed = true }
 	case strings.Contains(text, "thought_signature"):
-		had, lesson = !h.wantsSignatures, func(now *habits) { now.wantsSignatures = true }
+		had, lesson = !h.wantsSignatures, func(now *serverFeatures) { now.wantsSignatures = true }
 	case reasoningField.MatchString(text):
-		had, lesson = hasReasoning(req.Messages), func(now *habits) { now.sendReasoning = !h.sendReasoning }
+		had, lesson = hasReasoning(req.Messages), func(now *serverFeatures) { now.sendReasoning = !h.sendReasoning }
 	}
 	if !had {
 		return nil
@@ -97,8 +97,8 @@ func (h habits) lessonOf(e *llm.Error, req llm.Request) (lesson func(*habits)) {
 	return lesson
 }
 
-// leftOut returns notices about options of a request that the server refuses.
-func (h habits) leftOut(model string, req llm.Request) (notices []llm.Notice) {
+// refusedOptions returns notices about options of a request that the server refuses.
+func (h serverFeatures) refusedOptions(model string, req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil && h.noSeed {
 		notices = append(
 			notices, llm.Notice(model+" takes no seed: the same seed does not give the same answer with it"),
@@ -168,9 +168,9 @@ type wireFunction struct {
 	Arguments string `json:"arguments"`
 }
 
-// requestBody encodes a request for a server with these habits. If the server does not support tool_choice, a
+// requestBody encodes a request for a server with these features. If the server does not support tool_choice, a
 // NoTools request has no tools. The result may end with a line feed, which JSON allows.
-func (m *Model) requestBody(req llm.Request, h habits) ([]byte, error) {
+func (m *Model) requestBody(req llm.Request, h serverFeatures) ([]byte, error) {
 	history := httpllm.Repair(req.Messages)
 	w := wireRequest{Model: m.name, Stream: true, Messages: make([]wireMessage, len(history))}
 	for i := range history {
@@ -252,8 +252,9 @@ func (m *Model) writeTools(out *bytes.Buffer, specs []llm.ToolSpec) error {
 	return nil
 }
 
-// wireMessage converts a message. Reasoning is included only for servers that require it (habits.sendReasoning).
-func (h habits) wireMessage(msg *llm.Message) wireMessage {
+// wireMessage converts a message. Reasoning is included only for servers that require it
+// (serverFeatures.sendReasoning).
+func (h serverFeatures) wireMessage(msg *llm.Message) wireMessage {
 	w := wireMessage{Role: msg.Role, Content: &msg.Text, CallID: msg.CallID}
 	if h.sendReasoning {
 		w.Reasoning = msg.Reasoning

@@ -31,7 +31,7 @@ func (m *Model) attemptRequest(
 		if err == nil || yielded {
 			break
 		}
-		lesson := known.lessonOf(err, req)
+		lesson := known.correctionFor(err, req)
 		if lesson == nil {
 			break
 		}
@@ -45,7 +45,7 @@ func (m *Model) attemptRequest(
 // not by the SDK's decoder (docs/decisions/model-servers.md). llama.cpp is identified by a header: later requests
 // ask it for the prompt progress.
 func (m *Model) streamOnce(
-	ctx context.Context, req llm.Request, known habits, yield func(llm.Part, error) bool,
+	ctx context.Context, req llm.Request, known serverFeatures, yield func(llm.Part, error) bool,
 ) (yielded bool, failed *llm.Error) {
 	ctx, dog := httpllm.Watch(ctx, m.patience)
 	defer dog.Stop()
@@ -60,7 +60,7 @@ func (m *Model) streamOnce(
 	}
 	defer res.Body.Close()
 	if !known.tellsReading && res.Header.Get("Server") == "llama.cpp" {
-		m.learnt.learn(func(now *habits) { now.tellsReading = true })
+		m.learnt.learn(func(now *serverFeatures) { now.tellsReading = true })
 	}
 	dog.Body = res.Body
 	r := &reply{m: m, req: req, known: known, yield: yield, dog: dog, events: newEvents(dog)}
@@ -127,7 +127,7 @@ func newEvents(r io.Reader) *sse.Reader {
 type reply struct {
 	m       *Model
 	req     llm.Request
-	known   habits // snapshot that the request was encoded with
+	known   serverFeatures // snapshot that the request was encoded with
 	yield   func(llm.Part, error) bool
 	dog     *httpllm.Watchdog
 	events  *sse.Reader

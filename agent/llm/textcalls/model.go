@@ -15,21 +15,21 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 )
 
-// Way is the way in which a model gets its tools.
-type Way string
+// CallMode is the way in which a model gets its tools.
+type CallMode string
 
 // The values of Way. Auto works for all models; the others are overrides for models on which it errs.
 const (
-	Auto   Way = "auto"   // native tool calls, until the model turns out to have none
-	Native Way = "native" // native tool calls only
-	JSON   Way = "json"   // tools described in the prompt, called as JSON in the reply
+	Auto   CallMode = "auto"   // native tool calls, until the model turns out to have none
+	Native CallMode = "native" // native tool calls only
+	JSON   CallMode = "json"   // tools described in the prompt, called as JSON in the reply
 )
 
 // Model adds tool calls to any model. It is safe for concurrent use, and remembers whether the model has native tool
 // calls.
 type Model struct {
 	llm.Model
-	way     Way
+	mode    CallMode
 	verdict verdict
 
 	// unopened reports that its last reply began with a thought without the opening tag. Templates of reasoning
@@ -38,14 +38,14 @@ type Model struct {
 }
 
 // New wraps a model whose capabilities are unknown.
-func New(inner llm.Model, way Way) *Model {
-	return &Model{Model: inner, way: way}
+func New(inner llm.Model, way CallMode) *Model {
+	return &Model{Model: inner, mode: way}
 }
 
-// Way returns the current way: Native or JSON. With Auto it changes when a server refuses tools, when a model
+// Mode returns the current way: Native or JSON. With Auto it changes when a server refuses tools, when a model
 // ignores them, or when a retry shows that it has native calls after all.
-func (m *Model) Way() Way {
-	if m.way == JSON || m.verdict.isAgainst() {
+func (m *Model) Mode() CallMode {
+	if m.mode == JSON || m.verdict.isAgainst() {
 		return JSON
 	}
 	return Native
@@ -69,14 +69,14 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 			req: req, yield: yield, unopened: &m.unopened, thinking: thinkingFilter{unopened: m.unopened.Load()},
 			heldCalls: newCallBuffer(req.Tools),
 		}
-		if m.way == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
+		if m.mode == Native || len(req.Tools) == 0 && !hasCalls(req.Messages) {
 			r.plain = true // thoughts are still separated
 			r.failReply(r.takeParts(m.Model.Stream(ctx, req), nil))
 			return
 		}
 		if !m.shouldDescribe(ctx, req) {
 			err := r.takeParts(m.Model.Stream(ctx, req), m.afterReply(ctx, r))
-			if !RefusesTools(err) || r.yielded || m.way != Auto || len(req.Tools) == 0 {
+			if !RefusesTools(err) || r.yielded || m.mode != Auto || len(req.Tools) == 0 {
 				r.failReply(err)
 				return
 			}
@@ -115,7 +115,7 @@ func (m *Model) afterReply(ctx context.Context, r *reply) func(called bool) {
 			m.verdict.inFavour()
 			return
 		}
-		if m.way != Auto || m.verdict.isProven() || r.req.NoTools || len(r.req.Tools) == 0 || r.stopped {
+		if m.mode != Auto || m.verdict.isProven() || r.req.NoTools || len(r.req.Tools) == 0 || r.stopped {
 			return
 		}
 		if called, known := m.probeCalls(ctx); known && called {
@@ -260,7 +260,7 @@ func (v *verdict) isDue() bool {
 // shouldDescribe reports whether a request's tools are described in the prompt. A run whose model wrote calls as
 // JSON continues so. Otherwise a model that appears to have no native tool calls is probed again if that is due.
 func (m *Model) shouldDescribe(ctx context.Context, req llm.Request) bool {
-	if m.way == JSON {
+	if m.mode == JSON {
 		return true
 	}
 	for _, msg := range slices.Backward(req.Messages) {

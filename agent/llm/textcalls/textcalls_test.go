@@ -164,7 +164,7 @@ func TestToolsFallBackToPromptAfterRefusal(t *testing.T) {
 	})
 	m := New(inner, Auto)
 	want := heard{Calls: []string{`search_documents{"query":"roof"}`}, Finish: llm.FinishCalls, Notices: 1}
-	if diff := cmp.Diff(want, hear(t, m, ask)); diff != "" || m.Way() != JSON {
+	if diff := cmp.Diff(want, hear(t, m, ask)); diff != "" || m.Mode() != JSON {
 		t.Fatal(diff)
 	}
 	next := ask
@@ -198,7 +198,7 @@ func TestModelIgnoringToolsIsProbedOnce(t *testing.T) {
 		name string
 		can  bool
 		want heard
-		way  Way
+		way  CallMode
 	}{
 		{"it can", true, heard{Text: "Hello.", Finish: llm.FinishStop}, Native},
 		{"it can't", false, heard{Text: "Hello.", Finish: llm.FinishStop, Notices: 1}, JSON},
@@ -210,8 +210,8 @@ func TestModelIgnoringToolsIsProbedOnce(t *testing.T) {
 			return scripted.Reply{Text: "Hello."}
 		})
 		m := New(inner, Auto)
-		if diff := cmp.Diff(tt.want, hear(t, m, ask)); diff != "" || m.Way() != tt.way {
-			t.Errorf("%s: %s\n%s", tt.name, m.Way(), diff)
+		if diff := cmp.Diff(tt.want, hear(t, m, ask)); diff != "" || m.Mode() != tt.way {
+			t.Errorf("%s: %s\n%s", tt.name, m.Mode(), diff)
 		}
 		hear(t, m, ask)
 		if n := len(inner.Requests()); n != 3 {
@@ -390,12 +390,12 @@ func TestNegativeProbeIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &odd{}
 		m := New(scripted.NewScript(o.reply), Auto)
-		look := func(after time.Duration, probes int, way Way) {
+		look := func(after time.Duration, probes int, way CallMode) {
 			t.Helper()
 			time.Sleep(after)
 			hear(t, m, ask)
-			if o.probes != probes || m.Way() != way {
-				t.Errorf("%d probes and the way %s, want %d and %s", o.probes, m.Way(), probes, way)
+			if o.probes != probes || m.Mode() != way {
+				t.Errorf("%d probes and the way %s, want %d and %s", o.probes, m.Mode(), probes, way)
 			}
 		}
 		look(0, 1, JSON)
@@ -416,8 +416,8 @@ func TestFailedProbeIsInconclusive(t *testing.T) {
 		m := New(scripted.NewScript(o.reply), Auto)
 		hear(t, m, ask)
 		o.err = nil
-		if hear(t, m, ask); o.probes != 2 || m.Way() != JSON {
-			t.Errorf("%d probes and the way %s, want a second one that finds json", o.probes, m.Way())
+		if hear(t, m, ask); o.probes != 2 || m.Mode() != JSON {
+			t.Errorf("%d probes and the way %s, want a second one that finds json", o.probes, m.Mode())
 		}
 	})
 }
@@ -440,8 +440,8 @@ func TestRunContinuesInJSONMode(t *testing.T) {
 		if hear(t, m, later); o.probes != 1 || o.described != 1 {
 			t.Errorf("in the middle of a run: %d probes, %d requests by JSON, want 1 and 1", o.probes, o.described)
 		}
-		if hear(t, m, ask); o.probes != 2 || m.Way() != Native {
-			t.Errorf("at the next run: %d probes and the way %s, want 2 and native", o.probes, m.Way())
+		if hear(t, m, ask); o.probes != 2 || m.Mode() != Native {
+			t.Errorf("at the next run: %d probes and the way %s, want 2 and native", o.probes, m.Mode())
 		}
 		if hear(t, m, later); o.described != 2 {
 			t.Errorf("the earlier run after that: %d requests by JSON, want 2", o.described)
@@ -472,16 +472,16 @@ func TestSingleRefusalKeepsNativeCalls(t *testing.T) {
 		}), Auto)
 		hear(t, m, ask)
 		refusals = 1
-		if got := hear(t, m, ask); len(got.Calls) != 1 || m.Way() != Native {
-			t.Errorf("after one refusal: %+v, the way %s, want a call and native", got, m.Way())
+		if got := hear(t, m, ask); len(got.Calls) != 1 || m.Mode() != Native {
+			t.Errorf("after one refusal: %+v, the way %s, want a call and native", got, m.Mode())
 		}
 		if hear(t, m, ask); !m.verdict.isProven() {
 			t.Error("second tool call: verdict is unproven, want proven")
 		}
 		refusals = 2
 		hear(t, m, ask)
-		if hear(t, m, ask); m.Way() != JSON {
-			t.Errorf("after two refusals in a row the way is %s, want json", m.Way())
+		if hear(t, m, ask); m.Mode() != JSON {
+			t.Errorf("after two refusals in a row the way is %s, want json", m.Mode())
 		}
 	})
 }
@@ -496,7 +496,7 @@ func TestDroppedTextIsYielded(t *testing.T) {
 	forced := llm.Request{Messages: ask.Messages, Tools: tools, NoTools: true}
 	for _, tt := range []struct {
 		name, text string
-		way        Way
+		way        CallMode
 		req        llm.Request
 		calls      []llm.Call
 		want       parts
@@ -586,7 +586,7 @@ func BenchmarkStream(b *testing.B) {
 	} {
 		tools = append(tools, llm.ToolSpec{Name: name, Schema: json.RawMessage(`{"type":"object"}`)})
 	}
-	for _, way := range []Way{Native, Auto} {
+	for _, way := range []CallMode{Native, Auto} {
 		b.Run(string(way), func(b *testing.B) {
 			m := New(constantModel{parts: append(parts, llm.Done{Finish: llm.FinishStop})}, way)
 			m.verdict.inFavour()

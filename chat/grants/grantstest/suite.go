@@ -280,20 +280,20 @@ func testEnds(
 		t.Fatalf("list = %+v, %v, want one program", list, err)
 	}
 	// Another user's record looks like a missing one.
-	if err := book.End(ctx, "bert", list[0].ID); chat.CodeOf(err) != chat.CodeNotFound {
+	if err := book.RevokeGrant(ctx, "bert", list[0].ID); chat.CodeOf(err) != chat.CodeNotFound {
 		t.Errorf("another user ends it: %v, want %s", err, chat.CodeNotFound)
 	}
 	holds(got.Access, true)
-	if err := book.End(ctx, "anna", list[0].ID); err != nil {
+	if err := book.RevokeGrant(ctx, "anna", list[0].ID); err != nil {
 		t.Error(err)
 	}
 	holds(got.Access, false)
 	// A program may revoke its own refresh token, and an unknown token is no error (RFC 7009).
 	_, got = connect()
-	if err := book.Forget(ctx, "unknown"); err != nil {
+	if err := book.RevokeToken(ctx, "unknown"); err != nil {
 		t.Error(err)
 	}
-	if err := book.Forget(ctx, got.Refresh); err != nil {
+	if err := book.RevokeToken(ctx, got.Refresh); err != nil {
 		t.Error(err)
 	}
 	holds(got.Access, false)

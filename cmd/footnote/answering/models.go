@@ -75,7 +75,7 @@ func (c *modelSet) modelNamed(
 		}
 	}
 	c.measured[name] = known
-	return textcalls.New(known, textcalls.Way(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
+	return textcalls.New(known, textcalls.CallMode(cmp.Or(set.AgentToolCalls, string(textcalls.Auto)))), nil
 }
 
 // close closes idle connections. Connections in use by runs stay open.

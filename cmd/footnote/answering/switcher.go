@@ -62,8 +62,8 @@ func newAnswering(
 	return a, nil
 }
 
-// isAt reports whether a model at a port of this machine is the current one, so that the page shows it as in use.
-func (a *answering) isAt(port nearby.Port, model string) bool {
+// isCurrent reports whether a model at a port of this machine is the current one, so that the page shows it as in use.
+func (a *answering) isCurrent(port nearby.Port, model string) bool {
 	return a.ping != nil && !a.set.UsesAnthropic() && a.set.OpenAIModel == model && port.IsNamed(a.set.OpenAIBaseURL)
 }
 
@@ -96,8 +96,8 @@ func (a *answering) fallback() llm.Model {
 	return a.models.fallback
 }
 
-// forRuns returns the models for runs. Measurements of a model are logged.
-func (a *answering) forRuns(log *slog.Logger) agentrun.Models {
+// runModels returns the models for runs. Measurements of a model are logged.
+func (a *answering) runModels(log *slog.Logger) agentrun.Models {
 	return agentrun.Models{
 		Model: a.models.main, Fallback: a.fallback(), Select: a.models.selecting, Models: a.models.allowed,
 		LeastModel: a.set.AgentMinModelForAgent, Small: smallProfiles(a.set, a.models.measured, log),
@@ -127,7 +127,7 @@ func NewSwitcher(
 		return nil, err
 	}
 	d := &Switcher{log: log, similar: similar}
-	d.stopping, d.cancel = context.WithCancel(context.WithoutCancel(ctx)) // cancelled by StopTrials
+	d.stopping, d.cancel = context.WithCancel(context.WithoutCancel(ctx)) // cancelled by CancelTrials
 	d.now.Store(first)
 	return d, nil
 }
@@ -138,11 +138,11 @@ func (sw *Switcher) Model() llm.Model { return sw.now.Load().models.main }
 // Attach sets the current model for runs, and each one that is chosen later.
 func (sw *Switcher) Attach(runs *agent.Runs) {
 	sw.runs = runs
-	runs.Use(sw.now.Load().forRuns(sw.log))
+	runs.Use(sw.now.Load().runModels(sw.log))
 }
 
-// AsksServer reports whether the current model sends requests over a network. The rules do not.
-func (sw *Switcher) AsksServer() bool { return sw.now.Load().models.client != nil }
+// UsesServer reports whether the current model sends requests over a network. The rules do not.
+func (sw *Switcher) UsesServer() bool { return sw.now.Load().models.client != nil }
 
 // Reachable reports whether the current model has a server for Ping.
 func (sw *Switcher) Reachable() bool { return sw.now.Load().ping != nil }
@@ -150,8 +150,8 @@ func (sw *Switcher) Reachable() bool { return sw.now.Load().ping != nil }
 // Ping sends a health check to the current model's server. It requires Reachable.
 func (sw *Switcher) Ping(ctx context.Context) error { return sw.now.Load().ping(ctx) }
 
-// StopTrials cancels the running trial of a model and all later ones.
-func (sw *Switcher) StopTrials() { sw.cancel() }
+// CancelTrials cancels the running trial of a model and all later ones.
+func (sw *Switcher) CancelTrials() { sw.cancel() }
 
 // Close cancels trials and closes the models' idle connections.
 func (sw *Switcher) Close() {
@@ -178,7 +178,7 @@ func (sw *Switcher) Find(ctx context.Context) modelchoice.Found {
 		for _, m := range s.Models {
 			server.Models = append(server.Models, modelchoice.Model{
 				Name: m.Name, Size: m.Size, Bytes: m.Bytes, Context: m.Context, Tools: m.Tools, Loaded: m.Loaded,
-				Suggested: s.Port == best && m.Name == suits.Name, Answering: now.isAt(s.Port, m.Name),
+				Suggested: s.Port == best && m.Name == suits.Name, Answering: now.isCurrent(s.Port, m.Name),
 			})
 		}
 		found.Servers = append(found.Servers, server)
@@ -218,7 +218,7 @@ func (sw *Switcher) Choose(ctx context.Context, choice modelchoice.Choice) (mode
 	defer cancel()
 	defer context.AfterFunc(sw.stopping, cancel)() //nolint:contextcheck // it is the server's
 	old := sw.now.Load()
-	set, keep, err := choosing(old.set, choice)
+	set, keep, err := settingsFor(old.set, choice)
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
@@ -239,7 +239,7 @@ func (sw *Switcher) Choose(ctx context.Context, choice modelchoice.Choice) (mode
 		return modelchoice.Tried{}, saveError(err)
 	}
 	// Runs first, then the page and /health: neither may name a model before it answers.
-	sw.runs.Use(next.forRuns(sw.log))
+	sw.runs.Use(next.runModels(sw.log))
 	sw.now.Store(next)
 	old.models.close() // running runs open new connections
 	tried.Model = next.models.main.Name()
@@ -326,9 +326,9 @@ func portsOf(s *settings.Settings) []nearby.Port {
 	return ports
 }
 
-// choosing returns the settings for a choice, and the values to save in the settings file, by flag name. An empty
+// settingsFor returns the settings for a choice, and the values to save in the settings file, by flag name. An empty
 // value removes the flag from the file. Other models of the settings stay with their server. It does not change s.
-func choosing(s *settings.Settings, choice modelchoice.Choice) (*settings.Settings, map[string]string, error) {
+func settingsFor(s *settings.Settings, choice modelchoice.Choice) (*settings.Settings, map[string]string, error) {
 	choice.Model, choice.Key = strings.TrimSpace(choice.Model), strings.TrimSpace(choice.Key)
 	switch {
 	case len(choice.Model) > 200 || len(choice.Key) > 400:

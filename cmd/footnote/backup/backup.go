@@ -63,7 +63,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 		}, partial.Close())
 	}
 	// The lock is on the opened file, which another backup may have finished and renamed before.
-	if same, err := stillNamed(partial); err != nil || !same {
+	if same, err := hasSameName(partial); err != nil || !same {
 		return errors.Join(&chat.Error{
 			Code:    chat.CodeConflict,
 			Message: locale.Say("Another backup to {1} has just ended; try again with --force to replace it", c.File),
@@ -133,9 +133,9 @@ func listExcluded(p *command.Program) error {
 	return err
 }
 
-// stillNamed reports whether an open file still has its name: another process may have renamed it before this one
+// hasSameName reports whether an open file still has its name: another process may have renamed it before this one
 // locked it. It is false for a deleted file.
-func stillNamed(f *os.File) (bool, error) {
+func hasSameName(f *os.File) (bool, error) {
 	opened, err := f.Stat()
 	if err != nil {
 		return false, err

@@ -60,7 +60,7 @@ func (c *Restore) Run(p *command.Program) (err error) {
 	var shared *postgres.DB // nil: the backup comes into the data directory
 	var present []string
 	if p.Settings.DatabaseURL == "" {
-		present, err = keptIn(dir)
+		present, err = listEntries(dir)
 	} else if shared, err = openShared(p); err == nil {
 		defer func() { err = errors.Join(err, shared.Close()) }()
 		err = shared.CheckEmpty(p.Ctx)
@@ -85,7 +85,7 @@ func (c *Restore) Run(p *command.Program) (err error) {
 	}
 	where, parts := p.Settings.Data, []string{"blobs", datadir.Database}
 	if p.Settings.Blobs != "" || shared != nil {
-		if err := bringOriginals(p, dir); err != nil {
+		if err := copyOriginals(p, dir); err != nil {
 			return diskFullError(err)
 		}
 		parts = parts[1:]
@@ -119,8 +119,8 @@ func (c *Restore) Run(p *command.Program) (err error) {
 	return nil
 }
 
-// keptIn lists the entries of the data directory, without those that any start creates. The names are sorted.
-func keptIn(dir *datadir.Dir) (names []string, err error) {
+// listEntries lists the entries of the data directory, without those that any start creates. The names are sorted.
+func listEntries(dir *datadir.Dir) (names []string, err error) {
 	entries, err := os.ReadDir(dir.Path())
 	if err != nil {
 		return nil, err
@@ -179,9 +179,9 @@ func (c *Restore) unpackBackup(p *command.Program, file *os.File, dir *datadir.D
 	return archive.Head, n, syncTree(dir.Path(restoring))
 }
 
-// bringOriginals copies the verified originals to the location in the settings. Existing ones are kept. It verifies
+// copyOriginals copies the verified originals to the location in the settings. Existing ones are kept. It verifies
 // each copy by its hash.
-func bringOriginals(p *command.Program, dir *datadir.Dir) error {
+func copyOriginals(p *command.Program, dir *datadir.Dir) error {
 	from, err := blobs.Open(dir.Path(restoring, "blobs"))
 	if err != nil {
 		return err

@@ -137,7 +137,7 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	}
 	found = append(found, Finding{What: "database", Fine: "opens, its version fits", Err: err})
 	if err == nil && set.Blobs != "" {
-		found = append(found, tryOriginals(ctx, set, s.Blobs))
+		found = append(found, probeOriginals(ctx, set, s.Blobs))
 	} else if err == nil && set.DatabaseURL == "" {
 		found = append(found, compareOriginals(ctx, dir))
 	}

@@ -162,9 +162,9 @@ func askHealth(ctx context.Context, addr string) error {
 	return nil
 }
 
-// tryOriginals checks the storage of originals: it stores some bytes, reads them back and deletes them. The bytes
+// probeOriginals checks the storage of originals: it stores some bytes, reads them back and deletes them. The bytes
 // are random, so that the delete can't hit an existing original with the same hash.
-func tryOriginals(ctx context.Context, set *settings.Settings, kept originals.Store) Finding {
+func probeOriginals(ctx context.Context, set *settings.Settings, kept originals.Store) Finding {
 	found := Finding{What: "originals", Fine: "can be written and read: " + originals.Place(set)}
 	found.Err = func() error {
 		hash, _, err := kept.Put(ctx, strings.NewReader(rand.Text()), 1<<10)

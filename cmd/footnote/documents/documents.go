@@ -122,20 +122,20 @@ func Add(
 	return server.Add(ctx, [][2]string{{"namespace", namespace}}, src.Path, file)
 }
 
-// LeftOut counts the files of folders in unsupported formats. It is not safe for concurrent use.
-type LeftOut struct {
+// SkipCounts counts the files of folders in unsupported formats. It is not safe for concurrent use.
+type SkipCounts struct {
 	files int
 	kinds map[string]int // count by extension
 }
 
-// NewLeftOut returns an empty count.
-func NewLeftOut() *LeftOut { return &LeftOut{kinds: map[string]int{}} }
+// NewSkipCounts returns an empty count.
+func NewSkipCounts() *SkipCounts { return &SkipCounts{kinds: map[string]int{}} }
 
 // Any reports whether a file was left out.
-func (l *LeftOut) Any() bool { return l.files > 0 }
+func (l *SkipCounts) Any() bool { return l.files > 0 }
 
 // Count counts a skipped file by its extension, case-insensitive.
-func (l *LeftOut) Count(name string) {
+func (l *SkipCounts) Count(name string) {
 	kind := strings.ToLower(filepath.Ext(name))
 	if kind == "" {
 		kind = "without an ending"
@@ -145,7 +145,7 @@ func (l *LeftOut) Count(name string) {
 }
 
 // String returns the number of skipped files by extension, the most frequent first.
-func (l *LeftOut) String() string {
+func (l *SkipCounts) String() string {
 	kinds := slices.SortedFunc(maps.Keys(l.kinds), func(a, b string) int {
 		return cmp.Or(cmp.Compare(l.kinds[b], l.kinds[a]), cmp.Compare(a, b))
 	})
@@ -160,7 +160,7 @@ func (l *LeftOut) String() string {
 }
 
 // inBrackets returns the skipped files in brackets, as the end of a message. It is empty if no file was skipped.
-func (l *LeftOut) inBrackets() string {
+func (l *SkipCounts) inBrackets() string {
 	if l.files == 0 {
 		return ""
 	}
@@ -180,8 +180,8 @@ func IsReadable(name string) bool {
 // Collect lists the files below the paths, and counts the skipped ones. Each keeps its path relative to the named
 // folder. own are files and folders of the program itself, which are skipped. A missing path and an unreadable
 // folder are errors. Links below a folder are not followed.
-func Collect(paths, own []string) (files []Source, left *LeftOut, err error) {
-	left, own = NewLeftOut(), folder.RealPaths(own)
+func Collect(paths, own []string) (files []Source, left *SkipCounts, err error) {
+	left, own = NewSkipCounts(), folder.RealPaths(own)
 	for _, name := range paths {
 		info, err := os.Stat(name)
 		if err != nil {

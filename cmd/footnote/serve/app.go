@@ -125,7 +125,7 @@ func (a *app) serveUntil(ctx context.Context, listener net.Listener) (err error)
 	if a.Stores.Listen != nil {
 		g.Go(func() error { a.Stores.Listen(work, a.Feed, a.Library, a.Runs); return nil })
 	}
-	defer context.AfterFunc(ctx, a.Switcher.StopTrials)()
+	defer context.AfterFunc(ctx, a.Switcher.CancelTrials)()
 	defer stopFollowing()
 	for _, folder := range a.folders {
 		g.Go(func() error {

@@ -158,7 +158,7 @@ func TestBundledModelIsFoundBesideProgram(t *testing.T) {
 				want = in(tt.want)
 			}
 			if got := findShippedModel(started); got != want {
-				t.Errorf("modelBeside = %q, want %q", got, want)
+				t.Errorf("findShippedModel = %q, want %q", got, want)
 			}
 		})
 	}

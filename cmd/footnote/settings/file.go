@@ -45,10 +45,10 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 		return fmt.Errorf("the settings file %s is not YAML: %w", file, err)
 	}
 	values := map[string]string{}
-	if err := takePrices(tree, values); err != nil {
+	if err := movePrices(tree, values); err != nil {
 		return err
 	}
-	if err := takeServers(tree, values); err != nil {
+	if err := moveServers(tree, values); err != nil {
 		return err
 	}
 	flattenTree("", tree, values)
@@ -105,9 +105,9 @@ func flattenTree(prefix string, tree map[string]any, into map[string]string) {
 	}
 }
 
-// takePrices moves a settings file's prices, {model: {in, out}}, to their flag: model names may contain characters
+// movePrices moves a settings file's prices, {model: {in, out}}, to their flag: model names may contain characters
 // that setting names can't. They are encoded like the variable FOOTNOTE_PRICES, so that one parser reads both.
-func takePrices(tree map[string]any, values map[string]string) error {
+func movePrices(tree map[string]any, values map[string]string) error {
 	given, ok := tree["prices"]
 	if !ok {
 		return nil
@@ -130,9 +130,9 @@ func takePrices(tree map[string]any, values map[string]string) error {
 	return nil
 }
 
-// takeServers moves a settings file's servers to their flag: their names and keys are not settings. The errors
+// moveServers moves a settings file's servers to their flag: their names and keys are not settings. The errors
 // contain no input, since it may be a key.
-func takeServers(tree map[string]any, values map[string]string) error {
+func moveServers(tree map[string]any, values map[string]string) error {
 	section, ok := tree["mcp"].(map[string]any)
 	if !ok || section["servers"] == nil {
 		return nil

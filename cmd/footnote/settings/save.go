@@ -258,7 +258,7 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 		case section == "" || known[key]:
 			continue
 		case isSwitch:
-			if err := turnSwitch(values, key, part); err != nil {
+			if err := setSwitch(values, key, part); err != nil {
 				return err
 			}
 			continue
@@ -285,8 +285,8 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 	return nil
 }
 
-// turnSwitch moves a switch into agent.without. Only a disabled part is listed.
-func turnSwitch(values map[string]string, key, part string) error {
+// setSwitch moves a switch into agent.without. Only a disabled part is listed.
+func setSwitch(values map[string]string, key, part string) error {
 	value := values[key]
 	delete(values, key)
 	without := strings.FieldsFunc(values["agent-without"], func(r rune) bool { return r == ',' })

@@ -118,7 +118,7 @@ func clip(text string, most int) string {
 
 // logUnsupported logs the unsupported files, each once, as counts by extension in one line.
 func (f *Folder) logUnsupported(listing *folder.Listing) {
-	left := documents.NewLeftOut()
+	left := documents.NewSkipCounts()
 	for _, name := range listing.Left {
 		if !f.told["left "+name] {
 			f.told["left "+name] = true

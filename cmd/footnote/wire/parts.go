@@ -236,7 +236,7 @@ func (a *Parts) pauseEmbedding() func() (release func()) {
 		return nil
 	}
 	return func() func() {
-		if a.Switcher.AsksServer() {
+		if a.Switcher.UsesServer() {
 			return func() {}
 		}
 		return a.embeds.PausePassages()

@@ -60,7 +60,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 // reader lists the files of one archive. The three counters are of skipped files, by reason.
 type reader struct {
 	w                       doctext.Writer
-	taken                   *members.Taken
+	taken                   *members.Collector
 	encrypted, damaged, big int
 }
 

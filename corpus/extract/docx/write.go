@@ -240,7 +240,7 @@ func (a run) sameForm(b run) bool {
 // writeTable writes a data table, or the content of a layout table. A cell that spans several columns is followed by
 // empty ones, so that columns stay aligned.
 func (r *reader) writeTable(t *table) {
-	if t.laysOut(r) {
+	if t.isLayout(r) {
 		for _, row := range t.rows {
 			for _, c := range row {
 				for _, n := range c.nodes {
@@ -338,15 +338,15 @@ type cell struct {
 	span  int // columns, at least 1
 }
 
-// laysOut reports whether a table is a layout table: it has one column, or a cell with parts of a page. Letters and
+// isLayout reports whether a table is a layout table: it has one column, or a cell with parts of a page. Letters and
 // forms are often set in tables, and would be unreadable as rows of cells.
-func (t *table) laysOut(r *reader) bool {
+func (t *table) isLayout(r *reader) bool {
 	columns := 0
 	for _, row := range t.rows {
 		n := 0
 		for _, c := range row {
 			n += c.span
-			if c.laysOut(r) {
+			if c.isLayout(r) {
 				return true
 			}
 		}
@@ -358,9 +358,9 @@ func (t *table) laysOut(r *reader) bool {
 // maxCell is the maximum length in bytes of a cell with a value; longer text is a part of a page layout.
 const maxCell = 6000
 
-// laysOut reports whether a cell holds a part of a page layout: a table, a text box, a heading with text below it,
+// isLayout reports whether a cell holds a part of a page layout: a table, a text box, a heading with text below it,
 // or long text.
-func (c *cell) laysOut(r *reader) bool {
+func (c *cell) isLayout(r *reader) bool {
 	size := 0
 	for _, n := range c.nodes {
 		if n.table != nil || len(n.paragraph.boxes) > 0 || r.headingLevel(n.paragraph) > 0 && len(c.nodes) > 1 {

@@ -35,8 +35,8 @@ const (
 // ErrLeftOut reports that a file exceeds the limits on number or size, and was skipped.
 var ErrLeftOut = errors.New("the file is left out")
 
-// Taken extracts the files inside one. The zero value skips all of them. It is not safe for concurrent use.
-type Taken struct {
+// Collector extracts the files inside one. The zero value skips all of them. It is not safe for concurrent use.
+type Collector struct {
 	List []corpus.Member
 	dir  string
 	left int64 // bytes that may still be written
@@ -44,16 +44,16 @@ type Taken struct {
 
 // New returns a Taken for the files inside f. f.Members is the directory, which the library makes and empties.
 // Without it, or beyond the nesting limit, all files are skipped.
-func New(f corpus.File) *Taken {
+func New(f corpus.File) *Collector {
 	if f.Members == "" || f.Depth >= maxDeep {
-		return &Taken{}
+		return &Collector{}
 	}
-	return &Taken{dir: f.Members, left: min(max(f.Bytes*ratio, enough), maxAll)}
+	return &Collector{dir: f.Members, left: min(max(f.Bytes*ratio, enough), maxAll)}
 }
 
 // Has reports whether a file of that path was extracted. A caller chooses another path for a second file of the same
 // name, so that both are kept.
-func (t *Taken) Has(name string) bool {
+func (t *Collector) Has(name string) bool {
 	name = cleanPath(name)
 	return slices.ContainsFunc(t.List, func(m corpus.Member) bool { return m.Path == name })
 }
@@ -61,7 +61,7 @@ func (t *Taken) Has(name string) bool {
 // Add extracts a file: its bytes from r, under its display path. It fails with ErrLeftOut beyond the limits; errors
 // of r are returned unchanged. A file that exceeds a limit while it is written is deleted, and its bytes are not
 // counted. The size that an archive declares is not trusted.
-func (t *Taken) Add(name string, r io.Reader) error {
+func (t *Collector) Add(name string, r io.Reader) error {
 	name = cleanPath(name)
 	if t.dir == "" || len(t.List) >= Most || name == "" {
 		return ErrLeftOut

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 }
 
 // newReader returns a Reader with worker processes and letters as the recogniser.
-func newReader(t testing.TB, letters ocr.Letters) (*ocr.Reader, *worker.Pool) {
+func newReader(t testing.TB, letters ocr.Recogniser) (*ocr.Reader, *worker.Pool) {
 	t.Helper()
 	pool := newPool(t, os.Args[0])
 	return ocr.New(pool, letters), pool

@@ -38,8 +38,8 @@ type Files interface {
 	corpus.Renderer
 }
 
-// Letters is a recogniser of text in images. It is safe for concurrent use.
-type Letters interface {
+// Recogniser is a recogniser of text in images. It is safe for concurrent use.
+type Recogniser interface {
 	// Begin begins a document. Information from its first pages, such as the language, is used for the others. If no
 	// recogniser is available, it fails with a *corpus.Failure that contains the reason and advice.
 	Begin(ctx context.Context) (Document, error)
@@ -55,12 +55,12 @@ type Document interface {
 // Reader implements corpus.Extractor. It is safe for concurrent use.
 type Reader struct {
 	files   Files
-	letters Letters
+	letters Recogniser
 	pages   *fair.Slots
 }
 
 // New returns a Reader that extends files with OCR.
-func New(files Files, letters Letters) *Reader {
+func New(files Files, letters Recogniser) *Reader {
 	return &Reader{files: files, letters: letters, pages: fair.NewSlots(pagesAtOnce, pagesAtOnce)}
 }
 

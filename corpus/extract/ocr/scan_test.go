@@ -563,7 +563,7 @@ type heldLetters struct {
 	goOn  chan struct{} // releases one page
 }
 
-// Begin implements ocr.Letters.
+// Begin implements ocr.Recogniser.
 func (l *heldLetters) Begin(context.Context) (ocr.Document, error) {
 	return heldDocument{l, int(l.count.Add(1))}, nil
 }

@@ -75,7 +75,7 @@ func (s *scan) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (c
 	if err != nil {
 		return corpus.ReadPage{}, err
 	}
-	found, err := s.lookAt(ctx, upright)
+	found, err := s.detectOrientation(ctx, upright)
 	if err != nil {
 		return corpus.ReadPage{}, err
 	}
@@ -99,13 +99,13 @@ func (s *scan) Page(ctx context.Context, draw func(turn int) ([]byte, error)) (c
 			best.page.Turn = turn
 		}
 	}
-	return s.inItsLanguage(ctx, picture, languages, best)
+	return s.detectLanguage(ctx, picture, languages, best)
 }
 
-// inItsLanguage detects the language of the document from the first page where that is possible. It recognises that
+// detectLanguage detects the language of the document from the first page where that is possible. It recognises that
 // page again if its language was not the first one before. The first pages may be read in English only because that
 // is the default. Later pages use the document's language at once.
-func (s *scan) inItsLanguage(
+func (s *scan) detectLanguage(
 	ctx context.Context, picture []byte, languages []string, got reading,
 ) (corpus.ReadPage, error) {
 	own := s.ownLanguage(got.text())
@@ -151,9 +151,9 @@ type orientation struct {
 	script string
 }
 
-// lookAt detects the orientation of a page with tesseract. It uses segmentation mode 0 with the data osd, which
-// outputs lines such as "Rotate: 90". Exit code 1 means too few characters, and returns the zero value.
-func (s *scan) lookAt(ctx context.Context, picture []byte) (orientation, error) {
+// detectOrientation detects the orientation of a page with tesseract. It uses segmentation mode 0 with the data osd,
+// which outputs lines such as "Rotate: 90". Exit code 1 means too few characters, and returns the zero value.
+func (s *scan) detectOrientation(ctx context.Context, picture []byte) (orientation, error) {
 	if !slices.Contains(s.installed, osd) {
 		return orientation{}, nil
 	}

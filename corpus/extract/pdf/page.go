@@ -150,7 +150,7 @@ func (m *module) readPage(doc uint64, i int) (sheets []sheet, beside shown, err 
 	s, err := p.readSheet()
 	sheets = []sheet{s}
 	if err == nil {
-		beside, err = p.lookAround(&s)
+		beside, err = p.inspectObjects(&s)
 	}
 	if err == nil && !s.isPlain() {
 		sheets, err = p.readTurned(s)

@@ -86,9 +86,9 @@ type shown struct {
 	anything bool
 }
 
-// lookAround inspects the objects of a page with hardly any words. The share of pictures is approximate, as they may
-// overlap; only more than half matters. Counting stops when the page is covered.
-func (p *openPage) lookAround(s *sheet) (out shown, err error) {
+// inspectObjects inspects the objects of a page with hardly any words. The share of pictures is approximate, as they
+// may overlap; only more than half matters. Counting stops when the page is covered.
+func (p *openPage) inspectObjects(s *sheet) (out shown, err error) {
 	area, words := s.width*s.height, float32(0)
 	for _, l := range s.lines {
 		for _, w := range l.words {

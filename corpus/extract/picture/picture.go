@@ -69,15 +69,15 @@ func open(file corpus.File) (*os.File, []frame, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the original: %w", err)
 	}
-	frames, err := lookAt(f)
+	frames, err := inspect(f)
 	if err != nil {
 		return nil, nil, errors.Join(err, f.Close())
 	}
 	return f, frames, nil
 }
 
-// lookAt lists and validates the pictures in an open file. One that is too large or too small fails the whole file.
-func lookAt(f *os.File) ([]frame, error) {
+// inspect lists and validates the pictures in an open file. One that is too large or too small fails the whole file.
+func inspect(f *os.File) ([]frame, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("look at the original: %w", err)
@@ -194,10 +194,10 @@ const (
 	jpegProgressive = 0xC2
 )
 
-// lookAtJPEG reads the orientation of a photograph, and estimates its memory per pixel. It skips from segment to
+// inspectJPEG reads the orientation of a photograph, and estimates its memory per pixel. It skips from segment to
 // segment, each with its length after its marker. A progressive picture takes more, as all coefficients are kept
 // until its last pass. Damage is left to the decoder.
-func lookAtJPEG(f *os.File, fr *frame) error {
+func inspectJPEG(f *os.File, fr *frame) error {
 	fr.perPixel = 3
 	at := int64(2)
 	head := make([]byte, 10)
@@ -261,10 +261,10 @@ func orientationOf(entries map[uint16]uint32) int {
 }
 
 var (
-	pngKind  = &kind{png.Decode, single(png.DecodeConfig, lookAtPNG)}
-	jpegKind = &kind{jpeg.Decode, single(jpeg.DecodeConfig, lookAtJPEG)}
-	webpKind = &kind{webp.Decode, single(webp.DecodeConfig, lookAtWebP)}
-	tiffKind = &kind{tiff.Decode, lookAtTIFF}
+	pngKind  = &kind{png.Decode, single(png.DecodeConfig, inspectPNG)}
+	jpegKind = &kind{jpeg.Decode, single(jpeg.DecodeConfig, inspectJPEG)}
+	webpKind = &kind{webp.Decode, single(webp.DecodeConfig, inspectWebP)}
+	tiffKind = &kind{tiff.Decode, inspectTIFF}
 )
 
 // kindOf detects the kind of a file by its first 32 bytes.
@@ -315,15 +315,15 @@ func explainError(err error) error {
 	return broken
 }
 
-// lookAtPNG sets the memory per pixel. Viewers ignore the orientation of a PNG.
-func lookAtPNG(_ *os.File, fr *frame) error {
+// inspectPNG sets the memory per pixel. Viewers ignore the orientation of a PNG.
+func inspectPNG(_ *os.File, fr *frame) error {
 	fr.perPixel = 12 // 16 bits of four colours, and half as much again for the parts of an interlaced one
 	return nil
 }
 
-// lookAtWebP rejects animations, whose first picture need not be the relevant one. Byte 20 has the flags of the
+// inspectWebP rejects animations, whose first picture need not be the relevant one. Byte 20 has the flags of the
 // extended form (RFC 9649 §2.7).
-func lookAtWebP(f *os.File, fr *frame) error {
+func inspectWebP(f *os.File, fr *frame) error {
 	head := make([]byte, 21)
 	if _, err := f.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return err

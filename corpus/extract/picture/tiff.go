@@ -24,9 +24,9 @@ const (
 	reduced    = 1    // the bit of tagSubfile for a reduced copy of another picture
 )
 
-// lookAtTIFF lists the pictures of a TIFF, which are a linked list of directories. A cycle ends the list. Reduced
+// inspectTIFF lists the pictures of a TIFF, which are a linked list of directories. A cycle ends the list. Reduced
 // copies of other pictures are skipped. The decoder reads each directory as if it were the file's first.
-func lookAtTIFF(f *os.File, size int64) ([]frame, error) {
+func inspectTIFF(f *os.File, size int64) ([]frame, error) {
 	head := make([]byte, tiffHeader)
 	if _, err := f.ReadAt(head, 0); err != nil {
 		return nil, explainError(err)

@@ -31,7 +31,7 @@ const (
 // ask it. stop and kill are idempotent and safe for concurrent use.
 type process struct {
 	cmd   *exec.Cmd
-	desk  *sharedDirs // nil: it is not confined, and reads files in place
+	dirs  *sharedDirs // nil: it is not confined, and reads files in place
 	stdin io.WriteCloser
 	enc   *gob.Encoder
 	dec   *gob.Decoder
@@ -87,17 +87,17 @@ func start(ctx context.Context, command []string, cache string) (_ *process, err
 	p := &process{said: &stderrExcerpt{}, oom: oomKills()}
 	defer func() {
 		if err != nil {
-			err = cannotStart(errors.Join(err, p.desk.remove()))
+			err = cannotStart(errors.Join(err, p.dirs.remove()))
 		}
 	}()
 	// The worker outlives the request; stop ends it.
 	p.cmd = exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
 	p.cmd.Env = child.Environ("PATH", "HOME", "TMPDIR", "SystemRoot", "TEMP", "TMP", "GOCOVERDIR")
 	if refused() == nil {
-		if p.desk, err = newSharedDirs(); err != nil {
+		if p.dirs, err = newSharedDirs(); err != nil {
 			return nil, err
 		}
-		p.desk.confine(p.cmd, cache)
+		p.dirs.confine(p.cmd, cache)
 	}
 	p.cmd.Stderr = p.said
 	p.cmd.WaitDelay = exitLimit
@@ -133,7 +133,7 @@ func (p *process) end(patience time.Duration) {
 		})
 		defer timer.Stop()
 		_ = p.cmd.Wait()    // the exit status is in ProcessState
-		_ = p.desk.remove() // leftovers are in the directory for temporary files
+		_ = p.dirs.remove() // leftovers are in the directory for temporary files
 	})
 }
 
@@ -185,7 +185,7 @@ type replyOptions struct {
 // the process after the timeout, or when ctx ends. It must be called by one goroutine at a time. Errors of the
 // connection are *died; after any error the process must not be used again.
 func (p *process) ask(ctx context.Context, req Request, h replyOptions) (_ reply, err error) {
-	if req.File, err = p.desk.putFile(req.File); err != nil {
+	if req.File, err = p.dirs.putFile(req.File); err != nil {
 		return reply{}, err
 	}
 	var late atomic.Bool
@@ -228,7 +228,7 @@ func (p *process) ask(ctx context.Context, req Request, h replyOptions) (_ reply
 			return failed(err)
 		}
 		if done {
-			if err := p.desk.moveMembers(r.Extracted); err != nil {
+			if err := p.dirs.moveMembers(r.Extracted); err != nil {
 				return failed(err)
 			}
 			p.used, p.last = true, r.Last

@@ -15,10 +15,10 @@ import (
 type Watcher struct {
 	C       <-chan struct{} // has a token after changes; several events may share one
 	watcher *fsnotify.Watcher
-	folders map[string]fs.FileInfo // by path, as of the last Look
+	folders map[string]fs.FileInfo // by path, as of the last Watch
 }
 
-// OpenWatcher opens a file system watcher without folders; Look adds them.
+// OpenWatcher opens a file system watcher without folders; Watch adds them.
 func OpenWatcher() (*Watcher, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -56,7 +56,7 @@ func (n *Watcher) Close() error {
 	return n.watcher.Close()
 }
 
-// errNone is the error of Look for the zero value.
+// errNone is the error of Watch for the zero value.
 var errNone = errors.New("there are no notices of changes")
 
 // Watch watches the folders of a listing for direct changes. It reports whether any watch was new: earlier changes

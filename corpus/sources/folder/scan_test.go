@@ -127,7 +127,7 @@ func TestReplacedFolderIsWatched(t *testing.T) {
 			t.Fatal(err)
 		}
 		if more, err := n.Watch(dir, l); err != nil || more != want {
-			t.Fatalf("Look = %v, %v; want %v", more, err, want)
+			t.Fatalf("Watch = %v, %v; want %v", more, err, want)
 		}
 	}
 	notice := func() {

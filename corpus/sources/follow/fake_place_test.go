@@ -241,7 +241,7 @@ func (b *harness) lookNow(t *testing.T) placestore.Place {
 	t.Helper()
 	if b.place.ID == "" {
 		b.follow(t)
-	} else if _, err := b.Look(t.Context(), user, b.place.ID); err != nil {
+	} else if _, err := b.SyncNow(t.Context(), user, b.place.ID); err != nil {
 		t.Fatal(err)
 	}
 	return b.work(t)

@@ -22,7 +22,7 @@ import (
 // fetchWanted fetches new and changed items in batches. Each batch is queried from the store, so settled items are
 // not in the next one. It returns errMore at the end of the time slice: the place stays due, and the next slice
 // continues.
-func (l *look) fetchWanted(ctx context.Context) error {
+func (l *syncRun) fetchWanted(ctx context.Context) error {
 	for {
 		items, err := l.f.Store.WantedItems(ctx, l.p.ID, l.number, placestore.MaxBatch)
 		if err != nil || len(items) == 0 {
@@ -44,7 +44,7 @@ func (l *look) fetchWanted(ctx context.Context) error {
 }
 
 // prefetch announces a batch to a place that implements sources.Prefetcher, before its items are fetched.
-func (l *look) prefetch(items []placestore.Item) {
+func (l *syncRun) prefetch(items []placestore.Item) {
 	ahead, ok := l.open.(sources.Prefetcher)
 	if !ok {
 		return
@@ -74,7 +74,7 @@ func (i listedItem) of(key string) sources.Item {
 // fetch fetches one item and adds it to the library. It returns an error only when the look can't continue with
 // other items. Metadata from Fetch takes precedence over the list. A read error of the body is a failure of the
 // place, although the library returned it.
-func (l *look) fetch(ctx context.Context, item placestore.Item) error {
+func (l *syncRun) fetch(ctx context.Context, item placestore.Item) error {
 	kept, err := readListed(item)
 	if err != nil {
 		return err
@@ -123,11 +123,11 @@ func isOfItem(err error) bool {
 // fetchFailed handles the error of an item's fetch. An item that can't be read is settled with a refusal, so there
 // is no retry until its version changes. A failure of the place postpones the item, and the look ends after
 // `patience` of them. Wrong credentials end it at once, since retries could lock the account.
-func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
+func (l *syncRun) fetchFailed(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
 	switch {
 	case errors.Is(err, sources.ErrSame):
 		item.Version, item.Refusal = cmp.Or(kept.Version, item.Version), nil
-		return l.settle(ctx, item)
+		return l.storeResult(ctx, item)
 	case errors.Is(err, sources.ErrGone): // still listed: its document stays
 		kept.Version = ""
 		return l.refuse(ctx, item, kept, &chat.Error{
@@ -144,7 +144,7 @@ func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept liste
 	l.broken++
 	l.why = err
 	l.log.InfoContext(ctx, "an item waits for the next look", "error", err)
-	if err := l.f.Store.PutOffItem(ctx, l.p.ID, l.lease.Owner, l.number, item.Key); err != nil {
+	if err := l.f.Store.PostponeItem(ctx, l.p.ID, l.lease.Owner, l.number, item.Key); err != nil {
 		return err
 	}
 	if l.broken >= patience || chat.CodeOf(err) == chat.CodeUnauthorized {
@@ -155,15 +155,15 @@ func (l *look) fetchFailed(ctx context.Context, item placestore.Item, kept liste
 
 // refuse records why an item is not in the library, or not in its current version. The refused version is stored, so
 // a retry follows when the version changes.
-func (l *look) refuse(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
+func (l *syncRun) refuse(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
 	item.Version, item.Name, item.Link = kept.Version, cmp.Or(kept.Name, item.Key), kept.Link
 	item.Refusal = failureOf(err)
-	return l.settle(ctx, item)
+	return l.storeResult(ctx, item)
 }
 
-// settle stores the result of an item, which is then no longer wanted. The default name is the item's key, cut to
+// storeResult stores the result of an item, which is then no longer wanted. The default name is the item's key, cut to
 // maxName characters.
-func (l *look) settle(ctx context.Context, item placestore.Item) error {
+func (l *syncRun) storeResult(ctx context.Context, item placestore.Item) error {
 	item.Name = cmp.Or(item.Name, sources.Cut(item.Key, maxName))
 	return l.f.Store.SettleItem(ctx, l.p.ID, l.lease.Owner, item)
 }
@@ -172,7 +172,7 @@ func (l *look) settle(ctx context.Context, item placestore.Item) error {
 // a crash safe. Other items that share the old document are unsettled first, since its content is about to change.
 // Then the content is added, and the old document is deleted if the item has another one now. The item is settled
 // last.
-func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, body io.Reader) error {
+func (l *syncRun) add(ctx context.Context, item placestore.Item, kept listedItem, body io.Reader) error {
 	where, own, err := l.place(ctx, item, kept)
 	if err != nil {
 		return err
@@ -209,17 +209,17 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 	}
 	item.Version, item.Document, item.Name, item.Link = kept.Version, d.ID, kept.Name, kept.Link
 	item.Refusal = nil
-	if err := l.settle(ctx, item); err != nil {
+	if err := l.storeResult(ctx, item); err != nil {
 		return err
 	}
 	switch {
 	case before == "" && fate == isTaken: // it existed under another key
 	case before == "" && fate != hasMoved:
 		l.p.Report.Added++
-		l.touch(d.ID, d.DisplayTitle(), "added")
+		l.addToReport(d.ID, d.DisplayTitle(), "added")
 	case before != d.ID || !duplicate || fate == hasMoved:
 		l.p.Report.Changed++
-		l.touch(d.ID, d.DisplayTitle(), "changed")
+		l.addToReport(d.ID, d.DisplayTitle(), "changed")
 	}
 	return nil
 }
@@ -227,8 +227,8 @@ func (l *look) add(ctx context.Context, item placestore.Item, kept listedItem, b
 // place returns the library path of an item's document: its current path, else a free path. own is the ID of the
 // document at that path. A renamed item keeps its document's path, and so its links, unless its file extension
 // changed.
-func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem) (where, own string, err error) {
-	where = l.natural(item, kept)
+func (l *syncRun) place(ctx context.Context, item placestore.Item, kept listedItem) (where, own string, err error) {
+	where = l.defaultPath(item, kept)
 	ext := path.Ext(where)
 	if item.Document != "" {
 		d, err := l.f.Library.Document(ctx, l.scope(), item.Document)
@@ -252,9 +252,9 @@ func (l *look) place(ctx context.Context, item placestore.Item, kept listedItem)
 	return strings.TrimSuffix(where, ext) + " (" + hash(l.p.ID + item.Key)[:12] + ")" + ext, "", nil
 }
 
-// natural returns the default path of an item's document. Documents of a place are in a folder with the place's
+// defaultPath returns the default path of an item's document. Documents of a place are in a folder with the place's
 // name.
-func (l *look) natural(item placestore.Item, kept listedItem) string {
+func (l *syncRun) defaultPath(item placestore.Item, kept listedItem) string {
 	name := corpus.CleanPath(cmp.Or(kept.Name, item.Key))
 	if name == "" {
 		name = "item-" + hash(item.Key)[:8]
@@ -264,12 +264,12 @@ func (l *look) natural(item placestore.Item, kept listedItem) string {
 
 // isOwn reports whether a document was added for an item of this place. Uploads can't set the meta keys that it
 // compares.
-func (l *look) isOwn(d corpus.Document, key string) bool {
+func (l *syncRun) isOwn(d corpus.Document, key string) bool {
 	return d.MetaText(corpus.MetaPlace) == l.p.ID && d.MetaText(corpus.MetaPlaceItem) == hash(key)
 }
 
 // meta returns the meta of an item's document. Reserved keys of the place's own meta are dropped.
-func (l *look) meta(key string, kept listedItem) map[string]any {
+func (l *syncRun) meta(key string, kept listedItem) map[string]any {
 	meta := map[string]any{}
 	if raw, err := json.Marshal(kept.Meta); err == nil && len(raw) <= maxBody {
 		_ = json.Unmarshal(raw, &meta) // normalise to JSON values, as stored

@@ -1,7 +1,7 @@
 // Package follow synchronises the library with places. It visits each place on its schedule; one visit is a look.
 //
-// A look lists the items of the place (look.go), compares them with placestore, fetches new and changed ones
-// (fetch.go), handles moved ones (takeover.go) and removes missing ones. turns.go schedules the workers among users,
+// A look lists the items of the place (sync_run.go), compares them with placestore, fetches new and changed ones
+// (fetch.go), handles moved ones (takeover.go) and removes missing ones. dispatcher.go schedules the workers among users,
 // setup.go validates settings, and secrets.go stores passwords in files.
 //
 // Several servers may share a store. A server works on a place under a lease, and every write names the lease's
@@ -70,7 +70,7 @@ const (
 type Follower struct {
 	Config
 	wake   chan struct{} // a buffer for one signal
-	turns  turns
+	turns  dispatcher
 	checks *fair.Slots // checks of entered settings in progress
 }
 
@@ -146,7 +146,7 @@ func (f *Follower) workOnce(ctx context.Context) (did bool, err error) {
 	if l == nil {
 		return false, err
 	}
-	defer f.turns.leave(l)
+	defer f.turns.remove(l)
 	f.work(ctx, l)
 	return true, nil
 }
@@ -159,7 +159,7 @@ var errGone = errors.New("the keys of the place's owner were revoked")
 
 // work processes a leased place and releases it. The goroutine that renews the lease ends before the release. The
 // release has a timeout of lastWord and also runs during a shutdown.
-func (f *Follower) work(ctx context.Context, l *look) {
+func (f *Follower) work(ctx context.Context, l *syncRun) {
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p, lease := l.p, l.lease
@@ -180,7 +180,7 @@ func (f *Follower) work(ctx context.Context, l *look) {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 	defer cancel()
-	due := l.conclude(last, err, cause)
+	due := l.finish(last, err, cause)
 	err = f.Store.ReleasePlace(last, p.ID, lease.Owner, p.Revision, l.p.Progress, due)
 	if err != nil && !errors.Is(err, placestore.ErrLost) {
 		l.log.ErrorContext(last, "end a look", "error", err)
@@ -190,7 +190,7 @@ func (f *Follower) work(ctx context.Context, l *look) {
 // keepLease renews a lease each second until ctx is cancelled. It cancels the work with errStop when the place's
 // revision changed, so new settings apply within a second, or when the lease is lost. It cancels it with errTurn
 // when another user's place is next.
-func (f *Follower) keepLease(ctx context.Context, l *look, before int64, stop context.CancelCauseFunc) {
+func (f *Follower) keepLease(ctx context.Context, l *syncRun, before int64, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for held := time.Now(); ; {
@@ -215,9 +215,9 @@ func (f *Follower) keepLease(ctx context.Context, l *look, before int64, stop co
 	}
 }
 
-// conclude records the result of a look and returns the delay until the next one; 0 means at once. Failures have an
+// finish records the result of a look and returns the delay until the next one; 0 means at once. Failures have an
 // exponential backoff from firstRetry to lastRetry. Errors that only the owner can fix are retried every lastRetry.
-func (l *look) conclude(ctx context.Context, err, cause error) time.Duration {
+func (l *syncRun) finish(ctx context.Context, err, cause error) time.Duration {
 	if counts, err := l.f.Store.CountItems(ctx, l.p.ID); err == nil {
 		l.p.Counts = counts
 	}

@@ -368,9 +368,9 @@ func (f *Follower) changeSettings(
 	return nil
 }
 
-// Look schedules a look at a place now. A place that is being looked at is returned unchanged. It fails with
+// SyncNow schedules a look at a place now. A place that is being looked at is returned unchanged. It fails with
 // CodeConflict for a paused place.
-func (f *Follower) Look(ctx context.Context, user, id string) (placestore.Place, error) {
+func (f *Follower) SyncNow(ctx context.Context, user, id string) (placestore.Place, error) {
 	p, err := f.Store.Place(ctx, user, id)
 	if err != nil || p.Looking {
 		return p, err

@@ -8,16 +8,16 @@ import (
 	"github.com/footnote/footnote/corpus/sources/placestore"
 )
 
-// fate is the result for a document whose bytes equal those of an item.
+// duplicateOutcome is the result for a document whose bytes equal those of an item.
 //
 // The library deduplicates bytes for each user, so two items with the same bytes share one document.
-type fate int
+type duplicateOutcome int
 
 const (
-	isOwn    fate = iota // it was the item's document before
-	isShared             // it belongs to another item, or was added by another source
-	isTaken              // its old item is no longer listed: it belongs to this item now, at the same path
-	hasMoved             // like isTaken, at a new path
+	isOwn    duplicateOutcome = iota // it was the item's document before
+	isShared                         // it belongs to another item, or was added by another source
+	isTaken                          // its old item is no longer listed: it belongs to this item now, at the same path
+	hasMoved                         // like isTaken, at a new path
 )
 
 // takeOver handles an item whose bytes are in the library already. If the old item of that document is no longer
@@ -29,9 +29,9 @@ const (
 //
 // It returns the current document and its fate. After an error a retry finds the document at its old path, or its
 // original still stored.
-func (l *look) takeOver(
+func (l *syncRun) takeOver(
 	ctx context.Context, d corpus.Document, item placestore.Item, kept listedItem, upload corpus.Upload,
-) (corpus.Document, fate, error) {
+) (corpus.Document, duplicateOutcome, error) {
 	if l.isOwn(d, item.Key) {
 		return d, isOwn, l.updateMeta(ctx, d, upload)
 	}
@@ -42,7 +42,7 @@ func (l *look) takeOver(
 	if err != nil || listed > 0 {
 		return d, isShared, err
 	}
-	if d.Path == l.natural(item, kept) {
+	if d.Path == l.defaultPath(item, kept) {
 		return d, isTaken, l.updateMeta(ctx, d, upload)
 	}
 	_, original, err := l.f.Library.Original(ctx, l.scope(), d.ID)
@@ -60,7 +60,7 @@ func (l *look) takeOver(
 
 // updateMeta updates the meta of a document with unchanged bytes. It adds the same bytes at the same path again, which
 // sets the meta.
-func (l *look) updateMeta(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
+func (l *syncRun) updateMeta(ctx context.Context, d corpus.Document, upload corpus.Upload) error {
 	same := true
 	for name, value := range upload.Meta {
 		same = same && reflect.DeepEqual(d.Meta[name], value)

@@ -173,7 +173,7 @@ func (f *follower) look(t *testing.T) placestore.Place {
 	t.Helper()
 	p, err := f.Store.Place(t.Context(), chat.LocalUser, f.id)
 	if err == nil && !p.LookedAt.IsZero() {
-		_, err = f.Look(t.Context(), chat.LocalUser, f.id)
+		_, err = f.SyncNow(t.Context(), chat.LocalUser, f.id)
 	}
 	if err != nil {
 		t.Fatal(err)

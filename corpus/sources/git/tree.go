@@ -260,7 +260,7 @@ func (w *walk) enter(ctx context.Context, name, way string, depth int) error {
 		case e.isFile:
 			item := sources.Item{
 				Key: sources.KeyOf(w.above + child), Version: hex.EncodeToString([]byte(e.object)),
-				Name: sources.ReadableWay(child), Link: w.link(w.above + child), Size: -1,
+				Name: sources.ReadablePath(child), Link: w.link(w.above + child), Size: -1,
 			}
 			if w.items++; !w.yield(item, nil) || w.items > sources.MaxItems {
 				return errEnough

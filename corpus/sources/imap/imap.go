@@ -199,7 +199,7 @@ func (b *box) enter(ctx context.Context, s *session) error {
 	case hello.word != "OK":
 		return errNoServer
 	}
-	if err := s.able(); err != nil {
+	if err := s.readCapabilities(); err != nil {
 		return err
 	}
 	if b.port != securePort {
@@ -245,7 +245,7 @@ func (b *box) upgrade(ctx context.Context, s *session) error {
 	if err := s.secure(ctx, b.tls()); err != nil {
 		return err
 	}
-	return s.able()
+	return s.readCapabilities()
 }
 
 // tls returns a configuration with the root certificates of the Net's HTTP transport. Tests set their own

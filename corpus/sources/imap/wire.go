@@ -245,8 +245,8 @@ func cutOff(err error) error {
 // matters are the capabilities that this package uses. Names are case-insensitive (RFC 3501).
 var matters = []string{"AUTH=PLAIN", "LOGINDISABLED", "STARTTLS"}
 
-// able requests the server's capabilities. Only those in matters are stored, as a server may list millions.
-func (w *wire) able() error {
+// readCapabilities requests the server's capabilities. Only those in matters are stored, as a server may list millions.
+func (w *wire) readCapabilities() error {
 	w.can = map[string]bool{}
 	return w.run("CAPABILITY", func(r response) error {
 		if r.word == "CAPABILITY" {

@@ -231,18 +231,18 @@ type Store interface {
 	// PlaceExists reports whether any user has the place.
 	PlaceExists(ctx context.Context, id string) (bool, error)
 
-	// BeginLook starts a look and returns its number.
-	BeginLook(ctx context.Context, id, owner string) (look int64, err error)
-	// SeeItems records up to MaxBatch items as listed in a look. New items, and items with an empty version or one
+	// BeginSync starts a look and returns its number.
+	BeginSync(ctx context.Context, id, owner string) (look int64, err error)
+	// RecordItems records up to MaxBatch items as listed in a look. New items, and items with an empty version or one
 	// that differs from the settled version, are wanted.
-	SeeItems(ctx context.Context, id, owner string, look int64, items []Listed) error
+	RecordItems(ctx context.Context, id, owner string, look int64, items []Listed) error
 	// WantedItems returns up to limit items that are wanted, were listed in the look, and were not postponed in it.
 	// Those that were postponed in earlier looks are last.
 	WantedItems(ctx context.Context, id string, look int64, limit int) ([]Item, error)
 	// SettleItem stores the result of an item, which is then no longer wanted. Listed stays.
 	SettleItem(ctx context.Context, id, owner string, item Item) error
-	// PutOffItem postpones an item to a later look.
-	PutOffItem(ctx context.Context, id, owner string, look int64, key string) error
+	// PostponeItem postpones an item to a later look.
+	PostponeItem(ctx context.Context, id, owner string, look int64, key string) error
 	// UnsettleItems marks other items that share a document as wanted in this look or the next, and removes their
 	// reference to it.
 	UnsettleItems(ctx context.Context, id, owner, document, except string) error
@@ -257,5 +257,5 @@ type Store interface {
 	Items(ctx context.Context, user, id string, refused bool, after string, limit int) ([]Item, error)
 }
 
-// MaxBatch is the maximum number of items in a call of SeeItems.
+// MaxBatch is the maximum number of items in a call of RecordItems.
 const MaxBatch = 100

@@ -195,7 +195,7 @@ func (w *walk) item(way string, e entry) sources.Item {
 	if key != way {
 		w.long[key] = way
 	}
-	return sources.Item{Key: key, Version: e.etag, Name: sources.ReadableWay(way), Link: w.linkOf(e, e.at),
+	return sources.Item{Key: key, Version: e.etag, Name: sources.ReadablePath(way), Link: w.linkOf(e, e.at),
 		Size: e.size}
 }
 

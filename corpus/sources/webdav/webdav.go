@@ -171,7 +171,7 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 		return sources.Content{}, sources.ErrSame
 	}
 	way := item.Key
-	if strings.HasPrefix(way, sources.LongWay) {
+	if strings.HasPrefix(way, sources.LongPathPrefix) {
 		if way = f.long[item.Key]; way == "" {
 			return sources.Content{}, &chat.Error{
 				Code: chat.CodeInvalid, Message: "The path of this file is too long. Give it a shorter name.",

@@ -25,13 +25,13 @@ type page struct {
 	hash      string // of the words; empty if there are none, or not all were parsed
 }
 
-// lookAt parses the metadata of an HTML page in one pass. Markup has times, tokens and advertisements that change
+// readHead parses the metadata of an HTML page in one pass. Markup has times, tokens and advertisements that change
 // with each request, so the hash is of the visible words. They are hashed with one space between them, so a change
 // of the layout alone is no change.
 //
 // It builds no tree, so deep nesting costs no more than its length. Parsing stops at a tag or a text larger than
 // request.MaxPart, and the page has no hash.
-func lookAt(text []byte) page {
+func readHead(text []byte) page {
 	var p page
 	sum, words := sha256.New(), 0
 	z := html.NewTokenizer(bytes.NewReader(text))

@@ -172,7 +172,7 @@ func readText(resp *request.Response, kind, encoding string, before version) (so
 		}
 		c.Name = NameOf(resp.URL, extension)
 	} else {
-		page := lookAt(text)
+		page := readHead(text)
 		now.hash = cmp.Or(page.hash, hashOf(raw))
 		if canonical := page.canonicalOf(resp.URL); canonical != "" {
 			c.Link = canonical

@@ -24,7 +24,7 @@ func testItems(t *testing.T, s placestore.Store) {
 	id, look := lease(t, s)
 	// A key of 1,024 bytes, the maximum.
 	long := strings.Repeat("é", 512)
-	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("b", "a", "a", long)))
+	ok(t, s.RecordItems(ctx, id, one.Owner, look, listed("b", "a", "a", long)))
 	wantKeys(t, "new items", wanted(ctx, t, s, id, look), "a", "b", long)
 	item := placestore.Item{Key: "a", Version: "v1", Document: "d1", Name: "a", Link: "https://x.example/a"}
 	ok(t, s.SettleItem(ctx, id, one.Owner, item))
@@ -43,21 +43,21 @@ func testItems(t *testing.T, s placestore.Store) {
 		t.Errorf("counts = %+v, want %+v", got, want)
 	}
 	// In a new look no item is wanted until it is listed.
-	look = must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	look = must[int64](t)(s.BeginSync(ctx, id, one.Owner))
 	wantKeys(t, "before anything is listed", wanted(ctx, t, s, id, look))
 	again := listed("a", "b")
 	again[1].Version = "v2"
-	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
+	ok(t, s.RecordItems(ctx, id, one.Owner, look, again))
 	wantKeys(t, "what has another version", wanted(ctx, t, s, id, look), "b")
 	// Without a version a change can't be excluded, so the item is wanted each time.
 	again[0].Version = ""
-	ok(t, s.SeeItems(ctx, id, one.Owner, look, again))
+	ok(t, s.RecordItems(ctx, id, one.Owner, look, again))
 	wantKeys(t, "what has no version", wanted(ctx, t, s, id, look), "a", "b")
 	// After losing the lease a server must not write: the other server may have read a newer state.
 	if err := s.SettleItem(ctx, id, other.Owner, item); !errors.Is(err, placestore.ErrLost) {
 		t.Errorf("another's SettleItem: %v, want ErrLost", err)
 	}
-	if err := s.SeeItems(ctx, id, other.Owner, look, again); !errors.Is(err, placestore.ErrLost) {
+	if err := s.RecordItems(ctx, id, other.Owner, look, again); !errors.Is(err, placestore.ErrLost) {
 		t.Errorf("another's SeeItems: %v, want ErrLost", err)
 	}
 }
@@ -67,14 +67,14 @@ func testItems(t *testing.T, s placestore.Store) {
 func testPutOff(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
-	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b")))
-	ok(t, s.PutOffItem(ctx, id, one.Owner, look, "a"))
+	ok(t, s.RecordItems(ctx, id, one.Owner, look, listed("a", "b")))
+	ok(t, s.PostponeItem(ctx, id, one.Owner, look, "a"))
 	wantKeys(t, "in this look", wanted(ctx, t, s, id, look), "b")
-	next := must[int64](t)(s.BeginLook(ctx, id, one.Owner))
+	next := must[int64](t)(s.BeginSync(ctx, id, one.Owner))
 	if next <= look {
 		t.Errorf("version of the check = %d, want more than %d", next, look)
 	}
-	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("a", "b")))
+	ok(t, s.RecordItems(ctx, id, one.Owner, next, listed("a", "b")))
 	wantKeys(t, "in the next", wanted(ctx, t, s, id, next), "b", "a")
 }
 
@@ -83,9 +83,9 @@ func testPutOff(t *testing.T, s placestore.Store) {
 func testMissing(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
-	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b")))
-	look = must[int64](t)(s.BeginLook(ctx, id, one.Owner))
-	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("b")))
+	ok(t, s.RecordItems(ctx, id, one.Owner, look, listed("a", "b")))
+	look = must[int64](t)(s.BeginSync(ctx, id, one.Owner))
+	ok(t, s.RecordItems(ctx, id, one.Owner, look, listed("b")))
 	missing := must[[]placestore.Item](t)(s.MissingItems(ctx, id, look, 10))
 	if len(missing) != 1 || missing[0].Key != "a" {
 		t.Fatalf("missing = %+v, want a", missing)
@@ -102,7 +102,7 @@ func testMissing(t *testing.T, s placestore.Store) {
 func testShared(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
-	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "b", "c")))
+	ok(t, s.RecordItems(ctx, id, one.Owner, look, listed("a", "b", "c")))
 	for _, key := range []string{"a", "b"} {
 		ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{Key: key, Version: "v1", Document: "d", Name: key}))
 	}
@@ -113,15 +113,15 @@ func testShared(t *testing.T, s placestore.Store) {
 	if n := must[int](t)(s.SharedItems(ctx, id, "", "a", 0)); n != 0 {
 		t.Errorf("%d others share no document, want none", n)
 	}
-	next := must[int64](t)(s.BeginLook(ctx, id, one.Owner))
-	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("b")))
+	next := must[int64](t)(s.BeginSync(ctx, id, one.Owner))
+	ok(t, s.RecordItems(ctx, id, one.Owner, next, listed("b")))
 	if n := must[int](t)(s.SharedItems(ctx, id, "d", "b", next)); n != 0 {
 		t.Errorf("%d others that are listed share the document, want none", n)
 	}
 	if n := must[int](t)(s.SharedItems(ctx, id, "d", "a", next)); n != 1 {
 		t.Errorf("%d others that are listed share the document, want b", n)
 	}
-	ok(t, s.SeeItems(ctx, id, one.Owner, next, listed("a", "c")))
+	ok(t, s.RecordItems(ctx, id, one.Owner, next, listed("a", "c")))
 	look = next
 	ok(t, s.UnsettleItems(ctx, id, one.Owner, "d", "a"))
 	wantKeys(t, "fetched again", wanted(ctx, t, s, id, look), "b")
@@ -135,7 +135,7 @@ func testShared(t *testing.T, s placestore.Store) {
 func testListed(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
 	id, look := lease(t, s)
-	ok(t, s.SeeItems(ctx, id, one.Owner, look, listed("a", "B", "c", "ä")))
+	ok(t, s.RecordItems(ctx, id, one.Owner, look, listed("a", "B", "c", "ä")))
 	for _, key := range []string{"B", "ä"} {
 		ok(t, s.SettleItem(ctx, id, one.Owner, placestore.Item{
 			Key: key, Name: key, Refusal: &placestore.Failure{Code: chat.CodeInvalid, Message: "No."},

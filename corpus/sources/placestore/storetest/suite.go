@@ -103,7 +103,7 @@ func lease(t *testing.T, s placestore.Store) (id string, look int64) {
 	if _, got, err := s.LeasePlace(t.Context(), id, one); err != nil || !got {
 		t.Fatalf("LeasePlace = %v, %v; want it taken", got, err)
 	}
-	return id, must[int64](t)(s.BeginLook(t.Context(), id, one.Owner))
+	return id, must[int64](t)(s.BeginSync(t.Context(), id, one.Owner))
 }
 
 // testOwner checks that every method with a user treats another user's place as missing. A different error would
@@ -220,7 +220,7 @@ func testLease(t *testing.T, s placestore.Store) {
 	if _, got, err := s.LeasePlace(t.Context(), p.ID, other); got || err != nil {
 		t.Errorf("LeasePlace before its time = %v, %v; want false", got, err)
 	}
-	_, err := s.BeginLook(t.Context(), p.ID, one.Owner)
+	_, err := s.BeginSync(t.Context(), p.ID, one.Owner)
 	if !errors.Is(err, placestore.ErrLost) {
 		t.Errorf("BeginLook after the release: %v, want ErrLost", err)
 	}
@@ -234,7 +234,7 @@ func testDeadLease(t *testing.T, s placestore.Store) {
 	if _, got, err := s.LeasePlace(t.Context(), p.ID, dead); !got || err != nil {
 		t.Fatalf("LeasePlace = %v, %v", got, err)
 	}
-	if _, err := s.BeginLook(t.Context(), p.ID, dead.Owner); !errors.Is(err, placestore.ErrLost) {
+	if _, err := s.BeginSync(t.Context(), p.ID, dead.Owner); !errors.Is(err, placestore.ErrLost) {
 		t.Errorf("BeginLook after the lease's end: %v, want ErrLost", err)
 	}
 	if _, got, err := s.LeasePlace(t.Context(), p.ID, other); !got || err != nil {
@@ -339,7 +339,7 @@ func testRelease(t *testing.T, s placestore.Store) {
 // removing documents takes time and may be interrupted.
 func testDrop(t *testing.T, s placestore.Store) {
 	id, look := lease(t, s)
-	ok(t, s.SeeItems(t.Context(), id, one.Owner, look, listed("a")))
+	ok(t, s.RecordItems(t.Context(), id, one.Owner, look, listed("a")))
 	p := must[placestore.Place](t)(s.Place(t.Context(), alice, id))
 	going := p.Setup
 	going.Removing = placestore.KeepDocuments

@@ -32,11 +32,11 @@ const (
 // errMore ends the time slice of a look that continues later. It is no failure.
 var errMore = errors.New("there is more to do")
 
-// look is the work on one leased place in one time slice. It is used by one goroutine. State that outlasts the slice
+// syncRun is the work on one leased place in one time slice. It is used by one goroutine. State that outlasts the slice
 // is in placestore.Progress.
 //
 // whole decides whether documents may be removed: only a complete list shows which items are missing.
-type look struct {
+type syncRun struct {
 	f     *Follower
 	p     placestore.Place
 	lease placestore.Lease
@@ -72,7 +72,7 @@ type listedItem struct {
 // run does one look: it lists the place, compares, fetches new and changed items, and removes missing ones. Going is
 // stored before the first change until the end, so an interrupted look continues with its report. The state is
 // stored only when everything was read; otherwise the next look must not skip a place with an unchanged state.
-func (l *look) run(ctx context.Context) error {
+func (l *syncRun) run(ctx context.Context) error {
 	if l.f.Gone != nil && l.f.Gone(l.p.User) {
 		return errGone
 	}
@@ -94,7 +94,7 @@ func (l *look) run(ctx context.Context) error {
 		return nil
 	}
 	l.p.Note, l.p.Seen = "", ""
-	if l.number, err = l.f.Store.BeginLook(ctx, l.p.ID, l.lease.Owner); err != nil {
+	if l.number, err = l.f.Store.BeginSync(ctx, l.p.ID, l.lease.Owner); err != nil {
 		return err
 	}
 	listed, whole, part := l.list(ctx)
@@ -120,7 +120,7 @@ func (l *look) run(ctx context.Context) error {
 
 // state returns the place's state combined with its settings, or an empty string if the place has no state. With
 // other settings the same place lists other items.
-func (l *look) state(ctx context.Context) (string, error) {
+func (l *syncRun) state(ctx context.Context) (string, error) {
 	stated, ok := l.open.(sources.StateReader)
 	if !ok {
 		return "", nil
@@ -131,7 +131,7 @@ func (l *look) state(ctx context.Context) (string, error) {
 
 // list stores the items of the place in batches, so memory is bounded and a crash loses one batch at most. whole is
 // false when the place has more than sources.MaxItems items.
-func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
+func (l *syncRun) list(ctx context.Context) (listed int, whole bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, errSlow)
 	defer cancel()
 	batch := make([]placestore.Listed, 0, placestore.MaxBatch)
@@ -139,7 +139,7 @@ func (l *look) list(ctx context.Context) (listed int, whole bool, err error) {
 		if len(batch) == 0 {
 			return nil
 		}
-		err := l.f.Store.SeeItems(ctx, l.p.ID, l.lease.Owner, l.number, batch)
+		err := l.f.Store.RecordItems(ctx, l.p.ID, l.lease.Owner, l.number, batch)
 		batch = batch[:0]
 		if err == nil {
 			err = l.reportProgress(ctx)
@@ -220,7 +220,7 @@ func hash(text string) string {
 
 // reportProgress stores the look's progress, at most every two seconds. It renews the lease and returns errStop when
 // the owner changed the place.
-func (l *look) reportProgress(ctx context.Context) error {
+func (l *syncRun) reportProgress(ctx context.Context) error {
 	if time.Since(l.reportedAt) < 2*time.Second {
 		return nil
 	}
@@ -239,7 +239,7 @@ func (l *look) reportProgress(ctx context.Context) error {
 
 // removeMissing removes the documents of items that a complete list does not contain. An empty list is more likely a
 // mistake than a removal of everything, so the owner gets a note instead.
-func (l *look) removeMissing(ctx context.Context, listed int) error {
+func (l *syncRun) removeMissing(ctx context.Context, listed int) error {
 	if !l.whole {
 		return nil
 	}
@@ -254,7 +254,7 @@ func (l *look) removeMissing(ctx context.Context, listed int) error {
 		gone, err := l.dropDocument(ctx, item.Document, item.Key)
 		if gone {
 			l.p.Report.Removed++
-			l.touch(item.Document, item.Name, "removed")
+			l.addToReport(item.Document, item.Name, "removed")
 		}
 		return err
 	})
@@ -262,7 +262,7 @@ func (l *look) removeMissing(ctx context.Context, listed int) error {
 
 // eachMissing calls do for each item that was last seen before a look, and deletes the item from the store
 // afterwards. A retry continues with the remaining items.
-func (l *look) eachMissing(ctx context.Context, number int64, do func(placestore.Item) error) error {
+func (l *syncRun) eachMissing(ctx context.Context, number int64, do func(placestore.Item) error) error {
 	for {
 		items, err := l.f.Store.MissingItems(ctx, l.p.ID, number, placestore.MaxBatch)
 		if err != nil || len(items) == 0 {
@@ -284,7 +284,7 @@ func (l *look) eachMissing(ctx context.Context, number int64, do func(placestore
 
 // dropDocument deletes the document of an item. It keeps a document that other items share, or that was not added
 // for this place, such as the owner's upload.
-func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err error) {
+func (l *syncRun) dropDocument(ctx context.Context, id, key string) (gone bool, err error) {
 	if id == "" {
 		return false, nil
 	}
@@ -307,10 +307,10 @@ func (l *look) dropDocument(ctx context.Context, id, key string) (gone bool, err
 }
 
 // scope returns the owner's scope in the namespace of the place, for all requests to the library.
-func (l *look) scope() chat.Scope { return chat.Scope{User: l.p.User}.In(l.p.Namespace) }
+func (l *syncRun) scope() chat.Scope { return chat.Scope{User: l.p.User}.In(l.p.Namespace) }
 
-// touch adds a document to the look's report. Beyond MaxTouched they are counted but not listed.
-func (l *look) touch(id, name, what string) {
+// addToReport adds a document to the look's report. Beyond MaxTouched they are counted but not listed.
+func (l *syncRun) addToReport(id, name, what string) {
 	if r := &l.p.Report; len(r.Documents) < placestore.MaxTouched {
 		r.Documents = append(r.Documents, placestore.Touched{Document: id, Name: sources.Cut(name, 300), What: what})
 	}
@@ -318,7 +318,7 @@ func (l *look) touch(id, name, what string) {
 
 // remove deletes the place, with its documents if its owner chose that. Its look number is above every other, so all
 // items are missing.
-func (l *look) remove(ctx context.Context) error {
+func (l *syncRun) remove(ctx context.Context) error {
 	const all = 1 << 62 // above every look's number
 	err := l.eachMissing(ctx, all, func(item placestore.Item) error {
 		if l.p.Removing == placestore.KeepDocuments {

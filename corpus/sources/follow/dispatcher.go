@@ -25,23 +25,23 @@ const (
 // errTurn cancels a look that yields to another user's place.
 var errTurn = errors.New("it is another user's turn")
 
-// turns schedules the workers of this process among users.
+// dispatcher schedules the workers of this process among users.
 //
 // The mutex claiming is held while a place is chosen and leased, so that two workers never choose from the same
 // state. mu is held only briefly.
-type turns struct {
+type dispatcher struct {
 	claiming sync.Mutex
 	mu       sync.Mutex
-	looks    []*look              // running
+	running  []*syncRun           // running
 	served   map[string]time.Time // by user: start of the last look
 	// long is exempt from yielding while other looks run, so that a long list can end.
-	long *look
+	long *syncRun
 }
 
 // claim leases the next place that is due and that this server can open; nil if none is. A user with fewer running
 // looks is first, then the one served least recently, then the place that has been due for longest. A place over
 // which a process died runs alone, so that another crash identifies it as the cause.
-func (f *Follower) claim(ctx context.Context) (*look, error) {
+func (f *Follower) claim(ctx context.Context) (*syncRun, error) {
 	f.turns.claiming.Lock()
 	defer f.turns.claiming.Unlock()
 	if !f.Alone { // a sole server counts once, at its start
@@ -60,11 +60,11 @@ func (f *Follower) claim(ctx context.Context) (*look, error) {
 			return nil, err
 		}
 		if ok {
-			l := &look{
+			l := &syncRun{
 				f: f, p: p, lease: lease, log: f.Log.With("place", p.ID, "kind", p.Kind),
 				alone: isSuspect(p), cuts: p.Cuts, began: time.Now(),
 			}
-			f.turns.enter(l)
+			f.turns.add(l)
 			return l, nil
 		}
 	}
@@ -85,27 +85,27 @@ func (f *Follower) due(ctx context.Context) ([]placestore.Place, error) {
 func isSuspect(p placestore.Place) bool { return p.Deaths > 0 && p.Removing == placestore.NotRemoved }
 
 // order returns the places that may start now, the next one first.
-func (t *turns) order(due []placestore.Place) []placestore.Place {
+func (t *dispatcher) order(due []placestore.Place) []placestore.Place {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if slices.ContainsFunc(t.looks, func(l *look) bool { return l.alone }) {
+	if slices.ContainsFunc(t.running, func(l *syncRun) bool { return l.alone }) {
 		return nil
 	}
 	if i := slices.IndexFunc(due, isSuspect); i >= 0 {
-		if len(t.looks) > 0 {
+		if len(t.running) > 0 {
 			return nil
 		}
 		return due[i : i+1]
 	}
 	slices.SortStableFunc(due, func(a, b placestore.Place) int {
-		return cmp.Or(cmp.Compare(t.held(a.User), t.held(b.User)), t.served[a.User].Compare(t.served[b.User]))
+		return cmp.Or(cmp.Compare(t.active(a.User), t.active(b.User)), t.served[a.User].Compare(t.served[b.User]))
 	})
 	return due
 }
 
-// held counts the running looks of a user. The caller holds mu.
-func (t *turns) held(user string) (n int) {
-	for _, l := range t.looks {
+// active counts the running looks of a user. The caller holds mu.
+func (t *dispatcher) active(user string) (n int) {
+	for _, l := range t.running {
 		if l.p.User == user {
 			n++
 		}
@@ -113,29 +113,29 @@ func (t *turns) held(user string) (n int) {
 	return n
 }
 
-// enter registers a look that starts.
-func (t *turns) enter(l *look) {
+// add registers a look that starts.
+func (t *dispatcher) add(l *syncRun) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.served == nil {
 		t.served = map[string]time.Time{}
 	}
 	t.served[l.p.User] = l.began
-	t.looks = append(t.looks, l)
+	t.running = append(t.running, l)
 	t.long = cmp.Or(t.long, l)
 }
 
-// leave removes a look that ended. If it was exempt from yielding, the running look with most interruptions is
+// remove removes a look that ended. If it was exempt from yielding, the running look with most interruptions is
 // exempt next.
-func (t *turns) leave(l *look) {
+func (t *dispatcher) remove(l *syncRun) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.looks = slices.DeleteFunc(t.looks, func(other *look) bool { return other == l })
+	t.running = slices.DeleteFunc(t.running, func(other *syncRun) bool { return other == l })
 	if t.long != l {
 		return
 	}
 	t.long = nil
-	for _, other := range t.looks {
+	for _, other := range t.running {
 		if t.long == nil || other.cuts > t.long.cuts {
 			t.long = other
 		}
@@ -144,7 +144,7 @@ func (t *turns) leave(l *look) {
 
 // mustYield reports whether a look has to end for another place. If a user has several looks, one yields at once to
 // a user without one. A user's only look yields after turnTime.
-func (f *Follower) mustYield(ctx context.Context, l *look) bool {
+func (f *Follower) mustYield(ctx context.Context, l *syncRun) bool {
 	due, err := f.due(ctx)
 	if err != nil || len(due) == 0 {
 		return false
@@ -158,15 +158,15 @@ func (f *Follower) mustYield(ctx context.Context, l *look) bool {
 		return age >= aloneTime
 	case slices.ContainsFunc(due, isSuspect):
 		return age >= turnTime
-	case len(t.looks) < workers,
-		!slices.ContainsFunc(due, func(p placestore.Place) bool { return t.held(p.User) == 0 }):
+	case len(t.running) < workers,
+		!slices.ContainsFunc(due, func(p placestore.Place) bool { return t.active(p.User) == 0 }):
 		return false
 	}
-	var next *look // the oldest look of the user with most looks
-	for _, other := range t.looks {
-		if other != t.long && (next == nil || t.held(other.p.User) > t.held(next.p.User)) {
+	var next *syncRun // the oldest look of the user with most looks
+	for _, other := range t.running {
+		if other != t.long && (next == nil || t.active(other.p.User) > t.active(next.p.User)) {
 			next = other
 		}
 	}
-	return next == l && (t.held(l.p.User) > 1 || age >= turnTime)
+	return next == l && (t.active(l.p.User) > 1 || age >= turnTime)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Wanted is the specification of a table.
-type Wanted struct {
+// Spec is the specification of a table.
+type Spec struct {
 	Name        string
 	Columns     []chat.GridColumn
 	Namespace   string   // namespace of the documents; empty: all of the user's
@@ -24,7 +24,7 @@ type Wanted struct {
 
 // Plan returns the table that Make would create, without storing it. Its rows are the documents that are ready now.
 // It returns CodeInvalid for invalid columns or too many rows, and CodeConflict if no document is ready.
-func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, error) {
+func (f *Filler) Plan(ctx context.Context, s chat.Scope, w Spec) (chat.Grid, error) {
 	g := chat.Grid{
 		Name: clean(w.Name), User: s.User, Model: w.Model, State: chat.GridFilling, MaxTokens: w.MaxTokens,
 	}
@@ -117,8 +117,8 @@ func invalid(message locale.Message) error {
 	return &chat.Error{Code: chat.CodeInvalid, Message: message}
 }
 
-// Make creates a table and schedules its filling.
-func (f *Filler) Make(ctx context.Context, s chat.Scope, w Wanted) (chat.Grid, error) {
+// Create creates a table and schedules its filling.
+func (f *Filler) Create(ctx context.Context, s chat.Scope, w Spec) (chat.Grid, error) {
 	g, err := f.Plan(ctx, s, w)
 	if err != nil {
 		return g, err
@@ -167,8 +167,8 @@ func (f *Filler) Resume(ctx context.Context, s chat.Scope, id string) (chat.Grid
 	return g, err
 }
 
-// AskAgain empties one cell and asks it again. A user's text in it is removed.
-func (f *Filler) AskAgain(ctx context.Context, s chat.Scope, id string, row, column int) (chat.Grid, error) {
+// RetryCell empties one cell and asks it again. A user's text in it is removed.
+func (f *Filler) RetryCell(ctx context.Context, s chat.Scope, id string, row, column int) (chat.Grid, error) {
 	cell := chat.GridCell{Row: row, Column: column}
 	if err := f.empty(ctx, s, id, cell, func(c chat.GridCell) bool { return c.State != chat.CellWaiting }); err != nil {
 		return chat.Grid{}, err
@@ -182,12 +182,12 @@ func (f *Filler) empty(
 ) error {
 	_, err := f.cfg.Store.ChangeGridCell(ctx, s, id, cell.Row, cell.Column, func(c *chat.GridCell) error {
 		if !wanted(*c) {
-			return errPast
+			return errNotWaiting
 		}
 		*c = chat.GridCell{State: chat.CellWaiting, Turn: c.Turn + 1}
 		return nil
 	})
-	if errors.Is(err, errPast) {
+	if errors.Is(err, errNotWaiting) {
 		return nil
 	}
 	return err
@@ -213,9 +213,9 @@ func (f *Filler) Edit(
 	})
 }
 
-// Drop deletes a table and the runs that filled it. The grid is deleted first, so that no server fills it meanwhile.
+// Delete deletes a table and the runs that filled it. The grid is deleted first, so that no server fills it meanwhile.
 // An error of deleting a session is logged, and the remaining sessions are kept.
-func (f *Filler) Drop(ctx context.Context, s chat.Scope, id string) error {
+func (f *Filler) Delete(ctx context.Context, s chat.Scope, id string) error {
 	cells, err := f.cfg.Store.GridCells(ctx, s, id, 0)
 	if err != nil {
 		return err
