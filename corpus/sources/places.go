@@ -103,14 +103,14 @@ type Content struct {
 const MaxKey = 1024
 
 // Place is an open place. It is used by one goroutine at a time. Every call ends soon after its context is
-// cancelled. The engine calls Check when a place is set up, List once in each look, and Fetch for new or changed
+// cancelled. The engine calls Check when a place is set up, List once in each sync, and Fetch for new or changed
 // items.
 //
 // Errors are *chat.Error with a user-facing message that has advice, without secrets and without a server's
 // response. chat.CodeUnauthorized means invalid or expired credentials, chat.CodeForbidden an address that may not
 // be reached. chat.CodeInvalid means settings that lead to an unexpected response. chat.CodeUnavailable and
-// chat.CodeTimeout are temporary. The code decides how a look continues: an item's error is stored with the item,
-// and several errors of the place end the look.
+// chat.CodeTimeout are temporary. The code decides how a sync continues: an item's error is stored with the item,
+// and several errors of the place end the sync.
 type Place interface {
 	// Check connects with the place's credentials and reads the minimum that shows whether List would work.
 	Check(ctx context.Context) error
@@ -120,13 +120,13 @@ type Place interface {
 	List(ctx context.Context) iter.Seq2[Item, error]
 	// Fetch reads an item. known is the Version in the library, or empty. It returns ErrSame when the content still
 	// has that version, and ErrGone when the item no longer exists. Another error with chat.CodeInvalid,
-	// chat.CodeTooLarge, chat.CodeUnsupported or chat.CodeForbidden concerns the item: the look continues, and the
-	// item is retried when its version changes. If the error wraps ErrAgain, it is retried at each look. All other
+	// chat.CodeTooLarge, chat.CodeUnsupported or chat.CodeForbidden concerns the item: the sync continues, and the
+	// item is retried when its version changes. If the error wraps ErrAgain, it is retried at each sync. All other
 	// errors concern the place.
 	Fetch(ctx context.Context, item Item, known string) (Content, error)
 }
 
-// StateReader is a Place that can detect changes cheaply. A look at an unchanged place then costs one request.
+// StateReader is a Place that can detect changes cheaply. A sync of an unchanged place then costs one request.
 type StateReader interface {
 	Place
 	// State returns a value that changes whenever List's result changes. A List right after State lists that state.

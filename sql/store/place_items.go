@@ -16,7 +16,7 @@ func (ps *Places) BeginSync(ctx context.Context, id, owner string) (look int64, 
 }
 
 // RecordItems implements placestore.Store. A known item keeps its version, and is wanted when the place lists no
-// version or another one. Its look number distinguishes it from missing items.
+// version or another one. Its sync number distinguishes it from missing items.
 func (ps *Places) RecordItems(
 	ctx context.Context, id, owner string, look int64, items []placestore.Listed,
 ) error {
@@ -60,7 +60,7 @@ func (ps *Places) items(ctx context.Context, which string, args ...any) ([]place
 }
 
 // WantedItems implements placestore.Store. The partial index place_items_wanted has this order. Items postponed in
-// this look are excluded.
+// this sync are excluded.
 func (ps *Places) WantedItems(
 	ctx context.Context, id string, look int64, limit int,
 ) ([]placestore.Item, error) {
@@ -69,7 +69,7 @@ func (ps *Places) WantedItems(
 		id, look, limit)
 }
 
-// MissingItems implements placestore.Store. They may only be removed after a complete look, which the caller checks.
+// MissingItems implements placestore.Store. They may only be removed after a complete sync, which the caller checks.
 func (ps *Places) MissingItems(
 	ctx context.Context, id string, look int64, limit int,
 ) ([]placestore.Item, error) {

@@ -22,11 +22,11 @@ var _ placestore.Store = (*Places)(nil)
 // NewPlaces returns a database's store of places.
 func NewPlaces(db Database, sql *Dialect) *Places { return &Places{db, sql} }
 
-// selectPlace uses the database's clock for leases and looks, as those of processes differ.
+// selectPlace uses the database's clock for leases and syncs, as those of processes differ.
 const selectPlace = `SELECT p.id, p.user_id, p.revision, p.looks, p.created_at, p.due_at,
 	p.lease_until > (SELECT now_micros()), p.deaths, p.setup, p.progress FROM places p `
 
-// scanPlace decodes a row of selectPlace. A due_at of 0 means that no look is due, which is the zero time.
+// scanPlace decodes a row of selectPlace. A due_at of 0 means that no sync is due, which is the zero time.
 func scanPlace(row Row) (p placestore.Place, err error) {
 	var created, due int64
 	var setup, progress []byte
@@ -42,7 +42,7 @@ func scanPlace(row Row) (p placestore.Place, err error) {
 	return p, nil
 }
 
-// CreatePlace implements placestore.Store. Number and names are checked under one lock by user; the first look is
+// CreatePlace implements placestore.Store. Number and names are checked under one lock by user; the first sync is
 // due at once.
 func (ps *Places) CreatePlace(
 	ctx context.Context, id, user string, setup placestore.Setup,
@@ -120,7 +120,7 @@ func (ps *Places) PlaceExists(ctx context.Context, id string) (bool, error) {
 }
 
 // UpdatePlace implements placestore.Store. The revision detects a concurrent update, for example in two browser
-// windows: the later one fails. A due below -1 keeps the next look, -1 removes it.
+// windows: the later one fails. A due below -1 keeps the next sync, -1 removes it.
 func (ps *Places) UpdatePlace(
 	ctx context.Context, user, id string, revision int64, setup placestore.Setup, due time.Duration,
 ) (p placestore.Place, err error) {

@@ -66,7 +66,7 @@ func Kind() sources.Kind {
 }
 
 // folder is the set of objects with a prefix in a bucket. The prefix need not end at a slash; names are relative to
-// the folder that contains it. It is made for one place and has no state between two looks.
+// the folder that contains it. It is made for one place and has no state between two syncs.
 type folder struct {
 	client         *minio.Client
 	bucket, prefix string

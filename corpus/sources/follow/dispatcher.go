@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// turnTime is the time for which a user's only look runs before it yields to a user without one.
+	// turnTime is the time for which a user's only sync runs before it yields to a user without one.
 	turnTime = 10 * time.Second
-	// aloneTime is the time for which a look at a place runs alone before it yields, after a process died over the
+	// aloneTime is the time for which a sync of a place runs alone before it yields, after a process died over the
 	// place.
 	aloneTime = 2 * time.Minute
-	aloneWait = time.Minute // delay before the next look at such a place
-	maxCuts   = 5           // interruptions of such a place until the look fails
+	aloneWait = time.Minute // delay before the next sync of such a place
+	maxCuts   = 5           // interruptions of such a place until the sync fails
 )
 
-// errTurn cancels a look that yields to another user's place.
+// errTurn cancels a sync that yields to another user's place.
 var errTurn = errors.New("it is another user's turn")
 
 // dispatcher schedules the workers of this process among users.
@@ -33,13 +33,13 @@ type dispatcher struct {
 	claiming sync.Mutex
 	mu       sync.Mutex
 	running  []*syncRun           // running
-	served   map[string]time.Time // by user: start of the last look
-	// long is exempt from yielding while other looks run, so that a long list can end.
+	served   map[string]time.Time // by user: start of the last sync
+	// long is exempt from yielding while other syncs run, so that a long list can end.
 	long *syncRun
 }
 
 // claim leases the next place that is due and that this server can open; nil if none is. A user with fewer running
-// looks is first, then the one served least recently, then the place that has been due for longest. A place over
+// syncs is first, then the one served least recently, then the place that has been due for longest. A place over
 // which a process died runs alone, so that another crash identifies it as the cause.
 func (f *Follower) claim(ctx context.Context) (*syncRun, error) {
 	f.turns.claiming.Lock()
@@ -103,7 +103,7 @@ func (t *dispatcher) order(due []placestore.Place) []placestore.Place {
 	return due
 }
 
-// active counts the running looks of a user. The caller holds mu.
+// active counts the running syncs of a user. The caller holds mu.
 func (t *dispatcher) active(user string) (n int) {
 	for _, l := range t.running {
 		if l.p.User == user {
@@ -113,7 +113,7 @@ func (t *dispatcher) active(user string) (n int) {
 	return n
 }
 
-// add registers a look that starts.
+// add registers a sync that starts.
 func (t *dispatcher) add(l *syncRun) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,7 +125,7 @@ func (t *dispatcher) add(l *syncRun) {
 	t.long = cmp.Or(t.long, l)
 }
 
-// remove removes a look that ended. If it was exempt from yielding, the running look with most interruptions is
+// remove removes a sync that ended. If it was exempt from yielding, the running sync with most interruptions is
 // exempt next.
 func (t *dispatcher) remove(l *syncRun) {
 	t.mu.Lock()
@@ -142,8 +142,8 @@ func (t *dispatcher) remove(l *syncRun) {
 	}
 }
 
-// mustYield reports whether a look has to end for another place. If a user has several looks, one yields at once to
-// a user without one. A user's only look yields after turnTime.
+// mustYield reports whether a sync has to end for another place. If a user has several syncs, one yields at once to
+// a user without one. A user's only sync yields after turnTime.
 func (f *Follower) mustYield(ctx context.Context, l *syncRun) bool {
 	due, err := f.due(ctx)
 	if err != nil || len(due) == 0 {
@@ -162,7 +162,7 @@ func (f *Follower) mustYield(ctx context.Context, l *syncRun) bool {
 		!slices.ContainsFunc(due, func(p placestore.Place) bool { return t.active(p.User) == 0 }):
 		return false
 	}
-	var next *syncRun // the oldest look of the user with most looks
+	var next *syncRun // the oldest sync of the user with most syncs
 	for _, other := range t.running {
 		if other != t.long && (next == nil || t.active(other.p.User) > t.active(next.p.User)) {
 			next = other

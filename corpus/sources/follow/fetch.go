@@ -71,7 +71,7 @@ func (i listedItem) of(key string) sources.Item {
 	return sources.Item{Key: key, Version: i.Version, Name: i.Name, Link: i.Link, Size: i.Size, Meta: i.Meta}
 }
 
-// fetch fetches one item and adds it to the library. It returns an error only when the look can't continue with
+// fetch fetches one item and adds it to the library. It returns an error only when the sync can't continue with
 // other items. Metadata from Fetch takes precedence over the list. A read error of the body is a failure of the
 // place, although the library returned it.
 func (l *syncRun) fetch(ctx context.Context, item placestore.Item) error {
@@ -111,7 +111,7 @@ func (l *syncRun) fetch(ctx context.Context, item placestore.Item) error {
 	return err
 }
 
-// isOfItem reports whether an error concerns a single item, so that the look continues with the others. The codes
+// isOfItem reports whether an error concerns a single item, so that the sync continues with the others. The codes
 // are those that sources.Place defines for items.
 func isOfItem(err error) bool {
 	e, ok := errors.AsType[*chat.Error](err)
@@ -121,7 +121,7 @@ func isOfItem(err error) bool {
 }
 
 // fetchFailed handles the error of an item's fetch. An item that can't be read is settled with a refusal, so there
-// is no retry until its version changes. A failure of the place postpones the item, and the look ends after
+// is no retry until its version changes. A failure of the place postpones the item, and the sync ends after
 // `patience` of them. Wrong credentials end it at once, since retries could lock the account.
 func (l *syncRun) fetchFailed(ctx context.Context, item placestore.Item, kept listedItem, err error) error {
 	switch {
@@ -245,7 +245,7 @@ func (l *syncRun) place(ctx context.Context, item placestore.Item, kept listedIt
 		return where, "", nil
 	case err != nil:
 		return "", "", err
-	case l.isOwn(d, item.Key): // an interrupted look added it
+	case l.isOwn(d, item.Key): // an interrupted sync added it
 		return where, d.ID, nil
 	}
 	// The path is taken by another document: a hash of the key makes this path unique.

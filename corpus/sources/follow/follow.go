@@ -1,8 +1,8 @@
-// Package follow synchronises the library with places. It visits each place on its schedule; one visit is a look.
+// Package follow synchronises the library with places. It visits each place on its schedule; one visit is a sync.
 //
-// A look lists the items of the place (sync_run.go), compares them with placestore, fetches new and changed ones
-// (fetch.go), handles moved ones (takeover.go) and removes missing ones. dispatcher.go schedules the workers among users,
-// setup.go validates settings, and secrets.go stores passwords in files.
+// A sync lists the items of the place (sync_run.go), compares them with placestore, fetches new and changed ones
+// (fetch.go), handles moved ones (takeover.go) and removes missing ones. dispatcher.go schedules the workers among
+// users, setup.go validates settings, and secrets.go stores passwords in files.
 //
 // Several servers may share a store. A server works on a place under a lease, and every write names the lease's
 // owner, so a server that lost its lease changes nothing. Documents are removed only after a complete list with at
@@ -46,7 +46,7 @@ type Config struct {
 // Timeouts and intervals. A lease (1 min) is renewed each second and outlasts a pause of the process. A time slice
 // of 5 min lets other places continue. A list has a timeout of 30 min, and an item one of 10 min.
 const (
-	workers   = 2 // concurrent looks of this server
+	workers   = 2 // concurrent syncs of this server
 	leaseTime = time.Minute
 	poll      = 5 * time.Second
 	// sliceTime is the time for which items of one place are fetched before other places get a turn.
@@ -54,13 +54,13 @@ const (
 	listTime  = 30 * time.Minute
 	fetchTime = 10 * time.Minute
 	checkTime = time.Minute
-	lastWord  = 10 * time.Second // timeout for storing the result of a look
+	lastWord  = 10 * time.Second // timeout for storing the result of a sync
 	// firstRetry is the delay before the first retry of a failed place. Exponential backoff doubles it up to
 	// lastRetry.
 	firstRetry, lastRetry = time.Minute, 6 * time.Hour
 	// retriesOnRequest is the number of automatic retries for a place with the schedule “on request”.
 	retriesOnRequest = 3
-	// patience is the number of failures of a place after which a look ends.
+	// patience is the number of failures of a place after which a sync ends.
 	patience = 5
 )
 
@@ -215,7 +215,7 @@ func (f *Follower) keepLease(ctx context.Context, l *syncRun, before int64, stop
 	}
 }
 
-// finish records the result of a look and returns the delay until the next one; 0 means at once. Failures have an
+// finish records the result of a sync and returns the delay until the next one; 0 means at once. Failures have an
 // exponential backoff from firstRetry to lastRetry. Errors that only the owner can fix are retried every lastRetry.
 func (l *syncRun) finish(ctx context.Context, err, cause error) time.Duration {
 	if counts, err := l.f.Store.CountItems(ctx, l.p.ID); err == nil {

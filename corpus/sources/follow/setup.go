@@ -277,12 +277,12 @@ func (f *Follower) Change(ctx context.Context, user, id string, local bool, c Ch
 	if c.Name != nil {
 		setup.Name = *c.Name
 	}
-	// A new schedule starts now, except for a look that has begun or is due.
+	// A new schedule starts now, except for a sync that has begun or is due.
 	if c.Schedule != nil && *c.Schedule != setup.Schedule {
 		if setup.Schedule, due = *c.Schedule, c.Schedule.Every(); due == 0 {
 			due = placestore.Never
 		}
-		if p.LookedAt.IsZero() || p.Looking || p.Going { // do not postpone a look that has begun or is due
+		if p.LookedAt.IsZero() || p.Looking || p.Going { // do not postpone a sync that has begun or is due
 			due = 0
 		}
 	}
@@ -368,7 +368,7 @@ func (f *Follower) changeSettings(
 	return nil
 }
 
-// SyncNow schedules a look at a place now. A place that is being looked at is returned unchanged. It fails with
+// SyncNow schedules a sync of a place now. A place that is being synced is returned unchanged. It fails with
 // CodeConflict for a paused place.
 func (f *Follower) SyncNow(ctx context.Context, user, id string) (placestore.Place, error) {
 	p, err := f.Store.Place(ctx, user, id)
@@ -387,7 +387,7 @@ func (f *Follower) SyncNow(ctx context.Context, user, id string) (placestore.Pla
 }
 
 // Remove deletes a place in the background, with or without its documents. A removal can't be cancelled; a worker
-// processes it like a look.
+// processes it like a sync.
 //
 // Uploaded documents and documents that another item shares are kept in any case.
 func (f *Follower) Remove(ctx context.Context, user, id string, documents placestore.Removal) error {

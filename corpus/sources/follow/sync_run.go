@@ -29,7 +29,7 @@ const (
 	maxBody    = 16 << 10 // bytes of an item's encoded listing
 )
 
-// errMore ends the time slice of a look that continues later. It is no failure.
+// errMore ends the time slice of a sync that continues later. It is no failure.
 var errMore = errors.New("there is more to do")
 
 // syncRun is the work on one leased place in one time slice. It is used by one goroutine. State that outlasts the slice
@@ -42,7 +42,7 @@ type syncRun struct {
 	lease placestore.Lease
 	log   *slog.Logger
 	until time.Time // end of the time slice for fetching items
-	// Copies from the start of the look. Other goroutines read them, and the user and the ID in p, without a lock.
+	// Copies from the start of the sync. Other goroutines read them, and the user and the ID in p, without a lock.
 	alone bool // a process died while it worked on the place
 	cuts  int
 	began time.Time
@@ -50,7 +50,7 @@ type syncRun struct {
 	kind       sources.Kind
 	open       sources.Place
 	number     int64
-	whole      bool      // this look's list is complete
+	whole      bool      // this sync's list is complete
 	reportedAt time.Time // when progress was last stored
 	broken     int       // failures of the place while items were fetched
 	why        error     // the last of them
@@ -69,9 +69,9 @@ type listedItem struct {
 	Bad     bool           `json:"bad,omitempty"` // its key is invalid
 }
 
-// run does one look: it lists the place, compares, fetches new and changed items, and removes missing ones. Going is
-// stored before the first change until the end, so an interrupted look continues with its report. The state is
-// stored only when everything was read; otherwise the next look must not skip a place with an unchanged state.
+// run does one sync: it lists the place, compares, fetches new and changed items, and removes missing ones. Going is
+// stored before the first change until the end, so an interrupted sync continues with its report. The state is
+// stored only when everything was read; otherwise the next sync must not skip a place with an unchanged state.
 func (l *syncRun) run(ctx context.Context) error {
 	if l.f.Gone != nil && l.f.Gone(l.p.User) {
 		return errGone
@@ -80,7 +80,7 @@ func (l *syncRun) run(ctx context.Context) error {
 	if !goesOn {
 		l.p.Report = placestore.Report{}
 	}
-	l.p.Going = true // until the look ends, even after a crash
+	l.p.Going = true // until the sync ends, even after a crash
 	var err error
 	if l.open, l.kind, err = l.f.open(l.p); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (l *syncRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Nothing changed since the last complete look.
+	// Nothing changed since the last complete sync.
 	if !goesOn && state != "" && state == l.p.Seen {
 		return nil
 	}
@@ -218,7 +218,7 @@ func hash(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// reportProgress stores the look's progress, at most every two seconds. It renews the lease and returns errStop when
+// reportProgress stores the sync's progress, at most every two seconds. It renews the lease and returns errStop when
 // the owner changed the place.
 func (l *syncRun) reportProgress(ctx context.Context) error {
 	if time.Since(l.reportedAt) < 2*time.Second {
@@ -260,7 +260,7 @@ func (l *syncRun) removeMissing(ctx context.Context, listed int) error {
 	})
 }
 
-// eachMissing calls do for each item that was last seen before a look, and deletes the item from the store
+// eachMissing calls do for each item that was last seen before a sync, and deletes the item from the store
 // afterwards. A retry continues with the remaining items.
 func (l *syncRun) eachMissing(ctx context.Context, number int64, do func(placestore.Item) error) error {
 	for {
@@ -309,17 +309,17 @@ func (l *syncRun) dropDocument(ctx context.Context, id, key string) (gone bool, 
 // scope returns the owner's scope in the namespace of the place, for all requests to the library.
 func (l *syncRun) scope() chat.Scope { return chat.Scope{User: l.p.User}.In(l.p.Namespace) }
 
-// addToReport adds a document to the look's report. Beyond MaxTouched they are counted but not listed.
+// addToReport adds a document to the sync's report. Beyond MaxTouched they are counted but not listed.
 func (l *syncRun) addToReport(id, name, what string) {
 	if r := &l.p.Report; len(r.Documents) < placestore.MaxTouched {
 		r.Documents = append(r.Documents, placestore.Touched{Document: id, Name: sources.Cut(name, 300), What: what})
 	}
 }
 
-// remove deletes the place, with its documents if its owner chose that. Its look number is above every other, so all
+// remove deletes the place, with its documents if its owner chose that. Its sync number is above every other, so all
 // items are missing.
 func (l *syncRun) remove(ctx context.Context) error {
-	const all = 1 << 62 // above every look's number
+	const all = 1 << 62 // above every sync's number
 	err := l.eachMissing(ctx, all, func(item placestore.Item) error {
 		if l.p.Removing == placestore.KeepDocuments {
 			return nil

@@ -22,7 +22,7 @@ const agent = "git/2.40 (Footnote; reads what a person asked it to follow)"
 // header is the header of every request.
 var header = http.Header{"User-Agent": {agent}, "Git-Protocol": {"version=2"}}
 
-// server describes a repository's server by its capabilities. It is requested again for each look. Without the
+// server describes a repository's server by its capabilities. It is requested again for each sync. Without the
 // capability “filter” a fetch includes files, and without “shallow” the history.
 type server struct {
 	root   *url.URL // the repository's URL after all redirects

@@ -56,7 +56,7 @@ func (r *repository) Fetch(ctx context.Context, item sources.Item, known string)
 // fetch returns a file by its object hash: from the cache, in a batch with others, or alone. A file that several
 // items share stays cached until the last of them was fetched.
 //
-// The first request of a look connects to the server; later ones reuse it.
+// The first request of a sync connects to the server; later ones reuse it.
 func (r *repository) fetch(ctx context.Context, name string) (io.ReadCloser, error) {
 	if r.server == nil {
 		if err := r.connect(ctx); err != nil {

@@ -66,8 +66,8 @@ func Kind() sources.Kind {
 	}
 }
 
-// repository is one branch of a repository, or a folder in it. It belongs to one look in one goroutine, so it has no
-// lock. Nothing is stored on the disk: a new look fetches the folders again.
+// repository is one branch of a repository, or a folder in it. It belongs to one sync in one goroutine, so it has no
+// lock. Nothing is stored on the disk: a new sync fetches the folders again.
 type repository struct {
 	root   *url.URL
 	client *request.Client

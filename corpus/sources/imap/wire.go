@@ -109,7 +109,7 @@ func (w *wire) send(command string) (string, error) {
 	return tag, w.write(tag + " " + command)
 }
 
-// write sends a line with a deadline of sources.CallTime, so that a server which does not read can't block the look.
+// write sends a line with a deadline of sources.CallTime, so that a server which does not read can't block the sync.
 func (w *wire) write(line string) error {
 	if err := w.conn.SetWriteDeadline(time.Now().Add(sources.CallTime)); err != nil {
 		return err

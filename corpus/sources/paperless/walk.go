@@ -28,7 +28,7 @@ type walk struct {
 
 // run walks through the pages until all documents were seen. It first reads the names of tags and correspondents,
 // which documents reference by ID. A walk is repeated when documents were removed meanwhile. After maxWalks attempts
-// it fails, and the look is retried later. Each document is yielded once.
+// it fails, and the sync is retried later. Each document is yielded once.
 //
 // paperless-ngx paginates by offset without a snapshot. A removal on an earlier page moves an unread document onto
 // that page, so the walk misses it. Unlisted items are removed from the library, so such a walk must not count as

@@ -72,7 +72,7 @@ func List(t testing.TB, p sources.Place) (map[string]sources.Item, error) {
 	return items, nil
 }
 
-// Read fetches an item and returns its text. known is the stored version, as in a look. An error of Fetch, such as
+// Read fetches an item and returns its text. known is the stored version, as in a sync. An error of Fetch, such as
 // sources.ErrSame, is returned without failing the test.
 func Read(t testing.TB, p sources.Place, item sources.Item, known string) (string, sources.Content, error) {
 	t.Helper()

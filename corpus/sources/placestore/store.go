@@ -1,7 +1,7 @@
 // Package placestore defines the store of places and their items. It does not store secrets.
 //
-// Its input is the owner's settings and the results of looks. Its output is the queue of due places, and wanted and
-// missing items. Each look has a number, and each item the number of the last look that listed it, so missing items
+// Its input is the owner's settings and the results of syncs. Its output is the queue of due places, and wanted and
+// missing items. Each sync has a number, and each item the number of the last sync that listed it, so missing items
 // have a lower number. sql/store implements the port for both databases; storetest is its contract test.
 package placestore
 
@@ -14,7 +14,7 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Schedule is the interval of automatic looks at a place.
+// Schedule is the interval of automatic syncs of a place.
 //
 //api:open
 type Schedule string
@@ -29,7 +29,7 @@ const (
 	MaxNameLen          = 80  // characters
 )
 
-// Every returns the delay after a successful look; 0 means on request only. It excludes the duration of the look
+// Every returns the delay after a successful sync; 0 means on request only. It excludes the duration of the sync
 // itself.
 func (s Schedule) Every() time.Duration {
 	switch s {
@@ -71,21 +71,21 @@ const (
 	DropDocuments Removal = "delete"
 )
 
-// Progress is the state of a place's looks. The holder of the lease writes it.
+// Progress is the state of a place's syncs. The holder of the lease writes it.
 type Progress struct {
-	LookedAt  time.Time      `json:"looked_at"`         // when the last look ended; zero: never
-	SuccessAt time.Time      `json:"success_at"`        // when the last complete look ended
-	Failure   *Failure       `json:"failure,omitempty"` // of the last look
-	Failures  int            `json:"failures"`          // consecutive failed looks
-	Going     bool           `json:"going,omitempty"`   // the last look was interrupted: the report continues
-	Cuts      int            `json:"cuts,omitempty"`    // consecutive time slices that ended before the look did
-	Note      locale.Message `json:"note,omitempty"`    // a message about the last look that is no failure
+	LookedAt  time.Time      `json:"looked_at"`         // when the last sync ended; zero: never
+	SuccessAt time.Time      `json:"success_at"`        // when the last complete sync ended
+	Failure   *Failure       `json:"failure,omitempty"` // of the last sync
+	Failures  int            `json:"failures"`          // consecutive failed syncs
+	Going     bool           `json:"going,omitempty"`   // the last sync was interrupted: the report continues
+	Cuts      int            `json:"cuts,omitempty"`    // consecutive time slices that ended before the sync did
+	Note      locale.Message `json:"note,omitempty"`    // a message about the last sync that is no failure
 	Counts    Counts         `json:"counts"`
 	Report    Report         `json:"report"`
-	Seen      string         `json:"seen,omitempty"` // the place's state at the last complete look
+	Seen      string         `json:"seen,omitempty"` // the place's state at the last complete sync
 }
 
-// Failure is the error of a look or an item: a code of chat.Error and its message.
+// Failure is the error of a sync or an item: a code of chat.Error and its message.
 type Failure struct {
 	Code    chat.Code      `json:"code"`
 	Message locale.Message `json:"message"`
@@ -98,7 +98,7 @@ type Counts struct {
 	Waiting int `json:"waiting"` // to be fetched
 }
 
-// Report counts the changes of the last look in the library.
+// Report counts the changes of the last sync in the library.
 type Report struct {
 	Added     int       `json:"added"`
 	Changed   int       `json:"changed"`
@@ -109,7 +109,7 @@ type Report struct {
 // MaxTouched is the maximum number of documents in a report.
 const MaxTouched = 100
 
-// Touched is a document that a look added, changed or removed.
+// Touched is a document that a sync added, changed or removed.
 type Touched struct {
 	Document string `json:"document_id"`
 	Name     string `json:"name"`
@@ -121,9 +121,9 @@ type Place struct {
 	ID        string
 	User      string
 	Revision  int64 // changes with each update
-	Looks     int64 // started looks
+	Looks     int64 // started syncs
 	CreatedAt time.Time
-	NextAt    time.Time // the next look; zero: none is scheduled
+	NextAt    time.Time // the next sync; zero: none is scheduled
 	Looking   bool      // a server holds the lease
 	Deaths    int       // processes that died while they synchronised it; see MaxDeaths
 	Setup
@@ -138,7 +138,7 @@ const MaxDeaths = 2
 // PausedByDeaths reports whether the place is paused because of its deaths.
 func (p Place) PausedByDeaths() bool { return p.Deaths >= MaxDeaths && p.Removing == NotRemoved }
 
-// Trouble returns the failure that the owner reads: the pause after MaxDeaths, else the failure of the last look.
+// Trouble returns the failure that the owner reads: the pause after MaxDeaths, else the failure of the last sync.
 func (p Place) Trouble() *Failure {
 	if !p.PausedByDeaths() {
 		return p.Failure
@@ -167,7 +167,7 @@ func (p Place) State() string {
 	return "idle"
 }
 
-// Item is an item of a place. The store has its further state: wanted, postponed, and the number of its last look.
+// Item is an item of a place. The store has its further state: wanted, postponed, and the number of its last sync.
 type Item struct {
 	Key      string
 	Version  string // the settled version; empty: the item is fetched whenever it is listed
@@ -178,7 +178,7 @@ type Item struct {
 	Listed   []byte // encoded listing, for the worker that fetches the item
 }
 
-// Listed is an item in the list of a look.
+// Listed is an item in the list of a sync.
 type Listed struct {
 	Key, Version, Name, Link string
 	Body                     []byte
@@ -194,7 +194,7 @@ type Lease struct {
 // ErrLost is returned when the lease expired, another server has it, or the place was removed.
 var ErrLost = errors.New("the lease of the place is lost")
 
-// Never schedules no look.
+// Never schedules no sync.
 const Never time.Duration = -1
 
 // Store stores places. storetest.Test is its contract test. It is safe for concurrent use, and each write is one
@@ -207,7 +207,7 @@ type Store interface {
 	Place(ctx context.Context, user, id string) (Place, error)
 	// Places returns the places of a user ordered by name, those being removed last.
 	Places(ctx context.Context, user string) ([]Place, error)
-	// UpdatePlace changes the setup of a place with this revision, else it returns chat.CodeConflict. The next look
+	// UpdatePlace changes the setup of a place with this revision, else it returns chat.CodeConflict. The next sync
 	// is due after a duration, or Never. A negative duration other than Never leaves the due time unchanged. Deaths
 	// become 0.
 	UpdatePlace(ctx context.Context, user, id string, revision int64, setup Setup, due time.Duration) (Place, error)
@@ -221,7 +221,7 @@ type Store interface {
 	// means that the worker has to stop.
 	RenewPlace(ctx context.Context, id string, lease Lease, progress *Progress) (revision int64, err error)
 	// ReleasePlace stores progress and releases the lease. If the place has another revision, its due time from
-	// UpdatePlace stays. Deaths become 0 unless progress is of a look that continues.
+	// UpdatePlace stays. Deaths become 0 unless progress is of a sync that continues.
 	ReleasePlace(ctx context.Context, id, owner string, revision int64, progress Progress, due time.Duration) error
 	// DropPlace deletes a place and its items.
 	DropPlace(ctx context.Context, id, owner string) error
@@ -231,24 +231,24 @@ type Store interface {
 	// PlaceExists reports whether any user has the place.
 	PlaceExists(ctx context.Context, id string) (bool, error)
 
-	// BeginSync starts a look and returns its number.
+	// BeginSync starts a sync and returns its number.
 	BeginSync(ctx context.Context, id, owner string) (look int64, err error)
-	// RecordItems records up to MaxBatch items as listed in a look. New items, and items with an empty version or one
+	// RecordItems records up to MaxBatch items as listed in a sync. New items, and items with an empty version or one
 	// that differs from the settled version, are wanted.
 	RecordItems(ctx context.Context, id, owner string, look int64, items []Listed) error
-	// WantedItems returns up to limit items that are wanted, were listed in the look, and were not postponed in it.
-	// Those that were postponed in earlier looks are last.
+	// WantedItems returns up to limit items that are wanted, were listed in the sync, and were not postponed in it.
+	// Those that were postponed in earlier syncs are last.
 	WantedItems(ctx context.Context, id string, look int64, limit int) ([]Item, error)
 	// SettleItem stores the result of an item, which is then no longer wanted. Listed stays.
 	SettleItem(ctx context.Context, id, owner string, item Item) error
-	// PostponeItem postpones an item to a later look.
+	// PostponeItem postpones an item to a later sync.
 	PostponeItem(ctx context.Context, id, owner string, look int64, key string) error
-	// UnsettleItems marks other items that share a document as wanted in this look or the next, and removes their
+	// UnsettleItems marks other items that share a document as wanted in this sync or the next, and removes their
 	// reference to it.
 	UnsettleItems(ctx context.Context, id, owner, document, except string) error
-	// SharedItems counts the other items of the place that have a document and were listed in a look or a later one.
+	// SharedItems counts the other items of the place that have a document and were listed in a sync or a later one.
 	SharedItems(ctx context.Context, id, document, except string, since int64) (int, error)
-	// MissingItems returns up to limit items that were not listed in a look.
+	// MissingItems returns up to limit items that were not listed in a sync.
 	MissingItems(ctx context.Context, id string, look int64, limit int) ([]Item, error)
 	// ForgetItem deletes an item.
 	ForgetItem(ctx context.Context, id, owner, key string) error

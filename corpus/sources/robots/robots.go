@@ -22,7 +22,7 @@ const (
 	maxKept  = 8 << 20   // bytes of files in the cache
 )
 
-// Checker fetches and caches the rules of servers. It belongs to one look, which limits the age of cached rules.
+// Checker fetches and caches the rules of servers. It belongs to one sync, which limits the age of cached rules.
 type Checker struct {
 	client *request.Client
 	known  map[string]answer

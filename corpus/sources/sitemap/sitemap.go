@@ -47,7 +47,7 @@ func Kind() sources.Kind {
 }
 
 // errEndless is returned for an index with too many or too deeply nested files. Both limits are checked during the
-// walk, as an endless index would make the look endless.
+// walk, as an endless index would make the sync endless.
 var errEndless = &chat.Error{
 	Code:    chat.CodeInvalid,
 	Message: "The sitemap leads to more and more sitemaps. Give the address of one of them.",

@@ -48,7 +48,7 @@ func Kind() sources.Kind {
 	}
 }
 
-// folder is a folder with its subfolders. Paths that are too long for a key are cached in it for this look only.
+// folder is a folder with its subfolders. Paths that are too long for a key are cached in it for this sync only.
 type folder struct {
 	root   *url.URL // its path ends in a slash
 	client *request.Client
@@ -165,7 +165,7 @@ var errEnough = errors.New("nothing more is wanted")
 var errNotThere = fmt.Errorf("the folder is not there: %w", errNoFolder)
 
 // Fetch implements sources.Place. If the list has no version, the request is conditional on the known one. A file
-// that may not be read is retried at the next look.
+// that may not be read is retried at the next sync.
 func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (sources.Content, error) {
 	if item.Version != "" && item.Version == known {
 		return sources.Content{}, sources.ErrSame

@@ -16,7 +16,7 @@ import (
 // version, until they are settled.
 //
 // If a store missed a new or changed item, its document would be missing or outdated. If it wanted settled items,
-// each look would fetch everything again.
+// each sync would fetch everything again.
 //
 // The long key verifies that a store compares whole keys, not prefixes.
 func testItems(t *testing.T, s placestore.Store) {
@@ -42,7 +42,7 @@ func testItems(t *testing.T, s placestore.Store) {
 	if got := must[placestore.Counts](t)(s.CountItems(ctx, id)); got != want {
 		t.Errorf("counts = %+v, want %+v", got, want)
 	}
-	// In a new look no item is wanted until it is listed.
+	// In a new sync no item is wanted until it is listed.
 	look = must[int64](t)(s.BeginSync(ctx, id, one.Owner))
 	wantKeys(t, "before anything is listed", wanted(ctx, t, s, id, look))
 	again := listed("a", "b")
@@ -58,11 +58,11 @@ func testItems(t *testing.T, s placestore.Store) {
 		t.Errorf("another's SettleItem: %v, want ErrLost", err)
 	}
 	if err := s.RecordItems(ctx, id, other.Owner, look, again); !errors.Is(err, placestore.ErrLost) {
-		t.Errorf("another's SeeItems: %v, want ErrLost", err)
+		t.Errorf("another's RecordItems: %v, want ErrLost", err)
 	}
 }
 
-// testPutOff checks that a postponed item waits for the next look and is then last. Otherwise an item that always
+// testPutOff checks that a postponed item waits for the next sync and is then last. Otherwise an item that always
 // fails would block the others.
 func testPutOff(t *testing.T, s placestore.Store) {
 	ctx := t.Context()
@@ -78,7 +78,7 @@ func testPutOff(t *testing.T, s placestore.Store) {
 	wantKeys(t, "in the next", wanted(ctx, t, s, id, next), "b", "a")
 }
 
-// testMissing checks that items of an earlier look are missing from a later one, and deleted by ForgetItem. Missing
+// testMissing checks that items of an earlier sync are missing from a later one, and deleted by ForgetItem. Missing
 // items are removed from the library, so a listed item must never be missing.
 func testMissing(t *testing.T, s placestore.Store) {
 	ctx := t.Context()

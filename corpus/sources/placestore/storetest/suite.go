@@ -96,7 +96,7 @@ func create(t *testing.T, s placestore.Store, name string) placestore.Place {
 	return must[placestore.Place](t)(s.CreatePlace(t.Context(), chat.NewID(), alice, setup(name)))
 }
 
-// lease creates and leases a place for the owner one, and starts a look.
+// lease creates and leases a place for the owner one, and starts a sync.
 func lease(t *testing.T, s placestore.Store) (id string, look int64) {
 	t.Helper()
 	id = create(t, s, "cloud").ID
@@ -222,7 +222,7 @@ func testLease(t *testing.T, s placestore.Store) {
 	}
 	_, err := s.BeginSync(t.Context(), p.ID, one.Owner)
 	if !errors.Is(err, placestore.ErrLost) {
-		t.Errorf("BeginLook after the release: %v, want ErrLost", err)
+		t.Errorf("BeginSync after the release: %v, want ErrLost", err)
 	}
 }
 
@@ -235,7 +235,7 @@ func testDeadLease(t *testing.T, s placestore.Store) {
 		t.Fatalf("LeasePlace = %v, %v", got, err)
 	}
 	if _, err := s.BeginSync(t.Context(), p.ID, dead.Owner); !errors.Is(err, placestore.ErrLost) {
-		t.Errorf("BeginLook after the lease's end: %v, want ErrLost", err)
+		t.Errorf("BeginSync after the lease's end: %v, want ErrLost", err)
 	}
 	if _, got, err := s.LeasePlace(t.Context(), p.ID, other); !got || err != nil {
 		t.Errorf("LeasePlace after another's end = %v, %v; want it taken over", got, err)
@@ -269,7 +269,7 @@ func testDeaths(t *testing.T, s placestore.Store) {
 	ok(t, s.CountDeaths(ctx, false))
 	wantDeaths("a lease that ended", p.ID, 1)
 	wantDeaths("a lease that holds", alive.ID, 0)
-	// A look that continues keeps the deaths; one that ended resets them.
+	// A sync that continues keeps the deaths; one that ended resets them.
 	take(p.ID, other)
 	ok(t, s.ReleasePlace(ctx, p.ID, other.Owner, p.Revision, placestore.Progress{Going: true}, 0))
 	wantDeaths("a look that goes on", p.ID, 1)
@@ -320,7 +320,7 @@ func testDueTurns(t *testing.T, s placestore.Store) {
 	}
 }
 
-// testRelease checks that a change during a look keeps its own due time. If the end of the look overwrote it, the
+// testRelease checks that a change during a sync keeps its own due time. If the end of the sync overwrote it, the
 // owner's request would be lost.
 func testRelease(t *testing.T, s placestore.Store) {
 	id, _ := lease(t, s)
