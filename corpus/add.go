@@ -84,7 +84,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 			return d, false, err
 		}
 	}
-	d, duplicate, err = l.keepOriginal(ctx, d)
+	d, duplicate, err = l.storeOriginal(ctx, d)
 	if err != nil {
 		if _, over := errors.AsType[*chat.OverLimit](err); over { // otherwise rejected files would fill the disk
 			err = errors.Join(err, l.abandonOriginal(context.WithoutCancel(ctx), sha))

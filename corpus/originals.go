@@ -8,10 +8,10 @@ import (
 	"github.com/footnote/footnote/chat"
 )
 
-// keepOriginal stores the document of an original that was just put. It returns chat.CodeUnavailable if the
+// storeOriginal stores the document of an original that was just put. It returns chat.CodeUnavailable if the
 // original was removed meanwhile, with another document that had it. A read lock prevents removal between the check
 // and the write. Across processes, the minute before a purge does.
-func (l *Library) keepOriginal(ctx context.Context, d Document) (stored Document, duplicate bool, err error) {
+func (l *Library) storeOriginal(ctx context.Context, d Document) (stored Document, duplicate bool, err error) {
 	l.originals.RLock()
 	defer l.originals.RUnlock()
 	body, err := l.cfg.Blobs.Open(ctx, d.SHA256)

@@ -31,7 +31,7 @@ func (se *activeSearch) readResults(ctx context.Context, ranked []fused) ([]Resu
 	// Usually one batch with eight extra hits is enough.
 	for from := 0; from < len(ranked) && len(out) < limit; {
 		to := min(len(ranked), from+limit+8)
-		batch, docs, err := se.lookUp(ctx, ranked[from:to])
+		batch, docs, err := se.readHits(ctx, ranked[from:to])
 		if err != nil {
 			return nil, err
 		}
@@ -101,8 +101,8 @@ func demote(out, directories []Result, limit int) []Result {
 	return out
 }
 
-// lookUp loads passages and their documents in two concurrent queries.
-func (se *activeSearch) lookUp(ctx context.Context, hits []fused) (map[string]Passage, map[string]Document, error) {
+// readHits loads passages and their documents in two concurrent queries.
+func (se *activeSearch) readHits(ctx context.Context, hits []fused) (map[string]Passage, map[string]Document, error) {
 	ids := make([]string, len(hits))
 	var docIDs []string
 	for i, h := range hits {

@@ -355,7 +355,7 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 		return nil, nil
 	}
 	if len(se.phrases) == 0 {
-		return se.askLexical(ctx, q, depth)
+		return se.queryLexical(ctx, q, depth)
 	}
 	found := make(map[string]Hit)
 	var asked []string
@@ -374,7 +374,7 @@ func (se *activeSearch) searchLexical(ctx context.Context, depth int) ([]Hit, er
 			continue
 		}
 		asked = append(asked, key)
-		hits, err := se.askLexical(ctx, q, depth)
+		hits, err := se.queryLexical(ctx, q, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -406,8 +406,8 @@ func (se *activeSearch) expandedWords() []text.Word {
 	return words
 }
 
-// askLexical returns the k best hits of the lexical index.
-func (se *activeSearch) askLexical(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
+// queryLexical returns the k best hits of the lexical index.
+func (se *activeSearch) queryLexical(ctx context.Context, q LexicalQuery, k int) ([]Hit, error) {
 	hits, err := se.library.cfg.Lexical.SearchLexical(ctx, se.scope, q, k)
 	if err != nil {
 		return nil, fmt.Errorf("lexical search: %w", err)
@@ -446,7 +446,7 @@ func (se *activeSearch) correctWords(ctx context.Context) (map[string]string, er
 		if looked++; looked > maxCorrected {
 			break
 		}
-		known, err := se.askLexical(ctx, LexicalQuery{Words: [][]string{w.Terms}}, 1)
+		known, err := se.queryLexical(ctx, LexicalQuery{Words: [][]string{w.Terms}}, 1)
 		if err != nil {
 			return nil, err
 		}

@@ -81,7 +81,7 @@ func (se *activeSearch) wordsOf(ctx context.Context, terms []string) ([]candidat
 	var ids []string
 	of := make(map[string][]string) // passage → terms to find in it
 	for _, t := range terms {
-		hits, err := se.askLexical(ctx, LexicalQuery{Words: [][]string{{t}}}, 1)
+		hits, err := se.queryLexical(ctx, LexicalQuery{Words: [][]string{{t}}}, 1)
 		if err != nil {
 			return nil, err
 		}

@@ -100,12 +100,12 @@ func (m *Markdown) drawMarked(
 	src string, unsupported []string, first, most int, open bool, cite func(int) (chat.Citation, bool),
 ) (t tail, ok bool) {
 	if open {
-		src = holdBack(src)
+		src = cutUnfinished(src)
 	}
 	source := []byte(src)
 	doc, unfinished, ok := m.parseTree(source)
 	if ok && open && unfinished >= 0 { // an unclosed formula is held back
-		src = holdBack(src[:unfinished])
+		src = cutUnfinished(src[:unfinished])
 		source = []byte(src)
 		doc, _, ok = m.parseTree(source)
 	}
@@ -151,8 +151,8 @@ func lineStart(src string, at int) int {
 
 var unfinished = regexp.MustCompile("(\\s*\\[\\d{0,3}|[*_`~]+|!?\\[[^\\]\\n]{0,80}\\]\\([^)\\s]*|\\s)$")
 
-// holdBack removes an unfinished mark from the end. It scans only the last bytes, since it runs for every delta.
-func holdBack(src string) string {
+// cutUnfinished removes an unfinished mark from the end. It scans only the last bytes, since it runs for every delta.
+func cutUnfinished(src string) string {
 	from := max(0, len(src)-160)
 	for from < len(src) && !utf8.RuneStart(src[from]) {
 		from++

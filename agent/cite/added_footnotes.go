@@ -48,9 +48,9 @@ func (w *Writer) storable() int {
 	return w.text.Len()
 }
 
-// holdCopied buffers the text from the end of the first copied sentence. It parses sentences only when the new text
+// bufferCopied buffers the text from the end of the first copied sentence. It parses sentences only when the new text
 // has an end of one, since it is called for each token.
-func (w *Writer) holdCopied() {
+func (w *Writer) bufferCopied() {
 	a := &w.added
 	if !w.addsFootnotes() || a.held > 0 {
 		return

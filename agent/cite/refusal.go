@@ -6,9 +6,9 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
-// holdPossibleRefusal buffers the text while it may still become a refusal, and normalises the refusal sentence. A
+// bufferPossibleRefusal buffers the text while it may still become a refusal, and normalises the refusal sentence. A
 // refusal has no footnotes. Both kinds of apostrophe match, since models write either.
-func (w *Writer) holdPossibleRefusal(final bool) bool {
+func (w *Writer) bufferPossibleRefusal(final bool) bool {
 	trimmed := strings.TrimLeft(w.raw, " \n")
 	plain := strings.ReplaceAll(trimmed, "’", "'")
 	switch {

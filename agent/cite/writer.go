@@ -102,7 +102,7 @@ func (w *Writer) write(ctx context.Context, s string, from origin) error {
 	if err := w.addToEndedBlocks(ctx); err != nil {
 		return err
 	}
-	w.holdCopied()
+	w.bufferCopied()
 	waiting := w.storable() - w.stored
 	if waiting <= 0 {
 		return nil
@@ -134,7 +134,7 @@ func (w *Writer) mergeSize() int { return int(mergeBytes * w.mergePause() / merg
 // longer. The caller holds w.mu.
 func (w *Writer) storeText(ctx context.Context) error {
 	w.stopTimer()
-	ps := w.takeUnstored(w.storable())
+	ps := w.popUnstored(w.storable())
 	if len(ps) == 0 {
 		return nil
 	}
@@ -153,9 +153,9 @@ func (w *Writer) stopTimer() {
 	}
 }
 
-// takeUnstored returns the unstored citations and text up to end, in the order to store, and marks them as stored. A
+// popUnstored returns the unstored citations and text up to end, in the order to store, and marks them as stored. A
 // citation always precedes the delta with its "[". The caller holds w.mu.
-func (w *Writer) takeUnstored(end int) []chat.Payload {
+func (w *Writer) popUnstored(end int) []chat.Payload {
 	ps := w.queued
 	if end > w.stored {
 		ps = append(ps, chat.AnswerDelta{Text: w.text.String()[w.stored:end]})
@@ -193,7 +193,7 @@ func (w *Writer) Rest() []chat.Payload {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.stopTimer()
-	return w.takeUnstored(w.text.Len())
+	return w.popUnstored(w.text.Len())
 }
 
 // Original returns the text since the last reset with the model's own markers. Writing it again gives the same
@@ -231,7 +231,7 @@ func (w *Writer) Shown() bool {
 // backslashes and line ends. Undecided text stays in raw unless final is set.
 func (w *Writer) rewriteRaw(ctx context.Context, final bool) error {
 	w.open = false
-	if w.text.Len() == 0 && w.holdPossibleRefusal(final) {
+	if w.text.Len() == 0 && w.bufferPossibleRefusal(final) {
 		return nil
 	}
 	if w.origin == fromProgram {

@@ -125,7 +125,7 @@ func (m *modelCaller) judgeTexts(
 	}
 	ctx, cancel := m.sideContext(ctx, checkTime)
 	defer cancel()
-	verdicts, spent, err = m.askVerdicts(ctx, asked, texts)
+	verdicts, spent, err = m.requestVerdicts(ctx, asked, texts)
 	if err != nil || slices.ContainsFunc(verdicts, func(v llm.Verdict) bool { return v.Yes != verdicts[0].Yes }) {
 		return verdicts, spent, err
 	}
@@ -133,7 +133,7 @@ func (m *modelCaller) judgeTexts(
 	if verdicts[0].Yes {
 		control = controlNever
 	}
-	told, more, err := m.askVerdicts(ctx, control, []string{controlText})
+	told, more, err := m.requestVerdicts(ctx, control, []string{controlText})
 	spent = spent.And(more)
 	if err == nil && told[0].Yes == verdicts[0].Yes {
 		err = errPoorJudge
@@ -141,8 +141,8 @@ func (m *modelCaller) judgeTexts(
 	return verdicts, spent, err
 }
 
-// askVerdicts is judgeTexts without the control question.
-func (m *modelCaller) askVerdicts(
+// requestVerdicts is judgeTexts without the control question.
+func (m *modelCaller) requestVerdicts(
 	ctx context.Context, asked string, texts []string,
 ) (_ []llm.Verdict, spent chat.Spent, err error) {
 	verdicts, asks := make([]llm.Verdict, len(texts)), make([]bool, len(texts))

@@ -159,7 +159,7 @@ func (w *Runner) reconsiderFound(ctx context.Context) (again bool, err error) {
 	room := w.cfg.Features.ContextTokens*8/10 - estimateTokens(rules) - estimateTokens(b.String()) - completeTokens
 	w.showPassages(&b, &room)
 	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusComplete, "Judged what was found")
-	judged, err := w.askJudgement(ctx, &step, []llm.Message{
+	judged, err := w.requestJudgement(ctx, &step, []llm.Message{
 		{Role: llm.RoleSystem, Text: rules}, {Role: llm.RoleUser, Text: fenceData(w.nonce, b.String())},
 	}, nil)
 	if err != nil {

@@ -98,7 +98,7 @@ func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, err
 		return judgement{}, err
 	}
 	prompt, sentences := w.judgePrompt(answer)
-	v, err := w.askJudgement(ctx, &step, prompt, sentences)
+	v, err := w.requestJudgement(ctx, &step, prompt, sentences)
 	if err != nil {
 		return judgement{}, err
 	}
@@ -120,9 +120,9 @@ func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, err
 	return v, w.log.emitEvents(ctx, w.log.trackStep(step))
 }
 
-// askJudgement requests a judgement from the model, and records text and usage in the step. The result is empty if
+// requestJudgement requests a judgement from the model, and records text and usage in the step. The result is empty if
 // the model gives none. It fails only when the run is stopped.
-func (w *Runner) askJudgement(
+func (w *Runner) requestJudgement(
 	ctx context.Context, step *chat.Step, prompt []llm.Message, sentences []string,
 ) (judgement, error) {
 	begun := time.Now()

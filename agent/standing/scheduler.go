@@ -1,5 +1,5 @@
 // Package standing asks kept questions again. A Scheduler stores a question with the basis of its answer and detects
-// changes of the basis (look). It then starts a new run of the question (askIfQuiet) and stores the differences of
+// changes of the basis (look). It then starts a new run of the question (startIfQuiet) and stores the differences of
 // the new answer (record). Run is its loop. Several servers may share a store, which leases each due question to one
 // of them. Each step is stored before the next and is idempotent.
 package standing
@@ -95,7 +95,7 @@ func (k *Scheduler) step(ctx context.Context, kept chat.Standing) error {
 	case kept.Asking != "":
 		return k.followRun(ctx, kept)
 	case kept.Wanted, !kept.Noticed.IsZero():
-		return k.askIfQuiet(ctx, kept)
+		return k.startIfQuiet(ctx, kept)
 	default:
 		return k.compareLibrary(ctx, kept)
 	}
@@ -125,11 +125,11 @@ func (k *Scheduler) schedule(ctx context.Context, kept chat.Standing, at time.Ti
 	return k.change(ctx, kept, func(s *chat.Standing) { s.DueAt = at })
 }
 
-// askIfQuiet starts a run once the documents have not changed for a while and the user has no active run. The order
+// startIfQuiet starts a run once the documents have not changed for a while and the user has no active run. The order
 // matters: first the quiet time and whether there is still a difference, neither for a requested run. Then come the
 // hourly limit and the user's own runs, which have priority. Each branch stores the time of the next check, so no
 // state is in memory.
-func (k *Scheduler) askIfQuiet(ctx context.Context, kept chat.Standing) error {
+func (k *Scheduler) startIfQuiet(ctx context.Context, kept chat.Standing) error {
 	version, err := k.cfg.Library.Version(ctx, scope(kept))
 	if err != nil {
 		return err

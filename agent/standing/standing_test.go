@@ -224,7 +224,7 @@ func TestAskNowDuringCheckIsKept(t *testing.T) {
 	h := newHarness(t)
 	h.Add(t, "Lease.md", lease)
 	for name, goOn := range map[string]func(context.Context, chat.Standing) error{
-		"a look": h.scheduler.compareLibrary, "a wait that is over": h.scheduler.askIfQuiet,
+		"a look": h.scheduler.compareLibrary, "a wait that is over": h.scheduler.startIfQuiet,
 	} {
 		read := h.settle(h.keep("How long is the notice period?").ID)
 		if _, err := h.scheduler.AskNow(t.Context(), chat.Local, read.ID); err != nil {

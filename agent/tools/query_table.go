@@ -76,7 +76,7 @@ func queryTable(ctx context.Context, d *Context, in args) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	answer, err := d.askTable(ctx, doc, in.query())
+	answer, err := d.queryDocument(ctx, doc, in.query())
 	if why, ok := errors.AsType[table.Refusal](err); ok {
 		return Result{}, refusal(why)
 	}
@@ -96,10 +96,10 @@ func queryTable(ctx context.Context, d *Context, in args) (Result, error) {
 	}, nil
 }
 
-// askTable parses the tables of a document and runs a query on the matching one. The tables are parsed from the
+// queryDocument parses the tables of a document and runs a query on the matching one. The tables are parsed from the
 // stored text and blocks, so every row has a location that can be cited (docs/decisions/citations.md). The timeout
 // does not include fetching text and blocks. A run that exceeds its own deadline gets an error, not a refusal.
-func (d *Context) askTable(ctx context.Context, doc corpus.Document, q table.Query) (table.Answer, error) {
+func (d *Context) queryDocument(ctx context.Context, doc corpus.Document, q table.Query) (table.Answer, error) {
 	if doc.Passages == 0 {
 		return table.Answer{}, table.Refusal(doc.DisplayName() + " has no text that could be asked.")
 	}

@@ -27,9 +27,9 @@ type api struct {
 	client    *http.Client
 }
 
-// askJSON sends a request and decodes the response. Its errors are chat.Errors with the status; the response's text
+// requestJSON sends a request and decodes the response. Its errors are chat.Errors with the status; the response's text
 // is omitted, as it may contain the key.
-func (a api) askJSON(ctx context.Context, method, address string, header map[string]string, in, out any) error {
+func (a api) requestJSON(ctx context.Context, method, address string, header map[string]string, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		raw, err := json.Marshal(in)
@@ -115,7 +115,7 @@ func (p searxng) search(ctx context.Context, query string, _ int) ([]Found, erro
 	if p.key != "" {
 		header["Authorization"] = "Bearer " + p.key
 	}
-	err := p.askJSON(
+	err := p.requestJSON(
 		ctx, http.MethodGet, p.base+"/search?"+url.Values{"q": {query}, "format": {"json"}}.Encode(), header, nil, &out,
 	)
 	return out.Results.found(), err
@@ -128,7 +128,7 @@ type tavily struct{ api }
 func (p tavily) search(ctx context.Context, query string, n int) ([]Found, error) {
 	in := map[string]any{"query": query, "max_results": n}
 	var out struct{ Results results }
-	err := p.askJSON(ctx, http.MethodPost, p.base+"/search",
+	err := p.requestJSON(ctx, http.MethodPost, p.base+"/search",
 		map[string]string{"Authorization": "Bearer " + p.key}, in, &out)
 	return out.Results.found(), err
 }
@@ -141,6 +141,6 @@ func (p brave) search(ctx context.Context, query string, n int) ([]Found, error)
 	var out struct{ Web struct{ Results results } }
 	address := p.base + "/res/v1/web/search?" +
 		url.Values{"q": {query}, "count": {strconv.Itoa(n)}, "text_decorations": {"false"}}.Encode()
-	err := p.askJSON(ctx, http.MethodGet, address, map[string]string{"X-Subscription-Token": p.key}, nil, &out)
+	err := p.requestJSON(ctx, http.MethodGet, address, map[string]string{"X-Subscription-Token": p.key}, nil, &out)
 	return out.Web.Results.found(), err
 }

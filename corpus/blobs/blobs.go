@@ -113,7 +113,7 @@ func (d Directory) Put(ctx context.Context, r io.Reader, limit int64) (hash stri
 		err = translateError(closing)
 	}
 	if err == nil {
-		err = d.keepFile(temp, hash)
+		err = d.storeFile(temp, hash)
 	}
 	if err != nil {
 		if removing := d.root.Remove(temp); !errors.Is(removing, fs.ErrNotExist) {
@@ -140,9 +140,9 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 	return hex.EncodeToString(sum.Sum(nil)), size, translateError(f.Sync())
 }
 
-// keepFile renames a finished file to its hash, durably. It replaces an existing file, which has the same bytes. A
+// storeFile renames a finished file to its hash, durably. It replaces an existing file, which has the same bytes. A
 // rename is durable only after the directory is synced, and a new directory only after its parent is.
-func (d Directory) keepFile(temp, hash string) error {
+func (d Directory) storeFile(temp, hash string) error {
 	name, _ := Name(hash)
 	dir := path.Dir(name)
 	if err := d.root.MkdirAll(dir, 0o700); err != nil {

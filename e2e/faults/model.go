@@ -98,7 +98,7 @@ func (o *outside) handleCall(
 	o.mu.Lock()
 	o.effects[in.Key]++
 	o.mu.Unlock()
-	o.reachPoint(in.Key, atTool)
+	o.runPoint(in.Key, atTool)
 	time.Sleep(30 * time.Millisecond) // the response is delayed
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "Entered " + in.Key}}}, nil, nil
 }
@@ -121,8 +121,8 @@ func (o *outside) armPoint(key string, p point, act func()) {
 	o.armed[key][p] = act
 }
 
-// reachPoint runs the act of a point, once, outside the lock.
-func (o *outside) reachPoint(key string, p point) {
+// runPoint runs the act of a point, once, outside the lock.
+func (o *outside) runPoint(key string, p point) {
 	o.mu.Lock()
 	act := o.armed[key][p]
 	delete(o.armed[key], p)
@@ -151,13 +151,13 @@ func (o *outside) replyTo(r scripted.Request) scripted.Reply {
 	}
 	switch turn {
 	case 0:
-		o.reachPoint(key, atFirstTurn)
+		o.runPoint(key, atFirstTurn)
 		return scripted.Reply{Calls: []llm.Call{search("roof condition " + key), search("rent of the mill")}}
 	case 1:
-		o.reachPoint(key, atToolTurn)
+		o.runPoint(key, atToolTurn)
 		return scripted.Reply{Calls: []llm.Call{call("ledger__enter", toolInput{key}), search("gutter damp " + key)}}
 	}
-	o.reachPoint(key, atAnswerTurn)
+	o.runPoint(key, atAnswerTurn)
 	read := llm.Request{Messages: r.Messages, NoTools: true} // sentences of its results, each with its number
 	return scripted.Reply{Text: strings.Repeat(scripted.Librarian(scripted.Request{Request: read}).Text+" ", 5)}
 }
@@ -172,7 +172,7 @@ func (o *outside) serveModel(w http.ResponseWriter, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	key := keyed.FindString(string(body))
 	if strings.HasSuffix(r.URL.Path, "/embeddings") && key != "" {
-		o.reachPoint(key, atSearch)
+		o.runPoint(key, atSearch)
 		time.Sleep(20 * time.Millisecond)
 	}
 	if strings.HasSuffix(r.URL.Path, "/chat/completions") {
@@ -201,7 +201,7 @@ func (w *tap) Write(p []byte) (int, error) {
 	w.sent += n
 	for at, bytes := range answerBytes {
 		if before < bytes && w.sent >= bytes {
-			w.o.reachPoint(w.key, at)
+			w.o.runPoint(w.key, at)
 		}
 	}
 	return n, err

@@ -123,7 +123,7 @@ func (g *group) startWork(db *DB) {
 	go func() {
 		for {
 			runtime.Gosched() // let concurrent appends join the batch
-			batch, ended := g.takeBatch()
+			batch, ended := g.nextBatch()
 			if len(batch)+len(ended) == 0 {
 				return
 			}
@@ -139,9 +139,9 @@ func (g *group) startWork(db *DB) {
 	}()
 }
 
-// takeBatch returns the next batch, with one append for each run. Without any the group becomes idle. A second
+// nextBatch returns the next batch, with one append for each run. Without any the group becomes idle. A second
 // append to a run waits for the next batch, since the statement numbers each run once.
-func (g *group) takeBatch() (batch []*pending, ended []string) {
+func (g *group) nextBatch() (batch []*pending, ended []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	seen, size := make(map[string]bool, len(g.waiting)), 0

@@ -102,7 +102,7 @@ func (x *Index) searchTerms(
 	}
 	scored := r.Sum(lists)
 	if len(q.Phrases) > 0 {
-		if scored, err = x.holdingPhrases(ctx, r, all, scored, spans, q.Phrases, k); err != nil {
+		if scored, err = x.filterByPhrases(ctx, r, all, scored, spans, q.Phrases, k); err != nil {
 			return nil, err
 		}
 	}

@@ -16,11 +16,11 @@ const (
 	textsAtOnce   = 128
 )
 
-// holdingPhrases returns the passages that contain every phrase: the best k and those with the same score as the
+// filterByPhrases returns the passages that contain every phrase: the best k and those with the same score as the
 // last, ascending by row. The index has no positions, so passages with all words of the phrases are analysed again.
 // They are checked best first in batches of textsAtOnce, until there are enough. maxCandidates ends the search for a
 // phrase of frequent words that no passage contains (docs/decisions/search.md).
-func (x *Index) holdingPhrases(
+func (x *Index) filterByPhrases(
 	ctx context.Context, r *reading, all []*termPassages, scored []bm25.Scored, spans []bm25.Span, phrases [][]string,
 	k int,
 ) ([]bm25.Scored, error) {
@@ -39,7 +39,7 @@ func (x *Index) holdingPhrases(
 	for len(candidates) > 0 && (len(kept) < k || candidates[0].Score == kept[k-1].Score) {
 		some := candidates[:min(textsAtOnce, len(candidates))]
 		candidates = candidates[len(some):]
-		held, err := x.holdLines(ctx, some, wanted)
+		held, err := x.filterByLines(ctx, some, wanted)
 		if err != nil {
 			return nil, err
 		}
@@ -97,9 +97,9 @@ func (r *reading) withAll(ctx context.Context, all []*termPassages, phrases [][]
 	return rows, nil
 }
 
-// holdLines reports which passages contain every line, in the body or in the title. They are analysed as they were
+// filterByLines reports which passages contain every line, in the body or in the title. They are analysed as they were
 // at indexing, so a phrase matches other forms of its words like single words do.
-func (x *Index) holdLines(ctx context.Context, some []bm25.Scored, lines []string) (map[uint32]bool, error) {
+func (x *Index) filterByLines(ctx context.Context, some []bm25.Scored, lines []string) (map[uint32]bool, error) {
 	rows := make([]uint32, len(some))
 	for i, c := range some {
 		rows[i] = c.Row

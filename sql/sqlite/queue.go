@@ -189,13 +189,13 @@ func (q *Queue) dueUsers(ctx context.Context, kind corpus.JobKind, at int64) (us
 	return users, nil
 }
 
-// takeJob leases the first job of the next user, with a slot that the caller frees. ok is false without a job; held
+// claimJob leases the first job of the next user, with a slot that the caller frees. ok is false without a job; held
 // is true if jobs have to wait for running ones.
 //
 // Suspects run alone: such a job waits until no job of its kind is running, and none starts meanwhile. Otherwise
 // another crash could not be attributed to it (docs/decisions/parsers.md). ready_at has the lease's expiry: a
 // running job is due again when its lease has expired, without a sweep.
-func (q *Queue) takeJob(
+func (q *Queue) claimJob(
 	ctx context.Context, kind corpus.JobKind, now time.Time, slots *fair.Slots,
 ) (n int64, job corpus.Job, ok, held bool, err error) {
 	at := now.UnixMicro()
@@ -323,7 +323,7 @@ func (q *Queue) workKind(ctx context.Context, kind corpus.JobKind, worker corpus
 	for ctx.Err() == nil {
 		news := q.db.atWork.watchQueue() // before the query, so that no change is missed
 		now := time.Now()
-		n, job, ok, held, err := q.takeJob(ctx, kind, now, slots)
+		n, job, ok, held, err := q.claimJob(ctx, kind, now, slots)
 		if err == nil && ok {
 			jobs.Go(func() {
 				q.runJob(ctx, n, job, worker.Do)

@@ -161,7 +161,7 @@ func (w *writer) writeLoop() {
 		var closed bool
 		// Let concurrent writes join this batch: under load batches grow, and a single write is not delayed.
 		runtime.Gosched()
-		if batch, closed = w.takeBatch(batch[:0]); len(batch) > 0 {
+		if batch, closed = w.nextBatch(batch[:0]); len(batch) > 0 {
 			w.runBatch(batch)
 			clear(batch) // release the writes for the garbage collector
 			continue
@@ -173,12 +173,12 @@ func (w *writer) writeLoop() {
 	}
 }
 
-// takeBatch moves the next transaction's writes into batch: one bulk write or up to maxBatch small ones. A bulk
+// nextBatch moves the next transaction's writes into batch: one bulk write or up to maxBatch small ones. A bulk
 // write is next when no small one is queued, or after bulkEveryN batches of them, so it never starves. It clears the
 // moved elements, so that closures of finished writes are garbage collected.
 //
 // closed is returned with the batch, so that the loop ends only with an empty queue.
-func (w *writer) takeBatch(batch []*pendingWrite) ([]*pendingWrite, bool) {
+func (w *writer) nextBatch(batch []*pendingWrite) ([]*pendingWrite, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.bulk) > 0 && (len(w.small) == 0 || w.passed >= bulkEveryN) {

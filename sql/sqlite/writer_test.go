@@ -613,7 +613,7 @@ func (q mortal) TakeAndDie(t *testing.T, kind corpus.JobKind, jobs int) {
 	t.Helper()
 	slots := fair.NewSlots(jobs, jobs)
 	for range jobs {
-		if _, _, ok, _, err := q.takeJob(t.Context(), kind, time.Now(), slots); err != nil || !ok {
+		if _, _, ok, _, err := q.claimJob(t.Context(), kind, time.Now(), slots); err != nil || !ok {
 			t.Fatalf("take a job: %v, %v", ok, err)
 		}
 	}

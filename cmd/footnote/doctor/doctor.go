@@ -50,7 +50,7 @@ type Finding struct {
 // timeout for all of them is two minutes.
 func (c Command) Run(p *command.Program) error {
 	if c.Health {
-		return askHealth(p.Ctx, p.Settings.Addr)
+		return probeHealth(p.Ctx, p.Settings.Addr)
 	}
 	ctx, cancel := context.WithTimeout(p.Ctx, 2*time.Minute)
 	defer cancel()

@@ -142,10 +142,10 @@ func checkAccess(set *settings.Settings) Finding {
 	return f
 }
 
-// askHealth fails unless the server at addr, on this machine, reports that it is healthy. The timeout is four
+// probeHealth fails unless the server at addr, on this machine, reports that it is healthy. The timeout is four
 // seconds, below the usual five of a container's health check. It sends no key: /health needs none. An unspecified
 // address is requested as localhost.
-func askHealth(ctx context.Context, addr string) error {
+func probeHealth(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Second)
 	defer cancel()
 	host, port, err := net.SplitHostPort(addr)

@@ -244,12 +244,12 @@ func examineOne(
 ) (v judge.Verdict, err error) {
 	session := ""
 	for _, before := range q.Before {
-		if session, _, _, err = askForVerdict(p, server, before, session); err != nil {
+		if session, _, _, err = requestVerdict(p, server, before, session); err != nil {
 			return v, err
 		}
 	}
 	began := time.Now()
-	_, answer, done, err := askForVerdict(p, server, q.Text, session)
+	_, answer, done, err := requestVerdict(p, server, q.Text, session)
 	if err != nil {
 		return v, err
 	}
@@ -267,9 +267,9 @@ func examineOne(
 	return v, nil
 }
 
-// askForVerdict asks one question on a server and waits for the end of its run. It returns the run's id, its answer
+// requestVerdict asks one question on a server and waits for the end of its run. It returns the run's id, its answer
 // if any, and its outcome. Other events are skipped: only the answer and its citations are judged.
-func askForVerdict(
+func requestVerdict(
 	p *command.Program, server *remote.Server, question, session string,
 ) (string, *chat.Answer, chat.RunDone, error) {
 	var answer *chat.Answer

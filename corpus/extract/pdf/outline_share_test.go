@@ -81,7 +81,7 @@ type bookmark struct {
 
 func bookmarks(t *testing.T, r *Reader, path string, x corpus.Extracted) []bookmark {
 	t.Helper()
-	m, err := r.takeInstance(t.Context())
+	m, err := r.acquireInstance(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

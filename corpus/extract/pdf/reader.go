@@ -66,7 +66,7 @@ func (r *Reader) Close(ctx context.Context) error {
 	return err
 }
 
-// makeSpare creates the instance for takeInstance, unless there is one.
+// makeSpare creates the instance for acquireInstance, unless there is one.
 func (r *Reader) makeSpare(ctx context.Context) error {
 	if err := r.Load(ctx, ""); err != nil || r.spare != nil {
 		return err
@@ -76,9 +76,9 @@ func (r *Reader) makeSpare(ctx context.Context) error {
 	return err
 }
 
-// takeInstance returns an instance, which the caller closes. An instance serves one file: after a crash, or a
+// acquireInstance returns an instance, which the caller closes. An instance serves one file: after a crash, or a
 // malicious file, nothing of it is reused.
-func (r *Reader) takeInstance(ctx context.Context) (m *module, err error) {
+func (r *Reader) acquireInstance(ctx context.Context) (m *module, err error) {
 	if err := r.makeSpare(ctx); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (r *Reader) Extract(
 	if err := r.drawn.close(); err != nil {
 		return x, fmt.Errorf("close the last file: %w", err)
 	}
-	m, err := r.takeInstance(ctx)
+	m, err := r.acquireInstance(ctx)
 	if err != nil {
 		return x, err
 	}
@@ -116,7 +116,7 @@ func (r *Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byt
 		if err := r.drawn.close(); err != nil {
 			return nil, fmt.Errorf("close the last file: %w", err)
 		}
-		m, err := r.takeInstance(ctx)
+		m, err := r.acquireInstance(ctx)
 		if err != nil {
 			return nil, err
 		}

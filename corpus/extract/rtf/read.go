@@ -177,7 +177,7 @@ func (r *reader) endGroup() {
 	r.state = before
 	switch {
 	case now.to == toNote && before.to != toNote:
-		r.keepNote()
+		r.storeNote()
 	case now.to == toInstruction && before.to != toInstruction:
 		r.state.link = cmp.Or(
 			hyperlink(r.instruction.String()),

@@ -168,8 +168,8 @@ func (r *reader) beginNote() {
 	r.state.to = toNote
 }
 
-// keepNote stores the completed note, which is written below its block.
-func (r *reader) keepNote() {
+// storeNote stores the completed note, which is written below its block.
+func (r *reader) storeNote() {
 	if note := strings.TrimSpace(r.note.String()); note != "" {
 		r.notes = append(r.notes, text.Superscript(strconv.Itoa(r.marked))+" "+note)
 	}

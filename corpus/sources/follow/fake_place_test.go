@@ -575,7 +575,7 @@ func TestServerChangeRequiresSecrets(t *testing.T) {
 				Kind: kind.Name, Name: kind.Name, Namespace: chat.DefaultNamespace, Settings: settings,
 				Schedule: placestore.OnRequest, Secrets: slices.Sorted(maps.Keys(secrets)), SecretsAt: "at",
 			}
-			if err := f.keepSecrets(id, setup.SecretsAt, secrets); err != nil {
+			if err := f.storeSecrets(id, setup.SecretsAt, secrets); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := f.Store.CreatePlace(t.Context(), id, user, setup); err != nil {

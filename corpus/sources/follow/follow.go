@@ -164,7 +164,7 @@ func (f *Follower) work(ctx context.Context, l *syncRun) {
 	defer stop(nil)
 	p, lease := l.p, l.lease
 	var keeper sync.WaitGroup
-	keeper.Go(func() { f.keepLease(work, l, p.Revision, stop) })
+	keeper.Go(func() { f.renewLease(work, l, p.Revision, stop) })
 	var err error
 	if p.Removing != placestore.NotRemoved {
 		err = l.remove(work)
@@ -187,10 +187,10 @@ func (f *Follower) work(ctx context.Context, l *syncRun) {
 	}
 }
 
-// keepLease renews a lease each second until ctx is cancelled. It cancels the work with errStop when the place's
+// renewLease renews a lease each second until ctx is cancelled. It cancels the work with errStop when the place's
 // revision changed, so new settings apply within a second, or when the lease is lost. It cancels it with errTurn
 // when another user's place is next.
-func (f *Follower) keepLease(ctx context.Context, l *syncRun, before int64, stop context.CancelCauseFunc) {
+func (f *Follower) renewLease(ctx context.Context, l *syncRun, before int64, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for held := time.Now(); ; {

@@ -24,9 +24,9 @@ func (f *Follower) secretsFile(id, at string) string {
 	return filepath.Join(f.Secrets, id+"."+at+".json")
 }
 
-// keepSecrets writes the secrets of a place and returns once they are on the disk. It writes, syncs and renames, so
+// storeSecrets writes the secrets of a place and returns once they are on the disk. It writes, syncs and renames, so
 // a crash leaves a complete file or no file of that name. CreateTemp makes it readable by its owner only.
-func (f *Follower) keepSecrets(id, at string, secrets map[string]string) (err error) {
+func (f *Follower) storeSecrets(id, at string, secrets map[string]string) (err error) {
 	defer func() {
 		if err != nil {
 			err = &chat.Error{

@@ -17,7 +17,7 @@ func TestSweepRemovesSecretsOfUnknownSources(t *testing.T) {
 	b.follow(t)
 	gone, begun := chat.NewID(), chat.NewID()
 	for _, id := range []string{gone, begun} {
-		if err := b.keepSecrets(id, "at", map[string]string{"password": "open sesame"}); err != nil {
+		if err := b.storeSecrets(id, "at", map[string]string{"password": "open sesame"}); err != nil {
 			t.Fatal(err)
 		}
 	}

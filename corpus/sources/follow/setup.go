@@ -133,7 +133,7 @@ func (f *Follower) Create(ctx context.Context, user string, local bool, d Draft)
 	id := chat.NewID()
 	if len(secrets) > 0 {
 		setup.SecretsAt = rand.Text()
-		if err := f.keepSecrets(id, setup.SecretsAt, secrets); err != nil {
+		if err := f.storeSecrets(id, setup.SecretsAt, secrets); err != nil {
 			return p, err
 		}
 	}
@@ -363,7 +363,7 @@ func (f *Follower) changeSettings(
 	}
 	if setup.SecretsAt = ""; len(secrets) > 0 {
 		setup.SecretsAt = rand.Text()
-		return f.keepSecrets(p.ID, setup.SecretsAt, secrets)
+		return f.storeSecrets(p.ID, setup.SecretsAt, secrets)
 	}
 	return nil
 }

@@ -36,9 +36,9 @@ func versionOf(sent http.Header, size int64, now time.Time) string {
 	return modified + strconv.FormatInt(size, 10) + " " + date
 }
 
-// askIfChanged makes a request conditional on the known version. The server then answers 304 without a body if it is
+// setConditions makes a request conditional on the known version. The server then answers 304 without a body if it is
 // unchanged. A date is sent only if the size is unchanged.
-func askIfChanged(head http.Header, known string, size int64) {
+func setConditions(head http.Header, known string, size int64) {
 	if tag, ok := strings.CutPrefix(known, tagged); ok {
 		head.Set("If-None-Match", tag)
 		return

@@ -188,7 +188,7 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 	}
 	header := http.Header{}
 	if item.Version == "" {
-		askIfChanged(header, known, item.Size)
+		setConditions(header, known, item.Size)
 	}
 	resp, err := f.client.Get(ctx, at.String(), header, maxFile)
 	if err != nil {

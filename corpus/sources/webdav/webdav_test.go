@@ -305,14 +305,14 @@ func TestDatesAreUsedWhenReliable(t *testing.T) {
 		if version != test.version {
 			t.Errorf("%s: version %q, want %q", name, version, test.version)
 		}
-		askIfChanged(asked, version, 7)
+		setConditions(asked, version, 7)
 		if match, since := asked.Get("If-None-Match"), asked.Get("If-Modified-Since"); match != test.match ||
 			since != test.since {
 			t.Errorf("%s: asked with %q and %q, want %q and %q", name, match, since, test.match, test.since)
 		}
 	}
 	other := http.Header{}
-	askIfChanged(other, "modified 7 "+old, 8)
+	setConditions(other, "modified 7 "+old, 8)
 	if len(other) > 0 {
 		t.Errorf("a file of another size: asked with %v, want without conditions", other)
 	}
