@@ -232,7 +232,9 @@ func TestTyposKeepFirstLetter(t *testing.T) {
 }
 
 func TestUncertainCorrectionNeedsAnotherMatch(t *testing.T) {
-	for mode, sh := range map[string]*testLibrary{"lexical": openTestLibrary(t, t.TempDir(), nil), "hybrid": openSemantic(t)} {
+	for mode, sh := range map[string]*testLibrary{
+		"lexical": openTestLibrary(t, t.TempDir(), nil), "hybrid": openSemantic(t),
+	} {
 		if mode == "lexical" {
 			sh.start(t)
 		}

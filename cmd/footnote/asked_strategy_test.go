@@ -75,7 +75,7 @@ func TestStrategyRequirements(t *testing.T) {
 		}
 	})
 
-	t.Run("S2.3 at most five parallel calls forSubtest a turn", func(t *testing.T) {
+	t.Run("S2.3 at most five parallel calls in a turn", func(t *testing.T) {
 		th := th.forSubtest(t)
 		var calls []scripted.Reply
 		for _, word := range []string{"roof", "damp", "value", "notice", "holiday", "robot"} {
