@@ -121,7 +121,7 @@ func texts(t *testing.T, files map[string]*ast.File) map[string]string {
 // speaking matches the packages whose messages the page displays; silent those of them that only programs get.
 var (
 	speaking = regexp.MustCompile(`^(agent|chat|corpus|server|sql)/|` +
-		`^cmd/footnote/(answering/(desk|services)|watch/chosen)\.go`)
+		`^cmd/footnote/(answering/(switcher|services)|watch/folder_set)\.go`)
 	silent = regexp.MustCompile(`^server/(openapi|mcpserver|relay|export)/|` +
 		`^agent/(grid|mcp|schema|web)/|^chat/grants/|` +
 		`^sql/\w+/(migrat|upgrade|open|connect|copy|version)|` +
