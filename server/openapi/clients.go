@@ -10,39 +10,38 @@ import (
 func clientRoutes() []Operation {
 	return []Operation{
 		// It accepts the requests of useChat with this address as its api.
-		route("POST /ui/chat", "Ask as the AI SDK's useChat asks").
-			says(`The chat's id is the conversation's: after its first question only the last message is used. The
-			answer is a UI message stream. Tools come as parts of type dynamic-tool, footnotes as [N] in the text and
-			as source-url with that number, thoughts as reasoning. The message's id is the run's. The run goes on when
-			the reader leaves. With trigger regenerate-message, or a messageId, the question takes the place that it
-			has in the messages. Fields that are not described are let in and have no effect.`).
+		route("POST /ui/chat", "Ask with the AI SDK's useChat").
+			says(`The chat ID is the conversation ID: after the first question only the last message is used. The
+			response is a UI message stream. Tool calls are parts of type dynamic-tool, footnotes are [N] in the text
+			and source-url parts with that number, and thoughts are reasoning. The message ID is the run ID. The run
+			continues if the client disconnects. With trigger regenerate-message, or a messageId, the question keeps
+			its position in the messages. Unknown fields have no effect.`).
 			takesOpen(relay.AiQuestion{}, `{"id": "chat-1", "messages": [{
 				"id": "m1", "role": "user", "parts": [{"type": "text", "text": "When was the roof last repaired?"}]
 			}]}`).
 			with(onceParam, seenParam).
 			fails(askFails...).
-			streams("Chunks (AiChunk) as server-sent events, ended by [DONE].").
-			empty("The reader has seen all of it."),
+			streams("Chunks (AiChunk) as server-sent events, terminated by [DONE].").
+			empty("The client has received all events."),
 		// The client requests this when its page is reloaded.
-		route("GET /ui/chat/:id/stream", "Go on with the answer of a chat").
-			says(`The answer that is under way, from its beginning. With after or Last-Event-ID what follows that
-			event of the last answer, even if it is over.`).
+		route("GET /ui/chat/:id/stream", "Resume the stream of a chat").
+			says(`Streams the active answer from its beginning. With after or Last-Event-ID, resumes the last answer
+			after that event, even if it is complete.`).
 			with(afterParams...).
 			fails(chat.CodeTooMany).
-			streams("Chunks, as with POST.").
-			empty("No answer is under way, or the reader has seen all of it."),
-		route("POST /ui/chat/:id/stop", "Stop the answer of a chat").
-			says("The client's own stop() closes its stream only, and the run goes on.").
+			streams("Chunks, as for POST.").
+			empty("No answer is in progress, or the client has received all events."),
+		route("POST /ui/chat/:id/stop", "Cancel the answer of a chat").
+			says("The client's stop() only closes its stream; the run continues.").
 			fails(chat.CodeNotFound, chat.CodeConflict).
-			empty("No answer is under way any more."),
+			empty("The run was canceled."),
 		// AG-UI has a single address; the routes of runs cancel them.
-		route("POST /ag-ui", "Ask as an AG-UI client asks").
-			says(`The thread's id is the conversation's. The answer is a run as AG-UI's events: tool calls with their
-			results, thoughts as reasoning, the answer as the message whose id is our run's, with footnotes [N], and
-			their sources in the state's field footnote. The run goes on when the reader leaves: the same runId and
-			question give it again. A question that follows another answer than the conversation's last one takes the
-			place behind that. Fields that are not described are let in and have no effect; nor have tools of the
-			client.`).
+		route("POST /ag-ui", "Ask with an AG-UI client").
+			says(`The thread ID is the conversation ID. The response streams a run as AG-UI events: tool calls with
+			their results, thoughts as reasoning, and the answer as a message whose ID is the server's run ID, with
+			footnotes [N]. The state's field footnote has their sources. The run continues if the client disconnects;
+			the same runId and question return it again. A question after an earlier answer starts a new branch
+			there. Unknown fields and the client's tools have no effect.`).
 			takesOpen(relay.AgUiInput{}, `{
 				"threadId": "thread-1", "runId": "run-1", "tools": [], "context": [],
 				"messages": [{"id": "m1", "role": "user", "content": "When was the roof last repaired?"}]
@@ -50,6 +49,6 @@ func clientRoutes() []Operation {
 			with(onceParam, seenParam).
 			fails(askFails...).
 			streams("Events (AgUiEvent) as server-sent events.").
-			empty("The reader has seen all of it."),
+			empty("The client has received all events."),
 	}
 }

@@ -96,19 +96,15 @@ type (
 )
 
 // apiAbout is the documentation common to all routes.
-const apiAbout = "Ask questions about your documents and get answers with footnotes that are checked against the " +
-	"documents' words. " +
-	"Bodies are JSON; a field that is not described is refused with 400 and its name, except under /v1, /ui and " +
-	"/ag-ui. " +
-	"null means " +
-	"that a field is absent. " +
-	"A field that stands twice in one object or is written in another case, and text with a NUL character, are " +
-	"refused with 400 and the field's name. " +
-	"Errors are problem+json: code is stable, detail is a sentence for people. Browsers that ask for text/html get " +
-	"pages. " +
-	"Each user with a key has limits, which x-limits lists; over one the answer is 429 (507 for room on the disk) " +
-	"with Retry-After, the limit's name and, " +
-	"where it is known, retry_at."
+const apiAbout = "Ask questions about your documents and get answers with footnotes that are verified against the " +
+	"documents. " +
+	"Request bodies are JSON. Unknown fields, duplicate fields, field names in another case, and text with a NUL " +
+	"character are rejected with 400 and the field name. Unknown fields are accepted under /v1, /ui and /ag-ui. " +
+	"A field with the value null equals an absent field. " +
+	"Errors are returned as problem+json: code is stable, detail is a human-readable sentence. Requests with Accept: " +
+	"text/html return HTML pages. " +
+	"Each user with an API key has rate limits and quotas, listed in x-limits. Requests over a limit return 429, or " +
+	"507 for the storage quota, with Retry-After, the name of the limit and, if known, retry_at."
 
 // responseParts are the types in the events and the output of a response.
 var responseParts = []any{
@@ -195,7 +191,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 	for _, p := range op.params {
 		// A parameter must have a schema; this one is missing in pathParams.
 		if p.schema == nil {
-			types.err = errors.Join(types.err, fmt.Errorf("%s: pathParams says nothing of %s", op.Path, p.name))
+			types.err = errors.Join(types.err, fmt.Errorf("%s: the parameter %s is missing in pathParams", op.Path, p.name))
 		}
 		out.Parameters = append(out.Parameters, apiParameter{
 			Name: p.name, In: p.in, Description: p.about, Required: p.need, Schema: p.schema,

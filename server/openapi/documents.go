@@ -15,135 +15,134 @@ import (
 func documentRoutes() []Operation {
 	return []Operation{
 		// The same address accepts JSON and a form with unrelated fields; both create documents.
-		route("POST /documents", "Add files, or a page of the web").
-			says(`Each file is taken or listed with the reason why not; the others go on. When none is taken, the
-			status is that of the reason, the highest one if there are several. Ask at once: a document counts as soon
-			as it is ready. namespace and meta come before the files they are meant for. A request that is refused
-			leaves no new document behind. A file whose bytes are there already is that document (duplicate_of), which
-			takes over the meta if meta is given. JSON names a page of the web, which is fetched once: it becomes a
-			document whose meta.source_url is its address, and a page that was added before becomes another version of
-			its document.`).
+		route("POST /documents", "Add files or a web page").
+			says(`Each file is accepted or rejected on its own. If all files are rejected, the response has the highest
+			status of their reasons. A document is included in answers as soon as it is ready. Send namespace and meta
+			before the files they apply to. A rejected request creates no documents. A file with the bytes of an
+			existing document returns that document (duplicate_of) and replaces its meta if meta is given. A JSON body
+			adds a web page, which is fetched once; meta.source_url of the document is its URL. Adding the same page
+			again creates a new version of its document.`).
 			takes(api.NewPage{}, `{"url":"https://example.org/terms"}`).
 			takesForm(httpio.TypeMultipart,
-				formField("namespace", patterned(`^[\w.-]{0,128}$`), `Where to put the files; "default" if empty.`),
-				formField("meta", textSchema(), "A JSON object about the files: author, date, tags and so on."),
+				formField("namespace", patterned(`^[\w.-]{0,128}$`), `The namespace of the files; "default" if empty.`),
+				formField("meta", textSchema(), "Metadata of the files, a JSON object: author, date, tags and so on."),
 				needed("files", &jsonschema.Schema{
 					Type: "array", MinItems: wholeNumber(to(1)),
 					Items: &jsonschema.Schema{Type: "string", Format: "binary"},
 				}, "The files: "+extract.Formats.Labels("or")+".")).
 			fails(chat.CodeTooMany, chat.CodeDiskFull).
 			also(taken...).also(refused()...).
-			sends("For a form: the page of files that were not taken, beside others that were.", httpio.TypeHTML),
+			sends("For a form: a page that lists the rejected files, if others were accepted.", httpio.TypeHTML),
 		route("POST /documents/samples", "Add the sample documents").
-			says("Once: what is there already stays.").
+			says("Existing sample documents are unchanged.").
 			fails(chat.CodeNotFound, chat.CodeTooMany, chat.CodeDiskFull).
 			also(taken...),
 		route("GET /documents", "List documents").
 			with(
-				query("namespace", textOf(128), "Only of this namespace."),
+				query("namespace", textOf(128), "Only documents in this namespace."),
 				query("state", patterned(`^(?:(?:queued|parsing|indexing|ready|failed|cancelled)?(?:,|$))*$`),
 					`Only in these states, separated by commas: queued, parsing, indexing, ready, failed, cancelled.`),
-				query("sort", oneOrNone("newest", "oldest", "title"), "The order.")).
-			with(pageParams("Part of a title or file name.", "50")...).
-			gives("One page of them.", api.DocumentList{}),
-		route("GET /documents/:id", "Get a document's state").
+				query("sort", oneOrNone("newest", "oldest", "title"), "The sort order.")).
+			with(pageParams("A search term for titles and file names.", "50")...).
+			gives("A page of documents.", api.DocumentList{}),
+		route("GET /documents/:id", "Get a document").
 			gives("The document.", api.DocumentInfo{}),
 		route("DELETE /documents/:id", "Delete a document").
-			says("It is gone at once and can be brought back for a minute.").
-			empty("Done.").
-			redirects("The page of documents, for a form."),
+			says("Deleted immediately; can be restored for one minute.").
+			empty("The document was deleted.").
+			redirects(documentsPage),
 		route("GET /documents/:id/text", "Get a document's text").
-			says("The one text that all offsets count in, as characters from 0.").
+			says("The extracted text. All offsets in the API refer to it, in characters from 0.").
 			fails(chat.CodeConflict).
 			sends("The text.", httpio.TypeText),
-		route("GET /documents/:id/file", "Get the file itself").
-			says("Always as an attachment.").
+		route("GET /documents/:id/file", "Download a document's file").
+			says("Always sent as an attachment.").
 			sends("The file.", "*/*").
-			also(outcome{http.StatusPartialContent, "The part that was asked for.", nil, "*/*"}).
-			ends(http.StatusNotModified, "It is what the reader has.", nil).
-			ends(http.StatusPreconditionFailed, "It changed.", nil).
-			also(outcome{http.StatusRequestedRangeNotSatisfiable, "It has no such part.", nil, httpio.TypeText}),
-		route("GET /documents/:id/events", "Follow a document").
-			says(`A document event with the document at each change, and document_done, the last, when it is ready,
+			also(outcome{http.StatusPartialContent, "The requested range.", nil, "*/*"}).
+			ends(http.StatusNotModified, "The client's cached version is current.", nil).
+			ends(http.StatusPreconditionFailed, "The file has changed.", nil).
+			also(outcome{http.StatusRequestedRangeNotSatisfiable, "Invalid range.", nil, httpio.TypeText}),
+		route("GET /documents/:id/events", "Stream a document's state").
+			says(`Sends a document event for each change. The last event is document_done, when the document is ready,
 			failed or cancelled.`).
 			fails(chat.CodeTooMany).
-			streams("The events."),
-		route("GET /documents/:id/pages/:page", "Get a page as a picture").
-			says(`Pages are those of a PDF or a picture and, with FOOTNOTE_OFFICE_PAGES, those of an Office file as it
-			is printed, which takes seconds the first time. A page that takes too much time or memory to draw is
-			undrawable. It is not tried again for some minutes, but for a picture of at most half the width.`).
+			streams("The event stream."),
+		route("GET /documents/:id/pages/:page", "Get a page as an image").
+			says(`Renders pages of PDF files and images and, with FOOTNOTE_OFFICE_PAGES, printed pages of Office files.
+			The first page of an Office file takes several seconds. A page that exceeds the rendering limits on time
+			or memory fails with undrawable. For some minutes it can be requested only at half the width or less.`).
 			with(
-				query("width", wholeSchema(100, api.MaxPageWidth, "1000"), "How wide, in pixels."),
+				query("width", wholeSchema(100, api.MaxPageWidth, "1000"), "The width, in pixels."),
 				query("dpr", &jsonschema.Schema{Type: "number", Minimum: to(0.5), Maximum: to(4)},
-					"Pixels of the screen to one of width."),
+					"The device pixel ratio."),
 				query("v", textSchema(),
-					"The beginning of the document's sha256: the picture may then be kept for good.")).
+					"The beginning of the document's sha256. With it the response can be cached permanently.")).
 			fails(chat.CodeConflict, chat.CodeUndrawable, chat.CodeUnavailable).
-			sends("The picture.", "image/png").
-			ends(http.StatusNotModified, "It is what the reader has.", nil),
-		route("POST /documents/:id/cancel", "Stop the work on a document").
+			sends("The image.", "image/png").
+			ends(http.StatusNotModified, "The client's cached version is current.", nil),
+		route("POST /documents/:id/cancel", "Cancel the import of a document").
 			fails(chat.CodeConflict).
 			gives("The document.", api.DocumentInfo{}).
-			redirects("The page of documents, for a form."),
-		route("POST /documents/:id/retry", "Try a document again").
-			says(`One that failed or was stopped, one whose vectors failed, or one with pages that are pictures and
-			unread (meta.unread).`).
+			redirects(documentsPage),
+		route("POST /documents/:id/retry", "Retry the import of a document").
+			says(`For documents that failed or were canceled, whose embedding failed, or that have scanned pages without
+			text (meta.unread).`).
 			fails(chat.CodeConflict).
 			gives("The document.", api.DocumentInfo{}).
-			redirects("The page of documents, for a form."),
-		route("POST /documents/:id/restore", "Bring back a document that was just deleted").
+			redirects(documentsPage),
+		route("POST /documents/:id/restore", "Restore a recently deleted document").
 			fails(chat.CodeConflict).
 			gives("The document.", api.DocumentInfo{}).
-			redirects("The page of documents, for a form."),
-		route("GET /watched", "List the folders that programs follow").
-			says(`Each with the files that it leaves out, and why: what footnote watch, or the setting watch, told of
-			it. A folder that was not looked at for a week is gone.`).
-			gives("The folders, by path.", api.WatchedList{}),
-		route("PUT /watched", "Tell of a folder that is followed").
-			says("In the place of what was told of that folder in that namespace. The documents page shows it.").
+			redirects(documentsPage),
+		route("GET /watched", "List watched folders").
+			says(`Returns the latest report of each folder by footnote watch or the setting watch, with the excluded
+			files and the reasons. Reports expire after a week without a scan.`).
+			gives("The folders, sorted by path.", api.WatchedList{}),
+		route("PUT /watched", "Report a watched folder").
+			says("Replaces the previous report for the folder and namespace. The documents page shows it.").
 			takes(api.WatchedFolder{}, `{
 				"folder": "/home/ada/papers", "files": 120, "more": 0,
 				"left_out": [{"path": "films/roof.mov", "reason": "Files that end with .mov can't be read."}]
 			}`).
-			empty("Done."),
-		route("GET /places", "List places that are followed").
-			says(`Web pages, servers of files, mail folders and so on: each with its state, when it was looked at, and
-			what that changed.`).
-			gives("The places, by name.", api.PlaceList{}),
-		route("POST /places", "Follow a place").
-			says(`Its settings are those that GET /places/kinds lists. The place is reached with them first, which
-			takes up to a minute; if that fails, nothing is kept. Then it is looked at in the background.`).
+			empty("The report was stored."),
+		route("GET /places", "List connected sources").
+			says(`Web pages, file servers, mailbox folders and so on, each with its state and the time and changes of
+			the last sync.`).
+			gives("The connected sources, sorted by name.", api.PlaceList{}),
+		route("POST /places", "Connect a source").
+			says(`GET /places/kinds lists the settings of each kind. The connection is tested first, which takes up to a
+			minute; if the test fails, nothing is stored. The first sync then runs in the background.`).
 			takes(api.NewPlace{}, `{
 				"kind": "webpages", "schedule": "day",
 				"settings": {"urls": "https://example.org/terms\nhttps://example.org/prices"}
 			}`).
 			fails(chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull).
-			ends(http.StatusCreated, "It is followed.", api.FollowedPlace{}).
+			ends(http.StatusCreated, "The source is connected.", api.FollowedPlace{}).
 			redirects(placesPage),
 		// The kinds depend on the program, so clients read their settings here.
-		route("GET /places/kinds", "List kinds of places").
-			gives("The kinds and their settings.", api.PlaceKinds{}),
-		route("GET /places/:id", "Get a place").
-			gives("The place.", api.FollowedPlace{}),
-		route("PATCH /places/:id", "Change, pause or resume a place").
-			says("What is left out stays, and so does a secret that is empty. Other settings are tried first.").
+		route("GET /places/kinds", "List kinds of sources").
+			gives("The kinds of sources and their settings.", api.PlaceKinds{}),
+		route("GET /places/:id", "Get a connected source").
+			gives("The connected source.", api.FollowedPlace{}),
+		route("PATCH /places/:id", "Update, pause or resume a connected source").
+			says("Omitted fields and empty secrets are unchanged. New settings are tested first.").
 			takes(api.PlaceChange{}, `{"paused":true}`).
 			fails(chat.CodeConflict).
-			gives("As it is now.", api.FollowedPlace{}).
+			gives("The updated source.", api.FollowedPlace{}).
 			redirects(placesPage),
-		route("DELETE /places/:id", "Stop following a place").
-			says("In the background. Documents that the user added stay in any case.").
-			with(query("documents", oneOf("keep", "delete"), "What becomes of the place's documents.")).
+		route("DELETE /places/:id", "Disconnect a source").
+			says("Runs in the background. Documents that the user added are always kept.").
+			with(query("documents", oneOf("keep", "delete"), "Whether to keep or delete the source's documents.")).
 			fails(chat.CodeConflict).
-			empty("It is not followed any more.").
+			empty("The source is being disconnected.").
 			redirects(placesPage),
-		route("POST /places/:id/look", "Look at a place now").
+		route("POST /places/:id/look", "Sync a source now").
 			fails(chat.CodeConflict).
-			ends(http.StatusAccepted, "It is looked at as soon as a worker is free.", api.FollowedPlace{}).
+			ends(http.StatusAccepted, "The sync is queued.", api.FollowedPlace{}).
 			redirects(placesPage),
-		route("GET /places/:id/items", "List what a place has").
-			says("Each item with its document, or why it has none.").
-			with(query("state", oneOf("refused"), "Only those that were refused."), limitParam("100"), cursorParam).
-			gives("The items, by key.", api.PlaceItems{}),
+		route("GET /places/:id/items", "List the items of a source").
+			says("Returns each item with its document, or the reason why it has none.").
+			with(query("state", oneOf("refused"), "Only rejected items."), limitParam("100"), cursorParam).
+			gives("The items, sorted by key.", api.PlaceItems{}),
 	}
 }

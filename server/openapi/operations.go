@@ -30,29 +30,28 @@ const clientGroup = "AI SDK and AG-UI"
 
 // They are in the order of the page: the most basic first.
 var groups = []group{
-	{"Questions", "Ask, and get an answer with footnotes.", questionRoutes},
+	{"Questions", "Ask questions and get answers with footnotes.", questionRoutes},
 	{
 		"Runs",
-		"A run is the work on one question. It goes on whether anybody looks or not; all it does is in its log.",
+		"A run answers one question. It runs in the background and records every step in its event log.",
 		runRoutes,
 	},
-	{"Conversations", "Questions and answers in a row.", conversationRoutes},
-	{"Kept questions", "Questions that are asked again when the documents they rest on change.", standingRoutes},
-	{"Tables", "The same questions about many documents, a cell each.", tableRoutes},
-	{"Documents", "What answers are made from.", documentRoutes},
+	{"Conversations", "Series of questions and answers.", conversationRoutes},
+	{"Monitored questions", "Questions that rerun automatically when their documents change.", standingRoutes},
+	{"Tables", "Tables of the same questions over many documents, one cell per answer.", tableRoutes},
+	{"Documents", "The library that answers are based on, and its connected sources.", documentRoutes},
 	{
 		"OpenAI-compatible",
-		"For programs made for OpenAI's API: set their base address to this server's /v1 and the model to footnote. " +
-			"Any key will do.",
+		"For OpenAI clients: set the base URL to this server's /v1 and the model to footnote. The API key can be any " +
+			"string.",
 		v1Routes,
 	},
 	{
 		clientGroup,
-		"For pages and programs that are made with the AI SDK's useChat or AG-UI's HttpAgent. Failures under /ui are " +
-			"a sentence without anything around it.",
+		"For apps built with the AI SDK's useChat or AG-UI's HttpAgent. Error responses under /ui are plain text.",
 		clientRoutes,
 	},
-	{"Service", "How the server is, and what it can do.", serviceRoutes},
+	{"Service", "Health, metrics, models and the MCP server.", serviceRoutes},
 }
 
 // Operations returns the description of every route except the page's.
@@ -72,8 +71,9 @@ func Operations() (all []Operation) {
 const (
 	// The media type is that of the HTML standard's server-sent events.
 	eventsKind = "text/event-stream"
-	askAbout   = "The session is made if it is not there. With Accept: text/event-stream the answer is the run's " +
-		"events as server-sent events, named like the schemas Event_*; the run goes on when the reader leaves. "
+	askAbout   = "Creates the session if it does not exist. With Accept: text/event-stream the response streams the " +
+		"run's events as server-sent events; the schemas Event_* describe them. The run continues if the client " +
+		"disconnects. "
 )
 
 // Error codes of routes, besides those implied by their address and body.
@@ -96,26 +96,26 @@ var pathParams = map[string]struct {
 	about  string
 	fails  []chat.Code
 }{
-	"/agent/runs/:id":                {patterned(runForm), "The run's id.", missing},
-	"/agent/runs/:id/steps/:call":    {textSchema(), "The step's call_id.", missing},
+	"/agent/runs/:id":                {patterned(runForm), "The run ID.", missing},
+	"/agent/runs/:id/steps/:call":    {textSchema(), "The call_id of the step.", missing},
 	"/agent/session/:id":             {patterned(sessionForm), sessionAbout, broken},
 	"/sessions/:id":                  {patterned(sessionForm), sessionAbout, broken},
-	"/sessions/:id/queue/:item":      {textSchema(), "The waiting question's id.", missing},
-	"/shares/:id":                    {textSchema(), "The link's id.", missing},
-	"/standing/:id":                  {textSchema(), "The kept question's id.", missing},
-	"/standing/feed/:token":          {textSchema(), "The end of the feed's address.", missing},
-	"/tables/:id":                    {textSchema(), "The table's id.", missing},
-	"/tables/:id/cells/:row":         {wholeSchema(0, chat.MaxGridRows-1, ""), "The cell's row, from 0.", missing},
-	"/tables/:id/cells/:row/:column": {wholeSchema(0, chat.MaxGridColumns-1, ""), "Its column, from 0.", missing},
-	"/documents/:id":                 {textSchema(), "The document's id.", missing},
-	"/documents/:id/pages/:page":     {patterned(`^[1-9][0-9]{0,5}\.png$`), "1.png, 2.png and so on.", missing},
-	"/places/:id":                    {textSchema(), "The place's id.", missing},
-	"/v1/responses/:id":              {textSchema(), `The response's id: "resp_" and the run's id.`, missing},
-	"/v1/models/:model":              {textSchema(), "The model's name: footnote.", missing},
+	"/sessions/:id/queue/:item":      {textSchema(), "The ID of the queued question.", missing},
+	"/shares/:id":                    {textSchema(), "The ID of the share link.", missing},
+	"/standing/:id":                  {textSchema(), "The ID of the monitored question.", missing},
+	"/standing/feed/:token":          {textSchema(), "The token at the end of the feed URL.", missing},
+	"/tables/:id":                    {textSchema(), "The table ID.", missing},
+	"/tables/:id/cells/:row":         {wholeSchema(0, chat.MaxGridRows-1, ""), "The row index, from 0.", missing},
+	"/tables/:id/cells/:row/:column": {wholeSchema(0, chat.MaxGridColumns-1, ""), "The column index, from 0.", missing},
+	"/documents/:id":                 {textSchema(), "The document ID.", missing},
+	"/documents/:id/pages/:page":     {patterned(`^[1-9][0-9]{0,5}\.png$`), "The page: 1.png, 2.png and so on.", missing},
+	"/places/:id":                    {textSchema(), "The ID of the connected source.", missing},
+	"/v1/responses/:id":              {textSchema(), `The response ID: "resp_" followed by the run ID.`, missing},
+	"/v1/models/:model":              {textSchema(), "The model name: footnote.", missing},
 	"/ui/chat/:id":                   {patterned(sessionForm), sessionAbout, nil}, // a new chat has no run yet
 }
 
-const sessionAbout = "The conversation's id, such as user_7_conv_9."
+const sessionAbout = "The conversation ID, for example user_7_conv_9."
 
 var (
 	// Clients choose conversation ids, so these may be malformed (400). An id that the server assigns can only be
@@ -129,35 +129,37 @@ var (
 	// The header is that of the IETF draft "The Idempotency-Key HTTP Header Field"; the definition of a retry is
 	// here.
 	onceParam = header("Idempotency-Key", textOf(255),
-		"The same key with the same body gives the same run; with another body it fails.")
+		"A unique key for safe retries. A repeated key returns the same run; with a different body the request "+
+			"fails.")
 	afterParams = []parameter{
 		query("after", wholeSchema(0, 1<<53, "0"),
-			"Go on after this event. A number beyond the end gives a reset event and then all."),
+			"Resume after this event. A number beyond the last event sends a reset event, then all events."),
 		header("Last-Event-ID", patterned(`^[0-9]{0,15}$`),
-			"The same; browsers send it when they come back. Empty is none."),
+			"Same as after; browsers send it on reconnect. Empty equals absent."),
 	}
 	// seenParam is afterParams' header for addresses without query parameters.
 	seenParam = header("Last-Event-ID", patterned(`^[0-9]{0,15}$`),
-		"Of a run that is asked for again: go on after this event. Empty is none.")
-	cursorParam = query("cursor", textSchema(), "next of the page before.")
+		"For a repeated request: resume the run's events after this event. Empty equals absent.")
+	cursorParam = query("cursor", textSchema(), "The pagination cursor: next of the previous page.")
 )
 
 // toolsParam adds tools to a conversation's messages.
-var toolsParam = query("tools", oneOf("false", "true"), "true: with the rules that models are told as the "+
-	"first message, and with the calls of tools and what they gave between question and answer.")
+var toolsParam = query("tools", oneOf("false", "true"), "true: include the system prompt as the first "+
+	"message, and tool calls with their results between question and answer.")
 
-// Where a form of the page goes on.
+// Redirects of the page's forms.
 const (
-	firstPage  = "The first page, for a form."
-	itsPage    = "The conversation's page, for a form."
-	keptPage   = "The page of kept questions, for a form."
-	tablesPage = "The page of tables, for a form."
-	placesPage = "The page of places, for a form."
+	firstPage     = "Redirects a form to the home page."
+	itsPage       = "Redirects a form to the conversation page."
+	keptPage      = "Redirects a form to the page of monitored questions."
+	tablesPage    = "Redirects a form to the page of tables."
+	placesPage    = "Redirects a form to the page of connected sources."
+	documentsPage = "Redirects a form to the documents page."
 )
 
 // The limit is that of every list of the API.
 func limitParam(initial string) parameter {
-	return query("limit", wholeSchema(1, chat.MaxPage, initial), "How many at most.")
+	return query("limit", wholeSchema(1, chat.MaxPage, initial), "The maximum number of results.")
 }
 
 // pageParams are the parameters of a list with a text search.
@@ -175,13 +177,13 @@ func answers(body any) []outcome {
 	return []outcome{
 		{
 			status: http.StatusOK, body: body,
-			about: "The answer. That the documents hold none is one as well: it begins with a fixed sentence and has " +
-				"no citations.",
+			about: "The answer. If the documents contain none, the answer begins with a fixed sentence and has no " +
+				"citations.",
 		},
-		{status: http.StatusOK, about: "The run's events, when they were asked for.", kind: eventsKind},
+		{status: http.StatusOK, about: "The run's event stream, with Accept: text/event-stream.", kind: eventsKind},
 		{
 			status: http.StatusUnprocessableEntity, body: body,
-			about: "A guardrail ended the run: the answer is a sentence about it.",
+			about: "A guardrail ended the run; the answer is a sentence with the reason.",
 		},
 	}
 }
@@ -189,17 +191,17 @@ func answers(body any) []outcome {
 var (
 	// Each list holds the outcomes for programs, the page's script and forms.
 	steered = []outcome{
-		{status: http.StatusAccepted, about: "It will; the run's events show when.", body: api.Accepted{}},
-		{status: http.StatusNoContent, about: "The same, for the page's script."},
+		{status: http.StatusAccepted, about: "Accepted; the run's events report the effect.", body: api.Accepted{}},
+		{status: http.StatusNoContent, about: "Same as 202, for the page's script."},
 		{status: http.StatusSeeOther, about: itsPage},
 	}
 	forThePage = []outcome{
-		{status: http.StatusOK, about: "A piece of the page, for its script.", kind: httpio.TypeHTML},
+		{status: http.StatusOK, about: "An HTML fragment, for the page's script.", kind: httpio.TypeHTML},
 		{status: http.StatusSeeOther, about: itsPage},
 	}
 	taken = []outcome{
-		{status: http.StatusAccepted, about: "What was taken, and what was not.", body: api.Uploaded{}},
-		{status: http.StatusSeeOther, about: "The page of documents, for a form."},
+		{status: http.StatusAccepted, about: "The accepted and rejected files.", body: api.Uploaded{}},
+		{status: http.StatusSeeOther, about: documentsPage},
 	}
 )
 
@@ -213,7 +215,7 @@ func refused() (list []outcome) {
 		http.StatusInsufficientStorage,
 	} {
 		list = append(list, outcome{
-			status: status, about: "Nothing was taken; each is in rejected with its reason.", body: api.Uploaded{},
+			status: status, about: "All files were rejected; rejected lists the reasons.", body: api.Uploaded{},
 		})
 	}
 	return list
@@ -232,94 +234,95 @@ func filesOf(types map[string]string, about string, formats ...string) (list []o
 // A run is accessible to its user only: others get 404.
 func runRoutes() []Operation {
 	return []Operation{
-		route("GET /agent/runs/:id", "Get everything about a run").
-			says("Every step with its thought, input, output and time; the answer; what was used.").
-			gives("The run as it stands.", runlog.Trace{}),
+		route("GET /agent/runs/:id", "Get a run").
+			says("Returns every step with its thought, input, output and time, the answer, and token usage.").
+			gives("The current state of the run.", runlog.Trace{}),
 		// Its events are components of this document, named Event_ and the kind.
-		route("GET /agent/runs/:id/events", "Follow a run").
-			says(`Server-sent events named like the schemas Event_*, with their numbers as ids; run_done is the last.
-			What was sent once is sent again byte for byte.`).
+		route("GET /agent/runs/:id/events", "Stream a run's events").
+			says(`Server-sent events; the schemas Event_* describe them. Event IDs are sequence numbers, and run_done is
+			the last event. Repeated events are byte-for-byte identical.`).
 			with(afterParams...).
 			fails(chat.CodeTooMany).
-			streams("The events.").
-			empty("The run is over and the reader has it all."),
-		route("POST /agent/runs/:id/cancel", "Stop a run").
+			streams("The event stream.").
+			empty("The run has ended and the client has received all events."),
+		route("POST /agent/runs/:id/cancel", "Cancel a run").
 			fails(chat.CodeConflict).
 			also(steered...),
-		route("POST /agent/runs/:id/answer-now", "Make a run answer from what it has").
+		route("POST /agent/runs/:id/answer-now", "Answer now from the sources found so far").
 			fails(chat.CodeConflict).
 			also(steered...),
-		route("GET /agent/runs/:id/steps/:call/output", "Get a step's whole output").
-			gives("What the tool gave.", map[string]any{}),
-		route("POST /agent/runs/:id/steps/:call/approve", "Let a call that waits for approval run").
-			says(`Without a body, or without an input in it, the call runs as the model asked for it; else it runs
-			with the input, and the model is told.`).
+		route("GET /agent/runs/:id/steps/:call/output", "Get the complete output of a step").
+			gives("The tool's output.", map[string]any{}),
+		route("POST /agent/runs/:id/steps/:call/approve", "Approve a pending tool call").
+			says(`Without a body, or without input in it, the call runs with the model's arguments. Otherwise it runs
+			with the given input, and the model is informed.`).
 			takes(api.Approval{}, `{"input":{"query":"slate roofs"}}`).
 			fails(chat.CodeConflict).
 			also(steered...),
-		route("POST /agent/runs/:id/steps/:call/deny", "Keep a call that waits for approval from running").
+		route("POST /agent/runs/:id/steps/:call/deny", "Deny a pending tool call").
 			fails(chat.CodeConflict).
 			also(steered...),
-		route("POST /agent/runs/:id/steps/:call/rerun", "Go through a run again from a tool call with another input").
-			says(`Makes a new version of the answer: the steps before the call come from the log, the call is made
-			with the input given, which must fit the tool's schema, and the model goes on from there. Both versions
-			are kept.`).
+		route("POST /agent/runs/:id/steps/:call/rerun", "Rerun from a tool call with a different input").
+			says(`Creates a new version of the answer. Steps before the call are replayed from the log, the call runs
+			with the given input, and the model continues from there. The input must match the tool's schema. Both
+			versions are kept.`).
 			takes(api.OtherInput{}, `{"input":{"query":"roof repair"}}`).
-			posts(needed("input", textSchema(), "The input as JSON.")).
+			posts(needed("input", textSchema(), "The tool's input as a JSON object.")).
 			with(onceParam).
 			fails(chat.CodeConflict, chat.CodeKeyReused, chat.CodeTooMany, chat.CodeDiskFull).
-			ends(http.StatusAccepted, "The new run is under way.", api.Accepted{}).
-			gives("The same, for the page's script.", nil).
+			ends(http.StatusAccepted, "The new run has started.", api.Accepted{}).
+			gives("Same as 202, for the page's script.", nil).
 			redirects(itsPage),
-		route("POST /agent/runs/:id/feedback", "Say what an answer is worth").
-			says("Takes the place of what the same user said before.").
+		route("POST /agent/runs/:id/feedback", "Submit feedback on an answer").
+			says("Replaces the user's previous feedback on the answer.").
 			takes(api.Judgement{}, `{
 				"rating": "down", "reason": "wrong_sources", "comment": "The survey of 2023 was meant."
 			}`).
-			posts(needed("rating", oneOf("up", "down", "none"), "none withdraws it."),
-				formField("reason", textSchema(), "As in JSON."),
-				formField("comment", textOf(chat.MaxComment), "As in JSON.")).
+			posts(needed("rating", oneOf("up", "down", "none"), "The rating; none deletes the feedback."),
+				formField("reason", textSchema(), "Same as in the JSON body."),
+				formField("comment", textOf(chat.MaxComment), "Same as in the JSON body.")).
 			fails(chat.CodeConflict).
-			gives("As it is stored.", chat.Feedback{}).
-			empty("Withdrawn by a form.").
+			gives("The stored feedback.", chat.Feedback{}).
+			empty("The feedback was deleted by a form.").
 			redirects(itsPage),
-		route("DELETE /agent/runs/:id/feedback", "Withdraw what was said of an answer").
-			empty("There is none now."),
-		route("GET /feedback", "List what was said of answers, last changed first").
+		route("DELETE /agent/runs/:id/feedback", "Delete feedback on an answer").
+			empty("The feedback was deleted, or there was none."),
+		route("GET /feedback", "List feedback, last changed first").
 			with(
-				query("rating", oneOrNone("up", "down"), "Only these."), limitParam(""), cursorParam,
-				query("format", oneOrNone("json", "csv", "jsonl"), "csv and jsonl give all of it as a file.")).
-			gives("One page of it.", api.FeedbackList{}).
-			sends("All of it as a file.", "text/csv").
-			sends("All of it as a file.", "application/jsonl"),
-		route("GET /agent/runs/:id/export", "Get an answer with all it rests on as a file").
-			says(`json, md and html hold question, answer, quotes with their document's hash and place, and the steps;
-			their data can be checked again with POST /evidence/verify or footnote verify. docx is a Word document
-			whose footnotes are Word's own; bib, csl and ris are the sources for reference managers.`).
+				query("rating", oneOrNone("up", "down"), "Only feedback with this rating."),
+				limitParam(""), cursorParam,
+				query("format", oneOrNone("json", "csv", "jsonl"), "csv and jsonl return all feedback as a file.")).
+			gives("A page of feedback.", api.FeedbackList{}).
+			sends("All feedback as a file.", "text/csv").
+			sends("All feedback as a file.", "application/jsonl"),
+		route("GET /agent/runs/:id/export", "Export an answer with its sources").
+			says(`json, md and html contain the question, the answer, the steps, and each quote with its position and
+			document hash. Verify them with POST /evidence/verify or footnote verify. docx is a Word document with
+			native footnotes. bib, csl and ris contain the sources for reference managers.`).
 			with(query("format", oneOrNone("json", "md", "html", "docx", "bib", "csl", "ris"),
-				"Which kind of file; json without it.")).
+				"The file format. Default: json.")).
 			fails(chat.CodeConflict).
-			gives("The file.", chat.Evidence{}).
-			sends("The file, by its format.", "text/markdown").
-			sends("The file, by its format.", httpio.TypeHTML).
-			also(filesOf(export.MediaTypes, "The file, by its format.", "docx", "bib", "csl", "ris")...),
-		route("POST /evidence/verify", "Check an exported answer against the documents as they are now").
-			says(`The body is the text of an exported file of any kind in the field file. An exported JSON file is
-			taken as it is, too.`).
+			gives("The exported answer.", chat.Evidence{}).
+			sends("The file in the requested format.", "text/markdown").
+			sends("The file in the requested format.", httpio.TypeHTML).
+			also(filesOf(export.MediaTypes, "The file in the requested format.", "docx", "bib", "csl", "ris")...),
+		route("POST /evidence/verify", "Verify an exported answer against the current documents").
+			says(`Send the text of the exported file in the field file. An exported JSON file is also accepted as the
+			body.`).
 			takes(api.EvidenceFile{}, `{"file":`+strconv.Quote(EvidenceExample)+`}`).
-			gives("What became of each quote.", chat.EvidenceReport{}),
-		route("POST /agent/runs/:id/shares", "Make a link to an answer").
-			says(`Whoever has the link reads the answer and its quotes, without a key: no document, no step. Its
-			address is told once; the server keeps only a hash of it. It ends at its time, when it is ended, and with
-			its conversation.`).
+			gives("The result for each quote.", chat.EvidenceReport{}),
+		route("POST /agent/runs/:id/shares", "Create a share link to an answer").
+			says(`Anyone with the link can read the answer and its quotes without a key, but no documents or steps. The
+			URL is returned only once; the server stores only its hash. The link is valid until it expires, is
+			revoked, or its conversation is deleted.`).
 			takes(shares.ShareRequest{}, `{"days":7}`).
 			fails(chat.CodeConflict, chat.CodeTooMany).
-			ends(http.StatusCreated, "The link with its address.", shares.SharedLink{}),
-		route("GET /shares", "List your links to answers, the latest first").
-			gives("Those that are open, without their addresses.", shares.ShareList{}),
-		route("DELETE /shares/:id", "End a link to an answer").
-			empty("It opens nothing any more.").
-			redirects("The page of links, for a form."),
+			ends(http.StatusCreated, "The share link with its URL.", shares.SharedLink{}),
+		route("GET /shares", "List your share links, newest first").
+			gives("The active share links, without their URLs.", shares.ShareList{}),
+		route("DELETE /shares/:id", "Revoke a share link").
+			empty("The share link was revoked.").
+			redirects("Redirects a form to the page of share links."),
 	}
 }
 
@@ -399,69 +402,69 @@ func oneOf(values ...string) *jsonschema.Schema {
 // The address of a conversation is /agent/session/{id}; /sessions/{id} is its alias, below which it is changed.
 func conversationRoutes() []Operation {
 	return []Operation{
-		route("GET /agent/session/:id/export", "Get a conversation's answers as a file").
-			says(`The branch that is shown, its 200 newest answers at most. Footnotes are numbered through. bib, csl
-			and ris are the sources of all answers, each once.`).
+		route("GET /agent/session/:id/export", "Export a conversation").
+			says(`Exports up to 200 of the newest answers on the current branch, with continuous footnote numbers. bib,
+			csl and ris contain the sources of all answers without duplicates.`).
 			with(query("format", oneOrNone("md", "html", "docx", "bib", "csl", "ris"),
-				"Which kind of file; md without it.")).
+				"The file format. Default: md.")).
 			fails(chat.CodeConflict).
-			sends("The file, by its format.", "text/markdown").
-			sends("The file, by its format.", httpio.TypeHTML).
-			also(filesOf(export.MediaTypes, "The file, by its format.", "docx", "bib", "csl", "ris")...),
-		route("GET /sessions/:id/queue", "List the questions that wait").
-			gives("In the order in which they will be sent.", api.WaitingList{}),
-		route("POST /sessions/:id/queue", "Let a question wait until the run under way is over").
-			says(`The server sends it then, whoever looks; at once if nothing is under way. At most 10 wait. A repeat
-			with the same Idempotency-Key gets the question that waits, or its run's id once it was sent, whatever
-			became of its documents.`).
+			sends("The file in the requested format.", "text/markdown").
+			sends("The file in the requested format.", httpio.TypeHTML).
+			also(filesOf(export.MediaTypes, "The file in the requested format.", "docx", "bib", "csl", "ris")...),
+		route("GET /sessions/:id/queue", "List queued questions").
+			gives("The queued questions, in send order.", api.WaitingList{}),
+		route("POST /sessions/:id/queue", "Add a question to the queue").
+			says(`The server sends it when the active run ends, or immediately if no run is active. The queue holds up
+			to 10 questions. A request with the same Idempotency-Key returns the queued question, or its run ID after
+			it was sent, even if its documents were deleted.`).
 			takes(ask.Question{}, `{"message":"And the walls?"}`).
 			posts(needed("message", patterned(notBlank), "The question.")).
 			with(onceParam).
 			fails(chat.CodeConflict, chat.CodeKeyReused).
-			ends(http.StatusAccepted, "It waits, or was sent.", api.WaitingQuestion{}).
+			ends(http.StatusAccepted, "The question was queued or sent.", api.WaitingQuestion{}).
 			also(forThePage...),
-		route("PATCH /sessions/:id/queue/:item", "Change a waiting question").
+		route("PATCH /sessions/:id/queue/:item", "Update a queued question").
 			takes(api.OtherWords{}, `{"message":"And the cellar walls?"}`).
-			empty("Done.").
+			empty("Success.").
 			also(forThePage...),
-		route("DELETE /sessions/:id/queue/:item", "Remove a waiting question").
-			empty("Done.").
+		route("DELETE /sessions/:id/queue/:item", "Remove a queued question").
+			empty("Success.").
 			also(forThePage...),
-		route("POST /sessions/:id/queue/:item/send", "Send a waiting question now").
-			says("It goes first, and the run under way ends: cancelled, or with an answer from what it has.").
+		route("POST /sessions/:id/queue/:item/send", "Send a queued question now").
+			says("Sends it first and ends the active run: canceled, or with an answer from the sources found so far.").
 			takes(api.SendNow{}, `{"finish":"answer_now"}`).
 			fails(chat.CodeConflict).
-			empty("Done.").
+			empty("Success.").
 			also(forThePage...),
 		route("GET /agent/session/:id", "Get a conversation's last 50 messages").
 			with(toolsParam).
-			gives("The messages of the branch that is shown, oldest first.", api.SessionHistory{}),
+			gives("The messages of the current branch, oldest first.", api.SessionHistory{}),
 		route("GET /sessions/:id", "Get a conversation's last 50 messages").
-			says("The same as GET /agent/session/{id}.").
+			says("Alias of GET /agent/session/{id}.").
 			with(toolsParam).
-			gives("The messages of the branch that is shown, oldest first.", api.SessionHistory{}),
+			gives("The messages of the current branch, oldest first.", api.SessionHistory{}),
 		route("DELETE /agent/session/:id", "Delete a conversation").
-			says("It is gone at once and can be brought back for a minute.").
-			empty("Done.").
+			says("Deleted immediately; can be restored for one minute.").
+			empty("Success.").
 			redirects(firstPage),
 		route("GET /sessions", "List conversations, latest first").
-			with(pageParams("Part of a title or question.", "")...).
-			gives("One page of them.", api.SessionList{}),
+			with(pageParams("A search term for titles and questions.", "")...).
+			gives("A page of conversations.", api.SessionList{}),
 		route("PATCH /sessions/:id", "Rename a conversation").
 			takes(api.SessionTitle{}, `{"title":"The roof"}`).
 			posts(needed("title", textOf(200), "The new title.")).
-			empty("Done.").
+			empty("Success.").
 			redirects(itsPage),
 		route("DELETE /sessions/:id", "Delete a conversation").
-			says("The same as DELETE /agent/session/{id}.").
-			empty("Done.").
+			says("Alias of DELETE /agent/session/{id}.").
+			empty("Success.").
 			redirects(firstPage),
-		route("POST /sessions/:id/restore", "Bring back a conversation that was just deleted").
-			empty("Done.").
+		route("POST /sessions/:id/restore", "Restore a recently deleted conversation").
+			empty("Success.").
 			redirects(itsPage),
-		route("POST /sessions/:id/head", "Show another branch of a conversation").
+		route("POST /sessions/:id/head", "Switch to another branch of a conversation").
 			takes(api.SessionHead{}, `{"run_id":"0193e4a0-0000-7000-8000-000000000000"}`).
-			empty("Done.").
+			empty("Success.").
 			redirects(itsPage),
 	}
 }

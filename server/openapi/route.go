@@ -203,53 +203,53 @@ func needed(name string, schema *jsonschema.Schema, about string) parameter {
 func questionRoutes() []Operation {
 	return []Operation{
 		// This is the page's own entry point, and that of programs that follow events.
-		route("POST /chat", "Ask, and follow the answer").
-			says(askAbout+`With Accept: application/json the answer is where to follow the run. A form is answered with
-			the page.`).
+		route("POST /chat", "Ask and stream the answer").
+			says(askAbout+`With Accept: application/json the response has the URLs of the run's event streams. A form
+			gets the page.`).
 			takes(ask.Question{}, `{"message":"When was the roof last repaired?"}`).
 			posts(needed("message", patterned(notBlank), "The question."),
-				formField("session_id", patterned(maybeForm), "The conversation to go on with."),
+				formField("session_id", patterned(maybeForm), "The conversation to continue."),
 				formField("context_text", textSchema(), "Answer from this text alone."),
 				formField("model", textSchema(),
-					"The model that answers, one of those allowed; without the field that of the question before."),
-				formField("toolset", textSchema(), "The set of tools; without the field that of the question before."),
+					"The model, one of the allowed models. Default: the model of the previous question."),
+				formField("toolset", textSchema(), "The set of tools. Default: the set of the previous question."),
 				formField("namespace", textOf(128),
-					"Only documents of this namespace; without the field as the question before."),
+					"Only documents in this namespace. Default: the namespace of the previous question."),
 				formField("new_session", textSchema(),
-					"Any value: ask in a new conversation, with the choices of the one that session_id names."),
-				formField("idempotency_key", textOf(255), "The same as the header.")).
+					"Any value: start a new conversation with the options of the one in session_id."),
+				formField("idempotency_key", textOf(255), "Same as the header Idempotency-Key.")).
 			with(onceParam).
 			fails(askFails...).
-			ends(http.StatusAccepted, "The run is under way.", api.Accepted{}).
-			streams("The run's events, or a piece of the page.").
-			redirects("The conversation's page, for a form."),
-		route("POST /agent/chat", "Ask, and wait for the answer").
+			ends(http.StatusAccepted, "The run has started.", api.Accepted{}).
+			streams("The run's event stream, or an HTML fragment.").
+			redirects(itsPage),
+		route("POST /agent/chat", "Ask and wait for the answer").
 			says(askAbout).
 			takes(api.AgentQuestion{}, `{"message":"When was the roof last repaired?","session_id":"user_7_conv_9"}`).
 			with(onceParam).
 			fails(waitFails...).
 			also(answers(api.AgentAnswer{})...),
-		route("POST /agent/chat/structured", "Ask, and get the answer with its sources spelled out").
+		route("POST /agent/chat/structured", "Ask and get the answer with detailed sources").
 			says(askAbout).
 			takes(api.AgentQuestion{}, `{"context_text":"The survey costs 400 euros.","message":"What does it cost?"}`).
 			with(onceParam).
 			fails(waitFails...).
 			also(answers(api.GroundedResponse{})...),
-		route("POST /agent/query", "Ask with a history of one's own, and get the answer with every step").
-			says(askAbout+`Each reasoning_step of this stream has step_number, action and observation as well, and
-			behind run_done comes one event more, response: the body of the JSON answer. It is not in the run's log, so
-			GET /agent/runs/{id}/events does not repeat it.`).
+		route("POST /agent/query", "Ask with a custom history and get the answer with all steps").
+			says(askAbout+`In this stream each reasoning_step also has step_number, action and observation. After
+			run_done a final event response contains the body of the JSON response. It is not in the run's log, so GET
+			/agent/runs/{id}/events does not include it.`).
 			takes(api.AgentQuery{}, `{
 				"question": "And the walls?", "history": [["Is the roof sound?", "Yes."]], "config": {"max_steps": 5}
 			}`).
 			with(onceParam).
 			fails(waitFails...).
 			also(answers(api.AgentResponse{})...),
-		route("POST /agent/retrieve", "Get passages for an answer of one's own").
-			says("Takes 30 seconds at most.").
+		route("POST /agent/retrieve", "Retrieve passages for your own answer").
+			says("Times out after 30 seconds.").
 			takes(find.SearchQuery{}, `{"query":"roof repair","top_k":5}`).
 			fails(chat.CodeNotFound, chat.CodeTooMany, chat.CodeTimeout).
-			gives("The passages, best first, and how they were found.", api.RetrieveResponse{}),
+			gives("The passages, best first, with the trace of the search.", api.RetrieveResponse{}),
 		route("POST /search", "Search the documents").
 			takes(find.SearchQuery{}, `{
 				"query": "roof repair", "top_k": 5, "filters": {"mime": "text/", "date_from": "2024-01"}

@@ -66,13 +66,13 @@ func (b *schemas) addEvent(kind chat.Kind) {
 	body := b.made[componentName(reflect.TypeOf(p))].CloneSchemas()
 	name := any(string(kind))
 	body.Properties["type"] = &jsonschema.Schema{
-		Const: &name, Description: "The kind of event; also the name of the server-sent event.",
+		Const: &name, Description: "The event type, which is also the name of the server-sent event.",
 	}
 	body.Properties["run_id"] = &jsonschema.Schema{Type: "string", Description: source().Shared["run_id"]}
 	body.Properties["seq"] = &jsonschema.Schema{
 		Type: "integer",
-		Description: "The event's number in its run, from 1 without gaps; also the id of the server-sent event. 0 " +
-			"for a reset.",
+		Description: "The event's sequence number in its run, from 1 without gaps, which is also the ID of the " +
+			"server-sent event. 0 for a reset.",
 	}
 	body.PropertyOrder = append([]string{"type", "run_id", "seq"}, body.PropertyOrder...)
 	body.Required = append([]string{"type", "run_id", "seq"}, body.Required...)
@@ -174,7 +174,7 @@ func (b *schemas) componentOf(t reflect.Type, asked, open bool) *jsonschema.Sche
 	if b.made[name] != nil {
 		if b.asked[name] != asked {
 			b.err = errors.Join(
-				b.err, fmt.Errorf("%s is in requests and in responses: the two have different rules", name),
+				b.err, fmt.Errorf("%s is in both requests and responses, which have different required fields", name),
 			)
 		}
 		return ref
@@ -318,11 +318,11 @@ func mustSchema(text string) *jsonschema.Schema {
 func contentSchema() *jsonschema.Schema {
 	return mustSchema(`{"oneOf": [{"type": "string"}, {"type": "array", "items": {"anyOf": [
 		{"type": "object", "required": ["type", "text"], "properties": {
-			"type": {"const": "text", "description": "Only text is understood."},
+			"type": {"const": "text", "description": "Only text is supported."},
 			"text": {"type": "string", "description": "The text."}
 		}},
 		{"type": "object", "properties": {
-			"type": {"type": "string", "description": "A part of another kind is refused in the question."}
+			"type": {"type": "string", "description": "Other types are rejected in the question."}
 		}}
 	]}}]}`)
 }
@@ -355,7 +355,7 @@ func inputSchema() *jsonschema.Schema {
 		}},
 		{"type": "object", "required": ["type"], "properties": {"type": {
 			"type": "string", "not": {"const": "message"}, "minLength": 1,
-			"description": "An item of another type is refused as the last one."
+			"description": "Other types are rejected for the last item."
 		}}}
 	]}}]}`)
 	s.OneOf[1].Items.AnyOf[0].Properties["content"] = contentSchema()

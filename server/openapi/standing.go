@@ -18,59 +18,58 @@ type FeedAddress struct {
 // Only GET /standing/feed/{token} needs no key: feed readers can't send one.
 func standingRoutes() []Operation {
 	return []Operation{
-		route("GET /standing", "List kept questions").
-			says("Newest first, each with what changed.").
-			gives("The questions.", api.KeptList{}),
-		route("POST /standing", "Keep a question").
-			says(`That of a run that was answered, or one that was not asked yet. It is asked again when a document
-			that its answer rests on has a new version or is deleted, or new passages come among the best for it: once
-			for many changes at a time, at most 6 times in an hour, and when no other question of the user is being
-			answered.`).
+		route("GET /standing", "List monitored questions").
+			says("Returns each question with its changes, newest first.").
+			gives("The monitored questions.", api.KeptList{}),
+		route("POST /standing", "Monitor a question").
+			says(`Monitors the question of an answered run, or a new question. It reruns when a document cited by its
+			answer has a new version or is deleted, or when new passages rank among the best for it. Changes are
+			batched; it reruns at most 6 times per hour, and only while the user has no other active run.`).
 			takes(api.NewStanding{}, `{"question":"How long is the notice period?"}`).
-			posts(needed("run_id", textSchema(), "The run whose question is kept.")).
+			posts(needed("run_id", textSchema(), "The run whose question to monitor.")).
 			fails(chat.CodeNotFound, chat.CodeConflict, chat.CodeTooMany, chat.CodeDiskFull).
-			ends(http.StatusCreated, "It is kept.", api.KeptQuestion{}).
+			ends(http.StatusCreated, "The question is monitored.", api.KeptQuestion{}).
 			redirects(keptPage),
-		route("GET /standing/:id", "Get a kept question").
-			gives("The question.", api.KeptQuestion{}),
-		route("PATCH /standing/:id", "Pause or resume a kept question, or note that its changes were seen").
+		route("GET /standing/:id", "Get a monitored question").
+			gives("The monitored question.", api.KeptQuestion{}),
+		route("PATCH /standing/:id", "Pause or resume a monitored question, or mark its changes as seen").
 			takes(api.StandingChange{}, `{"paused":true}`).
-			gives("The question.", api.KeptQuestion{}).
+			gives("The monitored question.", api.KeptQuestion{}).
 			redirects(keptPage),
-		route("DELETE /standing/:id", "Keep a question no longer").
-			empty("Done.").
+		route("DELETE /standing/:id", "Delete a monitored question").
+			empty("The monitored question was deleted.").
 			redirects(keptPage),
-		route("POST /standing/:id/ask", "Ask a kept question now").
+		route("POST /standing/:id/ask", "Run a monitored question now").
 			fails(chat.CodeConflict, chat.CodeTooMany).
-			ends(http.StatusAccepted, "It is asked as soon as it can be.", api.KeptQuestion{}).
+			ends(http.StatusAccepted, "The run is queued.", api.KeptQuestion{}).
 			redirects(keptPage),
-		route("POST /standing/feed", "Make the address of a feed").
-			says(`In the place of the one before. Whoever knows the address can read the changes of the user; only its
-			hash is kept.`).
-			gives("The address, this once.", FeedAddress{}).
-			sends("The page with it, for a form.", httpio.TypeHTML),
-		route("DELETE /standing/feed", "Take the feed's address back").
-			empty("No address shows the changes.").
+		route("POST /standing/feed", "Create a feed URL").
+			says(`Replaces the previous URL. Anyone with the URL can read the user's changes; the server stores only its
+			hash.`).
+			gives("The feed URL, which is returned only once.", FeedAddress{}).
+			sends("For a form: the page with the URL.", httpio.TypeHTML),
+		route("DELETE /standing/feed", "Revoke the feed URL").
+			empty("The feed URL was revoked.").
 			redirects(keptPage),
-		route("GET /standing/feed/:token", "Read the changes as a feed").
-			says("Atom, the last 50 changes. No key is needed: the address names the user.").
+		route("GET /standing/feed/:token", "Get changes as a feed").
+			says("Returns the last 50 changes as an Atom feed. The token in the URL replaces the API key.").
 			sends("The feed.", "application/atom+xml").
-			ends(http.StatusNotModified, "As If-None-Match says it is.", nil),
-		route("GET /standing/webhook", "Get the address that changes are sent to").
-			says(`Also when it last took a message, why it last did not, how many changes wait, and how many were
-			given up. The secret is not shown.`).
+			ends(http.StatusNotModified, "The client's cached version is current.", nil),
+		route("GET /standing/webhook", "Get the webhook").
+			says(`Returns the webhook's URL, its last delivery and error, and the number of queued and undeliverable
+			changes. The secret is not included.`).
 			fails(chat.CodeNotFound).
-			gives("The webhook, and how it does.", api.WebhookState{}),
-		route("PUT /standing/webhook", "Have changes sent to an address").
-			says(`One address for each user, in the place of the one before, with a new secret, which is shown this
-			once. Each change is sent as a POST of JSON, signed as the Standard Webhooks specification says
-			(webhook-id, webhook-timestamp, webhook-signature). What is not taken with a status of 200 to 299 within
-			10 s is sent again after 1 min, 5 min, 30 min, 2 h and 12 h. The first message says that the address was
-			set.`).
+			gives("The webhook and the state of its deliveries.", api.WebhookState{}),
+		route("PUT /standing/webhook", "Set the webhook").
+			says(`Each user has one webhook; a new one replaces it, with a new secret that is returned only once. Each
+			change is delivered as a POST of JSON, signed by the Standard Webhooks specification (webhook-id,
+			webhook-timestamp, webhook-signature). The receiver must respond with a status of 200 to 299 within 10 s.
+			Failed deliveries are retried after 1 min, 5 min, 30 min, 2 h and 12 h. The first message confirms the
+			URL.`).
 			takes(api.NewWebhook{}, `{"url":"https://example.org/hook"}`).
-			gives("The webhook, and how it does.", api.WebhookState{}),
-		route("DELETE /standing/webhook", "Send no changes any more").
-			empty("Done. What waited is not sent.").
+			gives("The webhook and the state of its deliveries.", api.WebhookState{}),
+		route("DELETE /standing/webhook", "Delete the webhook").
+			empty("The webhook was deleted, with its queued changes.").
 			redirects(keptPage),
 	}
 }
