@@ -17,24 +17,25 @@ type Code string
 // The codes of an Error, with their API descriptions. ModelFailed and Timeout end runs and steps.
 const (
 	CodeInvalid      Code = "invalid"      // The request is invalid.
-	CodeUnauthorized Code = "unauthorized" // The key is missing, invalid or revoked.
-	CodeForbidden    Code = "forbidden"    // The request comes from another site's page, or for an unknown host name.
-	CodeNotFound     Code = "not_found"    // It does not exist, or is not yours: the two look the same.
-	CodeConflict     Code = "conflict"     // Its state does not allow it.
+	CodeUnauthorized Code = "unauthorized" // The API key is missing, invalid or revoked.
+	// The request comes from a page of another site, or the host name is unknown.
+	CodeForbidden Code = "forbidden"
+	CodeNotFound  Code = "not_found" // The object does not exist, or belongs to another user.
+	CodeConflict  Code = "conflict"  // The current state does not allow the operation.
 	// The conversation has reached its maximum of questions: leave session_id out to continue in a new one.
 	CodeTurnLimit   Code = "turn_limit"
-	CodeTooLarge    Code = "too_large"   // Over a limit on size.
+	CodeTooLarge    Code = "too_large"   // The request exceeds a size limit.
 	CodeUnsupported Code = "unsupported" // The media type of the body is not supported.
-	CodeGuardrail   Code = "guardrail"   // A guardrail refused the question or the answer.
-	CodeUndrawable  Code = "undrawable"  // The page can't be rendered: it is too complex, or damaged.
-	CodeKeyReused   Code = "key_reused"  // The Idempotency-Key was used with another body.
-	// Too many requests, or over a limit of the user: retry after Retry-After.
+	CodeGuardrail   Code = "guardrail"   // A guardrail blocked the question or the answer.
+	CodeUndrawable  Code = "undrawable"  // The page can't be rendered: it is too complex or damaged.
+	CodeKeyReused   Code = "key_reused"  // The Idempotency-Key was used with a different body.
+	// Too many requests, or a limit of the user is exceeded: retry after Retry-After.
 	CodeTooMany  Code = "too_many"
-	CodeDiskFull Code = "disk_full" // The disk or the user's share of it is full.
+	CodeDiskFull Code = "disk_full" // The disk or the user's storage quota is full.
 	// The server or a store it needs is unavailable: retry after Retry-After.
 	CodeUnavailable Code = "unavailable"
-	CodeModelFailed Code = "model_failed" // The model's server failed.
-	CodeTimeout     Code = "timeout"      // A timeout expired.
+	CodeModelFailed Code = "model_failed" // The model server failed.
+	CodeTimeout     Code = "timeout"      // The request timed out.
 	CodeInternal    Code = "internal"     // An internal error of the server.
 )
 

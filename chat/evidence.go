@@ -81,7 +81,7 @@ type EvidenceResult struct {
 	Title  string `json:"title"`
 	// The result for the quote: verified, changed or missing.
 	State  string `json:"state"`
-	Detail string `json:"detail,omitempty" api:"shared"` // A sentence for people.
+	Detail string `json:"detail,omitempty" api:"shared"` // A human-readable message.
 }
 
 // The states of an EvidenceResult.

@@ -23,16 +23,16 @@ const MaxComment = 2000
 
 // Feedback is a reader's feedback on a run's answer. Reason and Comment may be empty.
 type Feedback struct {
-	RunID string `json:"run_id" api:"shared"` // The run's id: GET /agent/runs/{id} returns the run.
-	// The conversation's id: conversations on the page are sessions in the API.
+	RunID string `json:"run_id" api:"shared"` // The run ID: GET /agent/runs/{id} returns the run.
+	// The conversation ID. Conversations are called sessions in the API.
 	SessionID string `json:"session_id" api:"shared"`
 	Question  string `json:"question" api:"shared"` // The question.
 	Rating    Rating `json:"rating"`                // The reader's rating of the answer.
 	// The reason, from a fixed list.
 	Reason    string    `json:"reason,omitempty"`        // one of Reasons(Rating)
-	Comment   string    `json:"comment,omitempty"`       // The reason, in the reader's own words.
-	CreatedAt time.Time `json:"created_at" api:"shared"` // When it was made.
-	UpdatedAt time.Time `json:"updated_at" api:"shared"` // When it last changed.
+	Comment   string    `json:"comment,omitempty"`       // A free-text comment.
+	CreatedAt time.Time `json:"created_at" api:"shared"` // The creation time.
+	UpdatedAt time.Time `json:"updated_at" api:"shared"` // The time of the last change.
 }
 
 // Reasons returns the reasons that a reader can choose for a rating, nil for an invalid rating. They are stored and

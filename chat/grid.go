@@ -88,12 +88,12 @@ type GridCell struct {
 	State     CellState      `json:"state"`             // Whether the document has the answer.
 	Text      string         `json:"text"`              // The extracted value, or the closest words; else empty.
 	Citations []Citation     `json:"citations"`         // The sources of the text, the best first.
-	Edited    *string        `json:"edited"`            // The user's replacement; null: none.
+	Edited    *string        `json:"edited"`            // The user's edit; null: none.
 	RunID     string         `json:"run_id"`            // The run that answered; empty before.
-	Trouble   locale.Message `json:"trouble,omitempty"` // Why it failed, as a sentence.
+	Trouble   locale.Message `json:"trouble,omitempty"` // The reason for the failure.
 	Turn      int            `json:"turn"`              // The number of times it was asked again.
 	At        time.Time      `json:"at"`                // When it was filled.
-	// Grows with every change of any cell of the table.
+	// The sequence number of the last change in the table.
 	Seq int64 `json:"seq"`
 }
 

@@ -76,7 +76,7 @@ const (
 // The later state replaces the earlier. Transcript.AddStep copies its omitted fields (title, thought, parent,
 // input), so the second event is small.
 type Step struct {
-	CallID     string  `json:"call_id"`             // The step's id in its run.
+	CallID     string  `json:"call_id"`             // The step ID in its run.
 	ParentID   string  `json:"parent_id,omitempty"` // The step that groups parallel calls.
 	Step       string  `json:"step"`                // The name of the tool or phase.
 	ActionType Action  `json:"action_type"`         // The kind of work.
@@ -95,10 +95,10 @@ type Step struct {
 	Status     Status          `json:"status" api:"shared"` // The current state.
 	// The same as status.
 	ToolStatus Status `json:"tool_status"`
-	Summary    string `json:"summary,omitempty" api:"shared"` // The outcome, for people.
+	Summary    string `json:"summary,omitempty" api:"shared"` // A human-readable result.
 	DurationMS int64  `json:"duration_ms" api:"shared"`       // The duration, in milliseconds.
 	OutputSize int    `json:"output_bytes"`                   // The size of the complete output.
-	// The output is truncated; GET /agent/runs/{id}/steps/{call}/output returns all of it.
+	// Whether the output is truncated; GET /agent/runs/{id}/steps/{call}/output returns the complete output.
 	Truncated bool    `json:"truncated,omitempty" api:"shared"`
 	Cached    bool    `json:"cached,omitempty"`              // The output is cached from an earlier, equal call.
 	Tokens    *Tokens `json:"tokens,omitempty" api:"shared"` // The model's tokens.
@@ -113,7 +113,7 @@ type Step struct {
 	//
 	// Empty for a phase and for tools of other servers.
 	Capability Capability `json:"capability,omitempty"`
-	// A description of the tool's work, for people; left out where the message has it.
+	// A human-readable description of the call; absent if the message contains it.
 	Label *Label `json:"label,omitempty"`
 	// The call's result, in one form for all tools; null while it runs. tool_output is the tool's own output.
 	Result *StepResult `json:"result,omitempty"`
@@ -133,8 +133,8 @@ func (s Step) Begins() bool { return s.Acts && s.Status == StatusRunning }
 
 // StepError is the error of a failed step.
 type StepError struct {
-	Code      Code   `json:"code" api:"shared"`    // The kind of failure; stable.
-	Message   string `json:"message" api:"shared"` // A sentence for people.
+	Code      Code   `json:"code" api:"shared"`    // The error code, which is stable.
+	Message   string `json:"message" api:"shared"` // A human-readable message.
 	Retryable bool   `json:"retryable"`            // Whether a retry may succeed.
 	// For translations: the form of the message, if it has values.
 	Forms locale.Forms `json:"forms,omitempty"`
@@ -187,17 +187,16 @@ type Box [5]float64
 // for a footnote, so that an answer can still be shown after its document was deleted.
 type Citation struct {
 	Number     int    `json:"number" api:"shared"`             // The footnote's number in the answer.
-	DocumentID string `json:"document_id" api:"shared"`        // The document's id; the tools call it doc_id.
-	ChunkID    string `json:"chunk_id" api:"shared"`           // The passage's id.
+	DocumentID string `json:"document_id" api:"shared"`        // The document ID, called doc_id by the tools.
+	ChunkID    string `json:"chunk_id" api:"shared"`           // The passage ID.
 	BlockID    string `json:"block_id" api:"shared"`           // The block of the document in which the quote starts.
 	Title      string `json:"title" api:"shared"`              // The title.
 	Filename   string `json:"filename,omitempty" api:"shared"` // The file's name.
-	// The document's address on the web: the page that was read, or meta.source_url; http or https. Left out when it
-	// has none.
+	// The URL of the document's web page, or meta.source_url; http or https. Absent if it has none.
 	SourceURL string `json:"source_url,omitempty" api:"shared"`
 	Section   string `json:"section" api:"shared"`        // The headings above it, joined by ›.
 	Page      int    `json:"page,omitempty" api:"shared"` // The page, from 1; 0 or absent for formats without pages.
-	// The place, as text: “p. 4”, “slide 7”, “Invoices, row 12”, “line 40”.
+	// The position, as text: “p. 4”, “slide 7”, “Invoices, row 12”, “line 40”.
 	Place string `json:"place,omitempty" api:"shared"` // see corpus.Place; earlier versions left it out
 	// The cited words, exactly as in the document; empty when they were not found.
 	Quote   string `json:"quote" api:"shared"`             // always the stored slice text[start:end]
@@ -210,14 +209,14 @@ type Citation struct {
 	End int `json:"end" api:"shared"`
 	// The quote's boxes on pages: [page, x0, y0, x1, y1], page from 1, the others 0 to 1 from the top left.
 	Boxes []Box `json:"boxes"`
-	// The address to open.
+	// The URL to open.
 	URL string `json:"url" api:"shared"` // /d/{id}?c={run}.{number}
 	// The result of matching the quote against the document's text: word for word, nearly so, or not at all.
 	Check Check   `json:"check" api:"shared"`
 	Score float64 `json:"score" api:"shared"` // The score of the match, 0 to 1.
 	// SHA-256 of the file's bytes, in hex.
 	SHA256 string `json:"sha256" api:"shared"` // of the document version the offsets belong to
-	// Footnote added the footnote, because a passage that was read supports the sentence; the model set none there.
+	// Whether Footnote added the footnote, because a retrieved passage supports the sentence, where the model set none.
 	Added bool `json:"added,omitempty" api:"shared"`
 }
 

@@ -103,10 +103,10 @@ type From struct {
 type RunConfig struct {
 	// The model's name.
 	Model string `json:"model,omitempty" api:"shared"` // one of the allowed models
-	// The model's, 0 to 2. If the model supports none or a smaller range, a step reports it.
+	// The model's temperature, 0 to 2. If the model supports none or a smaller range, a step reports it.
 	Temperature *float64 `json:"temperature,omitempty" api:"min=0,max=2,shared"`
-	// Passed on to the model: the same seed gives the same result where the model supports it. For other models it
-	// is left out, and a step reports that.
+	// Passed to the model: the same seed gives the same result if the model supports it. Otherwise it is ignored, and a
+	// step reports that.
 	Seed *int64 `json:"seed,omitempty" api:"shared"`
 	// The maximum number of model turns.
 	MaxSteps *int `json:"max_steps,omitempty" api:"min=1,max=MostTurnsOrCalls"`
@@ -133,9 +133,9 @@ type RunConfig struct {
 	// True lets the model choose its tool calls. False runs the fixed pipeline: search, read, answer. Left out, the
 	// server's setting decides. A model too weak for tools always runs the pipeline.
 	UseAgentMode *bool `json:"use_agent_mode,omitempty"`
-	// Who chooses the first tools. Left out, the server's setting decides.
+	// How the first tools are selected. Default: the server's setting.
 	Selection    string   `json:"selection,omitempty" api:"values=model|rules|auto"`
-	EnabledTools []string `json:"enabled_tools,omitempty" api:"max=50"` // Only these tools, from any toolset.
+	EnabledTools []string `json:"enabled_tools,omitempty" api:"max=50"` // The enabled tools, from any toolset.
 }
 
 // Errors of every Store for Idempotency-Keys and for a full queue.
@@ -451,7 +451,7 @@ const MaxShares = 200
 // Share is a public link to one answer with its quotes. Its token is returned once, on creation: only the token's
 // hash is stored. Neither a list of links nor a copy of the database opens an answer.
 type Share struct {
-	// The object's id.
+	// The object ID.
 	ID        string    `json:"id" api:"shared"` // for ending it; it opens nothing
 	RunID     string    `json:"run_id"`
 	SessionID string    `json:"session_id"`

@@ -99,7 +99,7 @@ type Difference struct {
 	// Was and Now are the different words, with the neighbouring words needed to understand them, if both are
 	// contiguous; else both are empty. They are substrings of the quotes.
 	Was string `json:"was,omitempty"`
-	// The new words of the quote; left out if they are not contiguous.
+	// The new words of the quote; absent if they are not contiguous.
 	Now string `json:"now,omitempty"`
 }
 

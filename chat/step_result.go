@@ -85,9 +85,9 @@ type StepResult struct {
 	// The text.
 	Text  string `json:"text,omitempty" api:"shared"`
 	Facts []Fact `json:"facts,omitempty"` // Values without a field of their own, by name.
-	// Notes on the search, in sentences.
+	// Notes on the search.
 	Notes   []string `json:"notes,omitempty" api:"shared"` // for people, in sentences
-	Failure string   `json:"failure,omitempty"`            // Why the call failed.
+	Failure string   `json:"failure,omitempty"`            // The reason why the call failed.
 }
 
 // Limits of a Table.
@@ -103,7 +103,7 @@ type Table struct {
 	Name    string     `json:"name" api:"shared"` // of the sheet or table
 	Columns []string   `json:"columns"`           // The names of the columns.
 	Rows    [][]string `json:"rows"`              // The cells of each row, in the order of the columns.
-	// The address of each row in its document, in the order of the rows.
+	// The URL of each row in its document, in the order of the rows.
 	Links []string `json:"links,omitempty"` // one per row; empty for groups
 	// The number of further entries, which are not listed.
 	More   int    `json:"more,omitempty" api:"shared"` // rows that are not shown
@@ -158,15 +158,15 @@ type Hit struct {
 	Snippet string `json:"snippet,omitempty"` // at most MaxSnippet runes
 	// The matches of the query, in characters of the snippet.
 	Matches [][2]int `json:"matches,omitempty"`
-	Note    string   `json:"note,omitempty"` // Why it can't be opened.
+	Note    string   `json:"note,omitempty"` // The reason why it can't be opened.
 	// A language model judged that the passage answers the question; set by a check of passages.
 	Answers bool `json:"answers,omitempty"`
-	Sub     bool `json:"sub,omitempty"` // It belongs to the document of the preceding hit.
+	Sub     bool `json:"sub,omitempty"` // Whether it belongs to the document of the preceding hit.
 	// with End: the shown part of the passage, such as a row of a table, in runes of the document's text; absent
 	// when all of it was shown
 	Start int `json:"start,omitempty"`
 	End   int `json:"end,omitempty"`
-	// The address to open; without it, /d/{document_id}?p={chunk_id}.
+	// The URL to open. Default: /d/{document_id}?p={chunk_id}.
 	URL string `json:"url,omitempty"` // a Link, where it differs from the one that Link builds from the ids
 }
 

@@ -13,7 +13,7 @@ import (
 
 // NewPage is the body of POST /documents for a web page.
 type NewPage struct {
-	// The page's address: http or https. Its redirects are followed.
+	// The URL of the page: http or https. Redirects are followed.
 	URL       string `json:"url" api:"need,form=web,min=8,max=2000"`
 	Namespace string `json:"namespace" api:"form=namespace"` // The document's namespace; "default" if empty.
 	// The document's metadata: author, date, tags and so on. An existing document keeps its own.

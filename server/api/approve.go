@@ -12,7 +12,7 @@ import (
 
 // Approval is the body of POST /agent/runs/{id}/steps/{call}/approve. A form has the same field, as JSON text.
 type Approval struct {
-	// Other arguments for the tool; left out, those of the model.
+	// The arguments of the call. Default: the model's arguments.
 	Input map[string]any `json:"input"`
 }
 

@@ -13,9 +13,9 @@ import (
 type Accepted struct {
 	RunID     string `json:"run_id"`
 	SessionID string `json:"session_id"`
-	// The address of the run's events as fragments of the page.
+	// The URL of the run's event stream as HTML fragments.
 	Stream string `json:"stream"`
-	Events string `json:"events"` // The address of the run's events as JSON.
+	Events string `json:"events"` // The URL of the run's event stream as JSON.
 }
 
 // Questions starts runs for questions.

@@ -58,11 +58,11 @@ type DocumentInfo struct {
 	Meta map[string]any `json:"meta"`
 	// The document's processing state; ready means that its text can be searched.
 	State corpus.State `json:"state" api:"shared"`
-	// The state of its embedding. failed: the server died three times while embedding it; POST /documents/{id}/retry
-	// retries.
+	// The state of its embedding. failed: the server crashed three times while embedding it. Retry with POST
+	// /documents/{id}/retry.
 	Semantic  corpus.Semantic `json:"semantic"`
 	Progress  corpus.Progress `json:"progress"`        // The progress of its processing.
-	Error     *corpus.Failure `json:"error,omitempty"` // Why the file could not be parsed.
+	Error     *corpus.Failure `json:"error,omitempty"` // The reason why the file could not be parsed.
 	CreatedAt time.Time       `json:"created_at"`
 	UpdatedAt time.Time       `json:"updated_at"`
 }

@@ -22,7 +22,7 @@ type Judgement struct {
 	// For up: accurate, complete, well_sourced, clear; for down: wrong, incomplete, wrong_sources, off_topic,
 	// unclear.
 	Reason  string `json:"reason"`
-	Comment string `json:"comment" api:"max=chat.MaxComment"` // In the reader's own words.
+	Comment string `json:"comment" api:"max=chat.MaxComment"` // A free-text comment.
 }
 
 // FeedbackList is one page of GET /feedback.

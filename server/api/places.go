@@ -20,7 +20,7 @@ type Places struct {
 // FollowedPlace is a followed place, without its secrets.
 type FollowedPlace struct {
 	ID   string `json:"id"`
-	Kind string `json:"kind"` // One of GET /places/kinds.
+	Kind string `json:"kind"` // A kind from GET /places/kinds.
 	Name string `json:"name"`
 	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace string            `json:"namespace"`
@@ -33,12 +33,12 @@ type FollowedPlace struct {
 	LookedAt    *time.Time `json:"looked_at,omitempty"`    // When the last sync ended.
 	SucceededAt *time.Time `json:"succeeded_at,omitempty"` // When the last successful sync ended.
 	NextAt      *time.Time `json:"next_at,omitempty"`      // The time of the next sync; left out: on request only.
-	// Why the last sync failed. It is retried, unless the state is paused.
+	// The reason why the last sync failed. It is retried unless the state is paused.
 	Failure  *PlaceFailure `json:"failure,omitempty"`
 	Note     string        `json:"note,omitempty"` // Notes on the last sync.
-	Items    int           `json:"items"`          // The number of items of the place.
-	Refused  int           `json:"refused"`        // Items that can't be documents.
-	Waiting  int           `json:"waiting"`        // Items that are not fetched yet.
+	Items    int           `json:"items"`          // The number of items of the source.
+	Refused  int           `json:"refused"`        // The number of items that could not be imported.
+	Waiting  int           `json:"waiting"`        // The number of items that are not fetched yet.
 	LastLook PlaceReport   `json:"last_look"`      // The last sync's changes in the library.
 }
 
@@ -65,20 +65,20 @@ type PlaceDocument struct {
 
 // PlaceList is the response of GET /places.
 type PlaceList struct {
-	Places []FollowedPlace `json:"places"` // The user's places.
+	Places []FollowedPlace `json:"places"` // The connected sources.
 }
 
 // PlaceKinds is the response of GET /places/kinds.
 type PlaceKinds struct {
-	Kinds []PlaceKind `json:"kinds"` // In the order of the page.
+	Kinds []PlaceKind `json:"kinds"` // The kinds of sources.
 }
 
 // PlaceKind is a kind of place.
 type PlaceKind struct {
 	Name   string       `json:"name"` // The value of kind in POST /places.
 	Title  string       `json:"title"`
-	Help   string       `json:"help"`   // The extent of the sync and its requirements.
-	Fields []PlaceField `json:"fields"` // Its settings.
+	Help   string       `json:"help"`   // The scope of the sync and its requirements.
+	Fields []PlaceField `json:"fields"` // The settings of the kind.
 }
 
 // PlaceField is a setting of a kind.
@@ -88,14 +88,14 @@ type PlaceField struct {
 	Help     string `json:"help,omitempty"`    // Further help.
 	Example  string `json:"example,omitempty"` // An example of a value.
 	Required bool   `json:"required"`          // Whether it is required.
-	Secret   bool   `json:"secret"`            // It is stored separately and never shown.
-	Lines    bool   `json:"lines"`             // It has several lines.
+	Secret   bool   `json:"secret"`            // Whether the value is a secret, which no response contains.
+	Lines    bool   `json:"lines"`             // Whether the value has several lines.
 }
 
 // NewPlace is the body of POST /places.
 type NewPlace struct {
-	Kind string `json:"kind" api:"need,min=1,max=100"` // One of GET /places/kinds.
-	// The folder of its documents in the library; without it, a new one.
+	Kind string `json:"kind" api:"need,min=1,max=100"` // A kind from GET /places/kinds.
+	// The folder of its documents in the library. Default: a new folder.
 	Name      string `json:"name" api:"max=placestore.MaxNameLen"`
 	Namespace string `json:"namespace" api:"form=namespace"` // The namespace of its documents; "default" if empty.
 	// The settings by the names of the kind's fields, including secrets.
@@ -109,8 +109,8 @@ type PlaceChange struct {
 	Name     *string              `json:"name" api:"min=1,max=placestore.MaxNameLen"`
 	Schedule *placestore.Schedule `json:"schedule" api:"values=placestore.Schedule"`
 	Paused   *bool                `json:"paused"` // Whether its sync is paused.
-	// The changed settings, by the names of the kind's fields. When the scheme, host or port of the place's server
-	// changes, stored secrets must be sent again, or the response is 400.
+	// The changed settings, by the names of the kind's fields. If the scheme, host or port of the server changes,
+	// stored secrets must be sent again; otherwise the request is rejected with 400.
 	Settings map[string]string `json:"settings"`
 }
 
@@ -122,11 +122,11 @@ type PlaceItems struct {
 
 // PlaceItem is an item of a place.
 type PlaceItem struct {
-	Key        string        `json:"key"` // The item's key in its place.
+	Key        string        `json:"key"` // The item's key in its source.
 	Name       string        `json:"name"`
-	Link       string        `json:"link,omitempty"` // The address to open it.
+	Link       string        `json:"link,omitempty"` // The URL of the item.
 	DocumentID string        `json:"document_id,omitempty"`
-	Refused    *PlaceFailure `json:"refused,omitempty"` // Why it is not in the library, or not up to date.
+	Refused    *PlaceFailure `json:"refused,omitempty"` // The reason why it is not in the library, or not up to date.
 }
 
 // newFollowedPlace converts a place to its API form. Unset times are left out, and lists are never null.

@@ -31,8 +31,8 @@ type AgentQuery struct {
 	Context *string        `json:"context" api:"filled,max=chat.MaxContext"`
 	Config  chat.RunConfig `json:"config"`
 	History [][]string     `json:"history" api:"pairs"` // Earlier turns as [question, answer], oldest first.
-	// The conversation to continue; an unknown id starts a new one, and without an id one is generated. Ids are
-	// unique per user.
+	// The conversation to continue. An unknown ID starts a new one; without an ID one is generated. IDs are unique per
+	// user.
 	SessionID string `json:"session_id" api:"form=maybe"`
 	// The set of the model's tools, with its limits and its temperature. Default: react, unless the settings name
 	// another than cursor.
@@ -41,7 +41,7 @@ type AgentQuery struct {
 
 // AgentResponse is its response, with the whole trace of the run.
 type AgentResponse struct {
-	ID        string `json:"id"` // The run's id: GET /agent/runs/{id} returns the run.
+	ID        string `json:"id"` // The run ID: GET /agent/runs/{id} returns the run.
 	SessionID string `json:"session_id"`
 	// How the run ended.
 	Status    string          `json:"status" api:"values=success|cancelled|guardrail_triggered|citation_validation_failed"`
@@ -66,7 +66,7 @@ type queryCitation struct {
 	Number         int     `json:"number"`
 	ChunkID        string  `json:"chunk_id"`
 	DocumentID     string  `json:"document_id"`
-	ContentSnippet string  `json:"content_snippet"` // The cited words of the document.
+	ContentSnippet string  `json:"content_snippet"` // The quote.
 	Relevance      string  `json:"relevance"`       // A sentence about the quote's support for the answer.
 	Score          float64 `json:"score"`
 	Title          string  `json:"title"`
@@ -259,8 +259,8 @@ type queryAction struct {
 
 // queryObservation is a step's result.
 type queryObservation struct {
-	Result    any     `json:"result"`  // The tool's result; null before there is one.
-	Success   *bool   `json:"success"` // Whether it ended without an error; null while it runs.
+	Result    any     `json:"result"`  // The tool's result; null until the call ends.
+	Success   *bool   `json:"success"` // Whether the call succeeded; null while it runs.
 	Error     *string `json:"error"`   // null without one
 	LatencyMS int64   `json:"latency_ms"`
 }

@@ -33,7 +33,7 @@ type OtherWords struct {
 
 // SendNow is the body of POST /sessions/{id}/queue/{item}/send.
 type SendNow struct {
-	Finish string `json:"finish" api:"values=cancel|answer_now,initial=cancel"` // How the run under way ends.
+	Finish string `json:"finish" api:"values=cancel|answer_now,initial=cancel"` // How to end the active run.
 }
 
 // Queue handles GET /sessions/{id}/queue: the queued questions, in send order.

@@ -37,7 +37,7 @@ type tracedCall struct {
 // tracedEnd is the result of a call.
 type tracedEnd struct {
 	Tool          string  `json:"tool"`
-	Success       bool    `json:"success"`        // Whether it ended without an error.
+	Success       bool    `json:"success"`        // Whether the call succeeded.
 	ExecutionTime float64 `json:"execution_time"` // Its duration, in seconds.
 	NumResults    int     `json:"num_results"`    // The number of passages or documents.
 }

@@ -38,7 +38,7 @@ type SessionInfo struct {
 	SessionID string    `json:"session_id"`
 	Title     string    `json:"title"`
 	TurnCount int       `json:"turn_count"` // The number of questions.
-	Running   bool      `json:"running"`    // Whether a run is under way.
+	Running   bool      `json:"running"`    // Whether a run is active.
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -52,7 +52,7 @@ type message struct {
 	RunID     string     `json:"run_id,omitempty"`
 	ToolCalls []toolCall `json:"tool_calls,omitempty"` // The assistant's tool calls.
 	Name      string     `json:"name,omitempty"`       // The tool.
-	CallID    string     `json:"call_id,omitempty"`    // The id of the tool's call.
+	CallID    string     `json:"call_id,omitempty"`    // The ID of the tool call.
 }
 
 // The roles of messages.
@@ -69,9 +69,8 @@ type SessionHistory struct {
 	Messages []message `json:"messages"` // The messages, oldest first.
 	// The searches and reads of these messages, oldest first.
 	RetrievalHistory []Retrieval `json:"retrieval_history"`
-	StartedAt        time.Time   `json:"started_at"` // When it began: the same as created_at.
-	// Notes on the conversation, in sentences: the number of turns that can't be read, because their stored rows are
-	// damaged.
+	StartedAt        time.Time   `json:"started_at"` // Same as created_at.
+	// Notes on the conversation: the number of turns that can't be loaded because their stored rows are damaged.
 	Notes []string `json:"notes"`
 }
 

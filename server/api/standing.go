@@ -43,8 +43,9 @@ type QuestionScheduler interface {
 
 // NewStanding is the body of POST /standing: the question of a run, or a new one.
 type NewStanding struct {
-	RunID string `json:"run_id" api:"form=maybe"` // The run whose question is kept; without it, question is the text.
-	// A new question; it is asked at once.
+	// The run whose question to monitor. Without it, question is required.
+	RunID string `json:"run_id" api:"form=maybe"`
+	// A new question, which runs immediately.
 	Question    string   `json:"question" api:"max=chat.MaxQuestion"`
 	Namespace   string   `json:"namespace" api:"form=namespace"`
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"` // Restricts the search to these documents.
@@ -58,11 +59,11 @@ type StandingChange struct {
 
 // KeptQuestion is a kept question: it is asked again when documents change.
 type KeptQuestion struct {
-	ID       string `json:"id"` // The kept question's id.
+	ID       string `json:"id"` // The ID of the monitored question.
 	Question string `json:"question"`
 	// The namespace; without it, documents are added to "default" and all namespaces are searched.
 	Namespace string             `json:"namespace,omitempty"`
-	State     chat.StandingState `json:"state"`             // Whether it is being asked, and whether it changed.
+	State     chat.StandingState `json:"state"`             // The state of the question and its answer.
 	Trouble   string             `json:"trouble,omitempty"` // Why the last attempt failed.
 	RunID     string             `json:"run_id"`            // The run of the last answer; empty before the first.
 	SessionID string             `json:"session_id"`        // The conversation with its runs.
@@ -70,8 +71,8 @@ type KeptQuestion struct {
 	Citations []chat.Citation    `json:"citations"`
 	RestsOn   []RestsOn          `json:"rests_on"` // The documents of the last answer.
 	CreatedAt time.Time          `json:"created_at"`
-	AskedAt   *time.Time         `json:"asked_at"` // When it was last asked again; null: never.
-	Unseen    bool               `json:"unseen"`   // There is a change since its user last looked.
+	AskedAt   *time.Time         `json:"asked_at"` // The time of the last rerun; null: never.
+	Unseen    bool               `json:"unseen"`   // Whether there are unseen changes.
 	Changes   []chat.Change      `json:"changes"`  // The changes, newest first, at most 20.
 }
 
@@ -83,7 +84,7 @@ type RestsOn struct {
 
 // KeptList is the response of GET /standing.
 type KeptList struct {
-	Questions []KeptQuestion `json:"questions"` // The kept questions.
+	Questions []KeptQuestion `json:"questions"` // The monitored questions.
 }
 
 // Lists are never null; asked_at is null until the question was asked again.

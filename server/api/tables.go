@@ -24,30 +24,30 @@ type Tables struct {
 
 // NewTable is the body of POST /agent/table.
 type NewTable struct {
-	Name string `json:"name" api:"max=chat.MaxGridName"` // The table's name; without it, derived from its columns.
+	Name string `json:"name" api:"max=chat.MaxGridName"` // The table name. Default: derived from the columns.
 	// The questions about each document.
 	Columns   []NewColumn `json:"columns" api:"need,min=1,max=chat.MaxGridColumns"`
 	Namespace string      `json:"namespace" api:"form=namespace"`
-	// Restricts the table to these documents; without it, all that can be read.
+	// Restricts the table to these documents. Default: all readable documents.
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs"`
-	Model       string   `json:"model"`                  // The model that answers; without it, the default.
-	MaxTokens   *int64   `json:"max_tokens" api:"min=1"` // The token limit, where filling stops.
-	Preview     bool     `json:"preview"`                // Only preview the table.
+	Model       string   `json:"model"`                  // The model. Default: the server's default model.
+	MaxTokens   *int64   `json:"max_tokens" api:"min=1"` // The token limit; filling stops there.
+	Preview     bool     `json:"preview"`                // Preview the table without creating it.
 }
 
 // NewColumn is a column of a NewTable.
 type NewColumn struct {
 	Name string `json:"name" api:"need,filled,max=chat.MaxGridName"` // The column's name.
-	// The question about each document; without it, the name.
+	// The question about each document. Default: the name.
 	Question string `json:"question" api:"max=chat.MaxQuestion"`
 }
 
 // DocumentTable is a table over documents. Lists omit its cells.
 type DocumentTable struct {
-	ID        string            `json:"id,omitempty"` // The table's id; absent in a preview.
+	ID        string            `json:"id,omitempty"` // The table ID; absent in a preview.
 	Name      string            `json:"name"`
 	State     chat.GridState    `json:"state"`             // Whether it is being filled.
-	Trouble   string            `json:"trouble,omitempty"` // Why filling is paused, as a sentence.
+	Trouble   string            `json:"trouble,omitempty"` // The reason why filling is paused.
 	Model     string            `json:"model,omitempty"`
 	CreatedAt *time.Time        `json:"created_at,omitempty"`
 	Columns   []chat.GridColumn `json:"columns"`         // The questions about each document.
@@ -55,8 +55,8 @@ type DocumentTable struct {
 	Total     int               `json:"total"`           // The number of cells.
 	Done      int               `json:"done"`            // The number of filled cells.
 	Tokens    int64             `json:"tokens_used"`     // Model tokens used for filling.
-	MaxTokens int64             `json:"max_tokens"`      // The token limit, where filling stops until it is resumed.
-	Cells     []chat.GridCell   `json:"cells,omitempty"` // The cells, row by row; missing ones are waiting.
+	MaxTokens int64             `json:"max_tokens"`      // The token limit; filling stops there until it is resumed.
+	Cells     []chat.GridCell   `json:"cells,omitempty"` // The cells, row by row; omitted cells are pending.
 }
 
 // TableList is the response of GET /tables.

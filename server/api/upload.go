@@ -31,7 +31,7 @@ const maxFieldBytes = 64 << 10
 // Uploaded is the response to an upload: each file is in one of the two lists.
 type Uploaded struct {
 	Documents []uploadedDocument `json:"documents"` // The documents.
-	Rejected  []rejectedFile     `json:"rejected"`  // The refused files, with the reason.
+	Rejected  []rejectedFile     `json:"rejected"`  // The rejected files, with the reasons.
 }
 
 // uploadedDocument is an accepted file.
@@ -48,7 +48,7 @@ type uploadedDocument struct {
 type rejectedFile struct {
 	Filename string         `json:"filename"`
 	Code     chat.Code      `json:"code"`
-	Detail   locale.Message `json:"detail"` // Why it was refused, as a sentence.
+	Detail   locale.Message `json:"detail"` // The reason for the rejection.
 
 	why error
 }

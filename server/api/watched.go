@@ -7,12 +7,12 @@ import (
 
 // WatchedFolder is the body of PUT /watched: a folder that a program follows, and the files it excludes.
 type WatchedFolder struct {
-	Namespace string `json:"namespace" api:"form=namespace"` // Their namespace; "default" if empty.
-	// Its path on the program's machine.
+	Namespace string `json:"namespace" api:"form=namespace"` // The namespace of its documents; "default" if empty.
+	// The path on the machine of the program.
 	Folder  string        `json:"folder" api:"need,filled,max=corpus.MaxFolder"`
 	Files   int           `json:"files" api:"min=0,max=1099511627776"`  // The number of followed files.
 	LeftOut []FileLeftOut `json:"left_out" api:"max=corpus.MaxLeftOut"` // The excluded files and folders.
-	More    int           `json:"more" api:"min=0,max=1099511627776"`   // The number of further ones.
+	More    int           `json:"more" api:"min=0,max=1099511627776"`   // The number of further entries.
 }
 
 // FileLeftOut is an excluded file or folder of a followed folder.

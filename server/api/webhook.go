@@ -18,21 +18,21 @@ type Webhooks interface {
 
 // NewWebhook is the body of PUT /standing/webhook.
 type NewWebhook struct {
-	URL string `json:"url"` // The address that changes are sent to: https or http.
+	URL string `json:"url"` // The URL of the receiver: https or http.
 }
 
 // WebhookState is the webhook's address and delivery state.
 type WebhookState struct {
-	URL string `json:"url"` // Where changes are sent to.
-	// The secret for the messages' signatures, whsec_ and base64; only in the response that creates it.
+	URL string `json:"url"` // The URL of the receiver.
+	// The signing secret, whsec_ and base64; returned only when it is created.
 	Secret string     `json:"secret,omitempty"`
-	SetAt  time.Time  `json:"set_at"`  // When the address was set.
+	SetAt  time.Time  `json:"set_at"`  // When the URL was set.
 	SentAt *time.Time `json:"sent_at"` // The last successful delivery; null: none yet.
 	// The last failed delivery; null: the last one succeeded.
 	FailedAt *time.Time `json:"failed_at"`
 	Trouble  string     `json:"trouble,omitempty"` // Why the last delivery failed.
-	Waiting  int        `json:"waiting"`           // Changes in the queue.
-	Lost     int        `json:"lost"`              // Changes whose delivery was given up since the address was set.
+	Waiting  int        `json:"waiting"`           // The number of queued changes.
+	Lost     int        `json:"lost"`              // The number of undeliverable changes since the URL was set.
 }
 
 // Webhook handles GET /standing/webhook: 404 while none is set, and never the secret.

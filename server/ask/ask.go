@@ -34,20 +34,20 @@ type Starter interface {
 // Question is the body of POST /chat. A form has the same fields, and idempotency_key.
 type Question struct {
 	Message string `json:"message" api:"need,filled,max=chat.MaxQuestion"` // The question.
-	// The conversation to continue; an unknown id starts a new one, and without an id one is generated. Ids are
-	// unique per user.
+	// The conversation to continue. An unknown ID starts a new one; without an ID one is generated. IDs are unique per
+	// user.
 	SessionID string `json:"session_id" api:"form=maybe"`
-	// Answer from this text alone: nothing is searched. The context of POST /agent/query differs: it adds text to
-	// the documents.
+	// The text to answer from; the documents are not searched. The context of POST /agent/query differs: it adds text
+	// to the documents.
 	ContextText *string `json:"context_text" api:"filled,max=chat.MaxContext"`
-	// Restricts the search to this namespace; without it, all. A namespace without documents is refused with 404.
+	// Restricts the search to this namespace. Default: all. A namespace without documents is rejected with 404.
 	Namespace string `json:"namespace" api:"form=namespace,shared"`
-	// Restricts the search to these documents. A missing one is refused with 404.
+	// Restricts the search to these documents. An unknown ID is rejected with 404.
 	DocumentIDs []string `json:"document_ids" api:"max=chat.MaxDocumentIDs,shared"`
-	// The set of the model's tools; without it, the server's default.
+	// The set of the model's tools. Default: the server's setting.
 	Toolset string         `json:"toolset"`
-	Config  chat.RunConfig `json:"config" api:"shared"` // Options of this run only.
-	// The run that this one is a sibling of: to ask again, or with another message.
+	Config  chat.RunConfig `json:"config" api:"shared"` // Options of this run.
+	// The run to create a sibling of, with the same or another message.
 	Sibling string `json:"sibling"`
 
 	// Fields that the handlers add to the request.

@@ -28,17 +28,18 @@ type SearchQuery struct {
 	// The query. Phrases in double quotes must match word for word; without a match, their words are searched.
 	Query string `json:"query" api:"need,filled,max=chat.MaxQuestion"`
 	// The number of passages to return; max_results of the tool search_documents counts documents instead.
-	TopK      *int              `json:"top_k" api:"min=1,max=50,initial=5"`
-	Namespace string            `json:"namespace" api:"form=namespace"`
-	Filters   *SearchFilters    `json:"filters"`                   // Restricts the search to matching documents.
-	Mode      corpus.SearchMode `json:"mode" api:"initial=hybrid"` // The indexes to search: both, words or meaning.
-	// Leave out passages below this similarity: from 0.7 on a passage probably answers, with any embedding model.
-	// Without effect, with a note, in a search by words or while there are no vectors.
+	TopK      *int           `json:"top_k" api:"min=1,max=50,initial=5"`
+	Namespace string         `json:"namespace" api:"form=namespace"`
+	Filters   *SearchFilters `json:"filters"` // Restricts the search to matching documents.
+	// The search mode: both indexes, keyword search or semantic search.
+	Mode corpus.SearchMode `json:"mode" api:"initial=hybrid"`
+	// The minimum similarity of passages. With any embedding model, a passage probably answers from 0.7. Ignored with a
+	// note in a keyword search, or while there are no vectors.
 	MinScore float64 `json:"min_score" api:"min=0,max=1"`
 	// Rerank twice as many results and keep the best. Their score is the reranker's. A search by meaning alone is
 	// not reranked.
 	Rerank bool `json:"rerank"`
-	// Have the language model read the first six results and put those that state the answer first. It takes up to
+	// Have the language model check the first six results and rank those that state the answer first. This takes up to
 	// 20 s. Default: the setting agent.check_passages for POST /agent/retrieve, false for POST /search.
 	Check *bool `json:"check"`
 }
@@ -87,11 +88,11 @@ type SearchResult struct {
 	Text     string         `json:"text"`
 	Score    float64        `json:"score" api:"min=0,max=1"`
 	Rank     int            `json:"rank"`     // The rank in the list, from 1; a check changes it, not the score.
-	Metadata searchMetadata `json:"metadata"` // The place of the passage.
+	Metadata searchMetadata `json:"metadata"` // The position of the passage.
 	// Whether the language model judged that it states the answer; absent for a passage that was not checked.
 	Answers *bool `json:"answers,omitempty"`
-	// The measured precision of such a verdict, if the model's server returns log-probabilities. A hesitant yes is
-	// below 0.5.
+	// The measured precision of the model's judgement, if the model server returns log-probabilities. An uncertain yes
+	// is below 0.5.
 	Probability *float64 `json:"probability,omitempty" api:"min=0,max=1"`
 }
 

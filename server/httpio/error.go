@@ -51,18 +51,18 @@ func Status(code chat.Code) int {
 // Problem is the error response (RFC 9457). It contains no internal details.
 type Problem struct {
 	Type      string         `json:"type"`   // Always about:blank.
-	Title     string         `json:"title"`  // The status in words.
+	Title     string         `json:"title"`  // The status text.
 	Status    int            `json:"status"` // The HTTP status.
 	Code      chat.Code      `json:"code"`
 	Detail    locale.Message `json:"detail"`           // a sentence for people
-	RequestID string         `json:"request_id"`       // The request's id, for a search in the server's log.
+	RequestID string         `json:"request_id"`       // The request ID, as in the server's log.
 	RunID     string         `json:"run_id,omitempty"` // of the failed run
 	SessionID string         `json:"session_id,omitempty"`
 
 	Limit   chat.LimitName `json:"limit,omitempty"`    // The reached limit: one of x-limits.
 	RetryAt *time.Time     `json:"retry_at,omitempty"` // When the limit has room again, if known.
 
-	// For a request without a route: the routes near its address.
+	// For an unknown route: similar routes.
 	Routes []string `json:"routes,omitempty"`
 }
 

@@ -14,12 +14,12 @@ import (
 // Choice is the body of PUT /model: a model of a server on this machine, by its port, or of a service, by its name.
 // The service "offline" uses no model.
 type Choice struct {
-	// The port of a model server on this machine, one that GET /model lists. 0: a service is chosen.
+	// The port of a local model server from GET /model. 0: use service.
 	Port int `json:"port,omitempty" api:"min=0,max=65535"`
-	// One of those that GET /model lists; "offline": no model, rules answer.
+	// A model provider from GET /model; "offline": offline mode, without a model.
 	Service string `json:"service,omitempty" api:"max=20"`
-	Model   string `json:"model,omitempty" api:"max=200"` // Its name there; empty: the service's default.
-	Key     string `json:"key,omitempty" api:"max=400"`   // The service's key. No response contains it.
+	Model   string `json:"model,omitempty" api:"max=200"` // The model name; empty: the provider's default.
+	Key     string `json:"key,omitempty" api:"max=400"`   // The provider's API key. No response contains it.
 }
 
 // Tried is the response of PUT /model: the chosen model and the result of its test.
@@ -31,12 +31,12 @@ type Tried struct {
 
 // Found is the response of GET /model.
 type Found struct {
-	Answering string    `json:"answering"` // The default model of questions; "offline": rules.
+	Answering string    `json:"answering"` // The default model; "offline": offline mode.
 	Servers   []Server  `json:"servers"`   // The model servers discovered on this machine.
-	Services  []Service `json:"services"`  // The services that need a key.
-	// Why the answering model is unavailable; empty: it is available.
+	Services  []Service `json:"services"`  // The model providers that need an API key.
+	// The reason why the current model is unavailable; empty: available.
 	Trouble locale.Message `json:"trouble"`
-	// Why the user can't choose; empty: they can.
+	// The reason why the user can't select a model; empty: permitted.
 	Locked locale.Message `json:"locked"`
 }
 
@@ -49,13 +49,13 @@ type Server struct {
 
 // Model is a server's description of a model; unknown fields are left out.
 type Model struct {
-	Name      string `json:"name"`              // Its name at the server.
-	Size      string `json:"size,omitempty"`    // Its parameters, like 8.2B.
+	Name      string `json:"name"`              // The model name at the server.
+	Size      string `json:"size,omitempty"`    // The number of parameters, for example 8.2B.
 	Bytes     int64  `json:"bytes,omitempty"`   // The file size.
 	Context   int    `json:"context,omitempty"` // The context window in tokens.
-	Tools     *bool  `json:"tools,omitempty"`   // It can call tools; left out: not known.
-	Loaded    bool   `json:"loaded"`            // It is in memory.
-	Answering bool   `json:"answering"`         // It is the one that answers.
+	Tools     *bool  `json:"tools,omitempty"`   // Whether it supports tool calls; absent: unknown.
+	Loaded    bool   `json:"loaded"`            // Whether it is loaded in memory.
+	Answering bool   `json:"answering"`         // Whether it is the current model.
 	Suggested bool   `json:"suggested"`         // The most suitable of all discovered models.
 }
 

@@ -191,7 +191,7 @@ func (op Operation) describeOperation(types *schemas) apiOperation {
 	for _, p := range op.params {
 		// A parameter must have a schema; this one is missing in pathParams.
 		if p.schema == nil {
-			types.err = errors.Join(types.err, fmt.Errorf("%s: the parameter %s is missing in pathParams", op.Path, p.name))
+			types.err = errors.Join(types.err, fmt.Errorf("%s: pathParams has no %s", op.Path, p.name))
 		}
 		out.Parameters = append(out.Parameters, apiParameter{
 			Name: p.name, In: p.in, Description: p.about, Required: p.need, Schema: p.schema,

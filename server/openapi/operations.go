@@ -108,7 +108,7 @@ var pathParams = map[string]struct {
 	"/tables/:id/cells/:row":         {wholeSchema(0, chat.MaxGridRows-1, ""), "The row index, from 0.", missing},
 	"/tables/:id/cells/:row/:column": {wholeSchema(0, chat.MaxGridColumns-1, ""), "The column index, from 0.", missing},
 	"/documents/:id":                 {textSchema(), "The document ID.", missing},
-	"/documents/:id/pages/:page":     {patterned(`^[1-9][0-9]{0,5}\.png$`), "The page: 1.png, 2.png and so on.", missing},
+	"/documents/:id/pages/:page":     {patterned(`^[1-9][0-9]{0,5}\.png$`), "The page, such as 1.png.", missing},
 	"/places/:id":                    {textSchema(), "The ID of the connected source.", missing},
 	"/v1/responses/:id":              {textSchema(), `The response ID: "resp_" followed by the run ID.`, missing},
 	"/v1/models/:model":              {textSchema(), "The model name: footnote.", missing},

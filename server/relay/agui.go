@@ -13,8 +13,8 @@ import (
 // AgUiInput is the body of POST /ag-ui: the protocol's RunAgentInput. Unknown fields are accepted and have no effect;
 // neither have a client's tools, since Footnote uses its own.
 type AgUiInput struct {
-	ThreadID string `json:"threadId" api:"need,form=session"`    // The thread's id, which becomes the conversation's.
-	RunID    string `json:"runId" api:"need,min=1,max=MaxRunID"` // The client's id of the run.
+	ThreadID string `json:"threadId" api:"need,form=session"`    // The thread ID, which is also the conversation ID.
+	RunID    string `json:"runId" api:"need,min=1,max=MaxRunID"` // The client's run ID.
 	// The client's state. It is returned with the field footnote in it.
 	State any `json:"state"`
 	// The thread; the last message is the question, the earlier ones are turns.
@@ -25,7 +25,7 @@ type AgUiInput struct {
 
 // AgUiMessage is one message of a thread.
 type AgUiMessage struct {
-	ID string `json:"id"` // The message's id; of an answer our run's.
+	ID string `json:"id"` // The message ID; for an answer, the server's run ID.
 	// user and assistant make the thread. system and developer are instructions added to the model's rules, 8,000
 	// characters in all. Others are accepted and have no effect.
 	Role    string  `json:"role"`
@@ -43,7 +43,7 @@ type AgUiState struct {
 	RunID     string         `json:"run_id"`
 	SessionID string         `json:"session_id"`
 	Status    chat.RunStatus `json:"status"`
-	// Call ids of steps that wait for approval: /agent/runs/{run_id}/steps/{call}/approve or deny.
+	// The call_ids of steps pending approval: /agent/runs/{run_id}/steps/{call}/approve or deny.
 	Waiting []string                `json:"waiting"`
 	Sources []runlog.GroundedSource `json:"sources"`
 	Judged  *runlog.Judged          `json:"judged,omitempty"` // The reliability of the answer, with reasons.
@@ -52,19 +52,20 @@ type AgUiState struct {
 // AgUiEvent is one event of the protocol; its fields depend on its type.
 type AgUiEvent struct {
 	Type            string `json:"type"`                // The event's type; the protocol's documentation lists them.
-	ThreadID        string `json:"threadId,omitempty"`  // The thread's id.
-	RunID           string `json:"runId,omitempty"`     // The client's id of the run.
-	MessageID       string `json:"messageId,omitempty"` // The message's id; of the answer our run's.
+	ThreadID        string `json:"threadId,omitempty"`  // The thread ID.
+	RunID           string `json:"runId,omitempty"`     // The client's run ID.
+	MessageID       string `json:"messageId,omitempty"` // The message ID; for the answer, the server's run ID.
 	Role            string `json:"role,omitempty"`
 	Delta           string `json:"delta,omitempty"`           // The next part.
-	ToolCallID      string `json:"toolCallId,omitempty"`      // Our run's id, _ and the step's.
+	ToolCallID      string `json:"toolCallId,omitempty"`      // The server's run ID, _ and the step's call_id.
 	ToolCallName    string `json:"toolCallName,omitempty"`    // The tool's name.
 	ParentMessageID string `json:"parentMessageId,omitempty"` // The message with the run's calls.
 	// The tool's result as JSON, or the reason for its failure, as a sentence.
-	Content  string          `json:"content,omitempty"`
-	Snapshot map[string]any  `json:"snapshot,omitempty"` // The client's state with ours as footnote (AgUiState).
-	Outcome  json.RawMessage `json:"outcome,omitempty"`  // The reason why the run was stopped; absent: success.
-	// The error, as a sentence.
+	Content string `json:"content,omitempty"`
+	// The client's state, with the server's state in footnote (AgUiState).
+	Snapshot map[string]any  `json:"snapshot,omitempty"`
+	Outcome  json.RawMessage `json:"outcome,omitempty"` // The reason why the run was stopped; absent: success.
+	// The error message.
 	Message string    `json:"message,omitempty"`
 	Code    chat.Code `json:"code,omitempty"`
 }

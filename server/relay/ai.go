@@ -13,7 +13,7 @@ import (
 // AiQuestion is the body of POST /ui/chat, as the SDK's DefaultChatTransport sends it, with additional fields for an
 // app. Unknown fields are accepted and have no effect.
 type AiQuestion struct {
-	ID string `json:"id" api:"need,form=session"` // The chat's id, which becomes the conversation's.
+	ID string `json:"id" api:"need,form=session"` // The chat ID, which is also the conversation ID.
 	// The chat; the last message is the question, the earlier ones are turns.
 	Messages []AiMessage `json:"messages" api:"need,min=1"`
 	// submit-message, or regenerate-message for another answer to the same question.
@@ -24,7 +24,7 @@ type AiQuestion struct {
 
 // AiMessage is one of the SDK's UI messages.
 type AiMessage struct {
-	ID string `json:"id"` // The message's id; of an answer its run's.
+	ID string `json:"id"` // The message ID; for an answer, the run ID.
 	// user and assistant make the chat. system is added to the model's rules, 8,000 characters in all. Others are
 	// accepted and have no effect.
 	Role  string   `json:"role"`
@@ -41,14 +41,14 @@ type AiPart struct {
 // AiChunk is one message of the stream; its fields depend on its type.
 type AiChunk struct {
 	Type string `json:"type"` // The type of the chunk; the SDK's documentation lists them.
-	// The id of a text or thought.
+	// The ID of a text or thought.
 	ID    string `json:"id,omitempty"`
 	Delta string `json:"delta,omitempty"`
-	// The message's id, which is the run's: use it for cancel, feedback and export.
+	// The message ID, which is the run ID: use it to cancel, rate and export.
 	MessageID string `json:"messageId,omitempty"`
 	// Metadata of the answer; most of it in the chunk finish.
 	MessageMetadata *AiMetadata     `json:"messageMetadata,omitempty"`
-	ToolCallID      string          `json:"toolCallId,omitempty"` // The tool call's id, which is the step's.
+	ToolCallID      string          `json:"toolCallId,omitempty"` // The tool call ID, which is the step's call_id.
 	ToolName        string          `json:"toolName,omitempty"`   // The tool's name.
 	Title           string          `json:"title,omitempty"`
 	Input           json.RawMessage `json:"input,omitempty"`  // The tool's arguments.
@@ -57,13 +57,14 @@ type AiChunk struct {
 	Dynamic          bool            `json:"dynamic,omitempty"`
 	ProviderExecuted bool            `json:"providerExecuted,omitempty"` // Always true for tools: the server calls them.
 	ToolMetadata     *AiToolMetadata `json:"toolMetadata,omitempty"`     // The call as text.
-	// The error, as a sentence.
-	ErrorText        string            `json:"errorText,omitempty"`
-	SourceID         string            `json:"sourceId,omitempty"`         // The footnote's number in the text.
-	URL              string            `json:"url,omitempty"`              // The viewer's address, at the quoted words.
-	ProviderMetadata *AiSourceMetadata `json:"providerMetadata,omitempty"` // The place of the source's words.
+	// The error message.
+	ErrorText string `json:"errorText,omitempty"`
+	SourceID  string `json:"sourceId,omitempty"` // The footnote's number in the text.
+	// The URL of the document viewer at the quote.
+	URL              string            `json:"url,omitempty"`
+	ProviderMetadata *AiSourceMetadata `json:"providerMetadata,omitempty"` // The position of the quote.
 	FinishReason     string            `json:"finishReason,omitempty"`     // stop or length.
-	Reason           string            `json:"reason,omitempty"`           // Why the answer was stopped.
+	Reason           string            `json:"reason,omitempty"`           // The reason why the answer was stopped.
 }
 
 // AiMetadata holds a message's fields that are not in the SDK's schema. All except the ids are sent at its end.
@@ -78,7 +79,7 @@ type AiMetadata struct {
 
 // AiToolMetadata holds the fields of a tool call that the page shows.
 type AiToolMetadata struct {
-	// pending: it waits for approval, /agent/runs/{run_id}/steps/{call}/approve or deny.
+	// pending: approval required, by /agent/runs/{run_id}/steps/{call}/approve or deny.
 	Status     chat.Status `json:"status"`
 	Message    string      `json:"message"` // "Found 3 documents"
 	DurationMS int64       `json:"duration_ms"`

@@ -11,7 +11,7 @@ import (
 
 // V1Completion is an answer in OpenAI's schema. Its id is "chatcmpl-" and the run's id.
 type V1Completion struct {
-	ID string `json:"id"` // "chatcmpl-" and the run's id.
+	ID string `json:"id"` // "chatcmpl-" followed by the run ID.
 	// The type of the object.
 	Object  string     `json:"object" api:"values=chat.completion,shared"`
 	Created int64      `json:"created" api:"shared"` // The creation time, in Unix seconds.
@@ -71,7 +71,7 @@ type V1Usage struct {
 
 // V1Chunk is one chunk of a streamed answer.
 type V1Chunk struct {
-	ID      string    `json:"id"` // "chatcmpl-" and the run's id.
+	ID      string    `json:"id"` // "chatcmpl-" followed by the run ID.
 	Object  string    `json:"object" api:"values=chat.completion.chunk"`
 	Created int64     `json:"created"`
 	Model   string    `json:"model"`
@@ -95,7 +95,7 @@ type V1Piece struct {
 type V1Delta struct {
 	Role    string  `json:"role,omitempty"`
 	Content *string `json:"content,omitempty"`
-	// The current work, as a line for people.
+	// The current progress, as a line of text.
 	ReasoningContent string         `json:"reasoning_content,omitempty"` // such as "Searching for: roof"
 	Annotations      []V1Annotation `json:"annotations,omitempty"`       // before the end, of the whole content
 }

@@ -19,9 +19,9 @@ type V1Question struct {
 	StreamOptions *V1Stream `json:"stream_options"` // Options of the stream.
 	Seed          *int64    `json:"seed"`
 	N             *int      `json:"n" api:"min=1,max=1"` // The number of answers: 1.
-	// Only text: other formats are refused with 400, since answers are Markdown with footnotes.
+	// Must be text; other formats are rejected with 400, since answers are Markdown with footnotes.
 	ResponseFormat *V1Format `json:"response_format"`
-	FunctionCall   V1ToolUse `json:"function_call"`                // As tool_choice.
+	FunctionCall   V1ToolUse `json:"function_call"`                // Same as tool_choice.
 	Logprobs       *bool     `json:"logprobs" api:"only=false"`    // Only false: an answer has no token probabilities.
 	Modalities     []string  `json:"modalities" api:"values=text"` // Only text: answers are not spoken.
 	MaxTokens      *int      `json:"max_tokens" api:"min=1"`       // No effect: the length of answers is not limited.

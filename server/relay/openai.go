@@ -18,8 +18,8 @@ const ModelName = "footnote"
 type v1Options struct {
 	Model       string   `json:"model" api:"need,values=ModelName"` // The model to ask: footnote.
 	Temperature *float64 `json:"temperature" api:"min=0,max=2"`
-	// auto, none, or allowed_tools with the mode auto, which are equivalent here. A required call is refused with
-	// 400: the client's tools can't be called.
+	// auto, none, or allowed_tools with the mode auto, which are equivalent. A required call is rejected with 400: the
+	// client's tools can't be called.
 	ToolChoice  V1ToolUse `json:"tool_choice" api:"shared"`
 	TopLogprobs *int      `json:"top_logprobs" api:"min=0,max=0"` // Only 0: an answer has no token probabilities.
 	Namespace   string    `json:"namespace" api:"form=namespace"`

@@ -4,14 +4,14 @@ import "github.com/footnote/footnote/server/runlog"
 
 // V1Response is a run in the schema of OpenAI's Responses API. Its id is "resp_" and the run's id.
 type V1Response struct {
-	ID                string           `json:"id"` // "resp_" and the run's id.
+	ID                string           `json:"id"` // "resp_" followed by the run ID.
 	Object            string           `json:"object" api:"values=response"`
 	CreatedAt         int64            `json:"created_at"`
 	Status            string           `json:"status" api:"values=in_progress|completed|incomplete|failed|cancelled"`
 	CompletedAt       *int64           `json:"completed_at"` // When the answer was complete, in Unix seconds.
 	Background        bool             `json:"background"`   // Always false: each run continues without a reader.
 	Error             *V1ResponseError `json:"error"`
-	IncompleteDetails *V1Incomplete    `json:"incomplete_details"` // Why an answer is truncated.
+	IncompleteDetails *V1Incomplete    `json:"incomplete_details"` // The reason why the answer is truncated.
 	Instructions      *string          `json:"instructions"`       // The instructions added to the model's rules.
 	MaxOutputTokens   *int             `json:"max_output_tokens"`  // Always null: the length of answers is not limited.
 	Model             string           `json:"model"`
@@ -31,7 +31,7 @@ type V1Response struct {
 	Tools      []any             `json:"tools"`
 	TopP       *float64          `json:"top_p"`      // Always null.
 	Truncation string            `json:"truncation"` // Always disabled.
-	Usage      *V1ResponseUsage  `json:"usage"`      // Null while the run is under way.
+	Usage      *V1ResponseUsage  `json:"usage"`      // Null while the run is active.
 	User       *string           `json:"user"`       // Always null.
 	Metadata   map[string]string `json:"metadata"`   // Always empty.
 
@@ -111,7 +111,7 @@ type V1TextPart struct {
 type V1ResponseAnnotation struct {
 	Type string `json:"type" api:"values=url_citation"`
 	V1Citation
-	FileID   string `json:"file_id"`  // The document's id.
+	FileID   string `json:"file_id"`  // The document ID.
 	Filename string `json:"filename"` // The document's file name.
 	// The cited words, exactly as in the document.
 	Quote string `json:"quote"`
@@ -128,7 +128,7 @@ type V1FileSearchItem struct {
 
 // V1SearchResult is a passage in the results.
 type V1SearchResult struct {
-	// The document's id; empty for a web page that was not stored.
+	// The document ID; empty for a web page that was not stored.
 	FileID   string  `json:"file_id"`
 	Filename string  `json:"filename"`
 	Score    float64 `json:"score"` // 0 if the search has none
@@ -180,7 +180,7 @@ type V1ResponseEvent struct {
 	Response       *V1Response `json:"response,omitempty"` // The current response.
 	// The item's index among all started ones, from 0.
 	OutputIndex  *int   `json:"output_index,omitempty"`
-	ItemID       string `json:"item_id,omitempty"`       // The item's id.
+	ItemID       string `json:"item_id,omitempty"`       // The item ID.
 	ContentIndex *int   `json:"content_index,omitempty"` // The index of the part in the message: 0.
 	// The index of a sentence about a step, from 0.
 	SummaryIndex    *int                  `json:"summary_index,omitempty"`

@@ -24,13 +24,13 @@ type V1ResponseQuestion struct {
 	// previous_response_id, only the last message of input is used.
 	Conversation V1ConversationRef `json:"conversation"`
 	Stream       bool              `json:"stream" api:"initial=false"` // Stream the response as events.
-	// Respond at once: GET /v1/responses/{id} returns the result.
+	// Return immediately; GET /v1/responses/{id} returns the result.
 	Background bool `json:"background" api:"initial=false"`
-	// Its format can only be text: others are refused with 400, since answers are Markdown with footnotes.
+	// The format must be text; others are rejected with 400, since answers are Markdown with footnotes.
 	Text *V1TextWish `json:"text"`
 	// No effect: the length of answers is not limited.
 	MaxOutputTokens *int        `json:"max_output_tokens" api:"min=1"`
-	Prompt          V1PromptRef `json:"prompt"` // Not supported, and refused with 400: no prompts are stored here.
+	Prompt          V1PromptRef `json:"prompt"` // Not supported: rejected with 400.
 
 	// The following fields are ignored and may have any value.
 

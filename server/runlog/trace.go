@@ -53,7 +53,7 @@ type Trace struct {
 	LastSeq   int64           `json:"last_seq"` // The sequence number of the last event included.
 	CreatedAt time.Time       `json:"created_at"`
 	EndedAt   *time.Time      `json:"ended_at,omitempty"` // When it ended.
-	// The address of the run's events as JSON.
+	// The URL of the run's event stream as JSON.
 	Events string          `json:"events"`
 	Log    chat.Transcript `json:"-"` // the source of the fields above
 	Style  CitationStyle   `json:"-"` // the question's style

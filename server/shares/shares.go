@@ -40,7 +40,7 @@ type ShareRequest struct {
 // SharedLink is a link with its address, which is returned only once.
 type SharedLink struct {
 	chat.Share
-	URL string `json:"url"` // The address of the answer. It is returned only here.
+	URL string `json:"url"` // The URL of the shared answer. It is returned only once.
 }
 
 // ShareList is the body of GET /shares.
