@@ -382,7 +382,7 @@ func TestRefusalNamesReachedLimit(t *testing.T) {
 func TestAnswerIsJudgedByRulesOrModel(t *testing.T) {
 	t.Parallel()
 	on, off := true, false
-	const ruled = "1 of 1 sentence with footnotes is backed"
+	const ruled = "1 of 1 sentence with footnotes is supported"
 	for _, tt := range []struct {
 		name   string
 		wanted *bool

@@ -41,7 +41,7 @@ func (r *Runs) KeepLeases(ctx context.Context) {
 		case <-ticker.C:
 		}
 		if err := r.renewLeases(ctx); err != nil {
-			r.cfg.Log.ErrorContext(ctx, "leases could not be renewed", "error", err)
+			r.cfg.Log.ErrorContext(ctx, "could not renew leases", "error", err)
 			continue
 		}
 		r.applyCommands(ctx)
@@ -49,7 +49,7 @@ func (r *Runs) KeepLeases(ctx context.Context) {
 		if time.Since(purged) >= undoTime {
 			purged = time.Now()
 			if _, err := r.cfg.Store.Purge(ctx, purged.Add(-undoTime), r.idleSince(purged)); err != nil {
-				r.cfg.Log.ErrorContext(ctx, "deleted and old conversations could not be removed", "error", err)
+				r.cfg.Log.ErrorContext(ctx, "could not purge deleted and expired conversations", "error", err)
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func (r *Runs) takeOverFree(ctx context.Context) { r.takeOverAll(ctx, time.Now()
 // takeOverAll calls takeOver and logs its error, so that the server answers other questions while the store fails.
 func (r *Runs) takeOverAll(ctx context.Context, before time.Time) {
 	if err := r.takeOver(ctx, before); err != nil {
-		r.cfg.Log.ErrorContext(ctx, "runs that are free could not be taken over", "error", err)
+		r.cfg.Log.ErrorContext(ctx, "could not take over unleased runs", "error", err)
 	}
 }
 

@@ -40,8 +40,8 @@ func TestUnsupportedModelOptionIsReported(t *testing.T) {
 		{"a temperature that it takes", chat.RunConfig{Temperature: &mild}, nil},
 		{"a seed and a high temperature", chat.RunConfig{Seed: &seed, Temperature: &warm},
 			[]string{
-				"claude takes no seed: the same seed does not give the same answer with it",
-				"claude takes a temperature of 1 at most: it got 1",
+				"claude does not support a seed: the seed was ignored",
+				"claude supports a temperature of at most 1: 1 was used",
 			}},
 	} {
 		req := asks("How many days of paid holiday does an employee get?")

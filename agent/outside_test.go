@@ -389,9 +389,9 @@ func TestDeniedActionIsReportedAsNotDone(t *testing.T) {
 					a.Markdown, got.done(), dump(got.log), want, chat.RunCompleted)
 			}
 			if a.Confidence != 1 || len(a.Unsupported) != 0 || len(a.Citations) != 0 ||
-				a.SelfEvaluation != "The answer says only what was not done." {
+				a.SelfEvaluation != "The answer only reports which action was denied." {
 				t.Errorf("answer = %+v; want Confidence 1, none, no citations, SelfEvaluation %q",
-					a, "The answer says only what was not done.")
+					a, "The answer only reports which action was denied.")
 			}
 			if n := len(model.Requests()); n != 2 || s.orders.Load() != 0 {
 				t.Errorf("%d requests, %d orders; want 2 and 0", n, s.orders.Load())

@@ -98,7 +98,7 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 	for {
 		q, ok, err := r.cfg.Store.TakeQueued(ctx, session)
 		if err != nil {
-			r.cfg.Log.ErrorContext(ctx, "waiting question could not be taken", "session", session.ID, "error", err)
+			r.cfg.Log.ErrorContext(ctx, "could not claim a queued question", "session", session.ID, "error", err)
 			return false
 		}
 		if !ok {
@@ -121,13 +121,13 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 				return true
 			default:
 				r.cfg.Log.WarnContext(
-					ctx, "waiting question could not be sent yet", "session", session.ID, "error", err,
+					ctx, "could not send a queued question", "session", session.ID, "error", err,
 				)
 				return false
 			}
 		}
 		if err := r.cfg.Store.SettleQueued(ctx, q.ID, string(problem)); err != nil {
-			r.cfg.Log.ErrorContext(ctx, "waiting question could not be settled", "session", session.ID, "error", err)
+			r.cfg.Log.ErrorContext(ctx, "could not complete a queued question", "session", session.ID, "error", err)
 			return false
 		}
 		if err != nil || isNew {
@@ -141,7 +141,7 @@ func (r *Runs) sendNext(ctx context.Context, session chat.SessionKey) (held bool
 func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
 	r.deferSession(chat.SessionKey{User: q.User, ID: q.SessionID})
 	if err := r.cfg.Store.PutBackQueued(ctx, q.ID); err != nil {
-		r.cfg.Log.ErrorContext(ctx, "waiting question could not be put back", "session", q.SessionID, "error", err)
+		r.cfg.Log.ErrorContext(ctx, "could not requeue a question", "session", q.SessionID, "error", err)
 	}
 }
 
@@ -150,7 +150,7 @@ func (r *Runs) putBack(ctx context.Context, q chat.Queued) {
 func (r *Runs) sendWaiting(ctx context.Context) {
 	sessions, err := r.cfg.Store.Waiting(ctx)
 	if err != nil {
-		r.cfg.Log.ErrorContext(ctx, "waiting questions could not be read", "error", err)
+		r.cfg.Log.ErrorContext(ctx, "could not load queued questions", "error", err)
 		return
 	}
 	held := map[string]bool{}

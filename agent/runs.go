@@ -294,7 +294,7 @@ func (r *Runs) countTokens(ctx context.Context, user string, used chat.Tokens) {
 		return
 	}
 	if err := r.cfg.Store.Charge(ctx, user, chat.ResourceTokens, int64(used.In)+int64(used.Out)); err != nil {
-		r.cfg.Log.ErrorContext(ctx, "tokens could not be counted", "user", user, "error", err)
+		r.cfg.Log.ErrorContext(ctx, "could not count tokens", "user", user, "error", err)
 	}
 }
 
@@ -329,14 +329,14 @@ func (r *Runs) checkQuestionLimit(
 		return err
 	case err != nil: // the run continues without an unreadable session, and reports that
 		r.cfg.Log.ErrorContext(
-			ctx, "questions of a conversation could not be counted", "session", req.SessionID, "error", err,
+			ctx, "could not count the questions of a conversation", "session", req.SessionID, "error", err,
 		)
 		return nil
 	case session.TurnCount+waiting < r.questionLimit(set):
 		return nil
 	}
 	return &chat.Error{Code: chat.CodeTurnLimit, Message: locale.Message(fmt.Sprintf(
-		"This conversation has reached its limit of %s. Ask in a new one: a request without session_id begins it.",
+		"This conversation has reached its limit of %s. Omit session_id to start a new one.",
 		english.Count(r.questionLimit(set), "question")))}
 }
 

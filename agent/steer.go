@@ -37,7 +37,7 @@ func (r *Runs) steerRun(ctx context.Context, s chat.Scope, w chat.Command) error
 		err := r.storeCommand(context.WithoutCancel(ctx), s, w)
 		if err != nil && chat.CodeOf(err) != chat.CodeConflict { // not a conflict: a run that ended needs no command
 			r.cfg.Log.WarnContext(
-				ctx, "a command is known to this server only", "run", w.RunID, "command", w.Kind, "error", err,
+				ctx, "could not forward a command to other servers", "run", w.RunID, "command", w.Kind, "error", err,
 			)
 		}
 		return nil
@@ -109,7 +109,7 @@ func (r *Runs) applyCommands(ctx context.Context) {
 	commands, err := r.cfg.Store.Commands(ctx, r.cfg.Owner)
 	if err != nil {
 		if ctx.Err() == nil {
-			r.cfg.Log.ErrorContext(ctx, "what is wanted of the runs could not be read", "error", err)
+			r.cfg.Log.ErrorContext(ctx, "could not load commands for runs", "error", err)
 		}
 		return
 	}

@@ -65,7 +65,7 @@ var ErrDamaged = errors.New("the stored row is damaged")
 
 // ErrNotStorable is wrapped by errors of Store.Append for a payload that can't be encoded as JSON: a number that is
 // not finite, or invalid raw JSON. A retry can't succeed.
-var ErrNotStorable = errors.New("the payload has no JSON form")
+var ErrNotStorable = errors.New("the payload can't be encoded as JSON")
 
 // NewEvent encodes a payload. The store sets Seq and At. It fails with ErrNotStorable. Stores write these bytes, so
 // that a replay is byte-equal.

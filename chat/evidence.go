@@ -164,7 +164,7 @@ func DecodeEvidence(raw []byte) (Evidence, error) {
 func (e Evidence) Problems() []string {
 	var out []string
 	if sealed, err := e.Sealed(); err != nil || sealed.Digest != e.Digest {
-		out = append(out, "The file was changed after it was made: its digest does not fit its content.")
+		out = append(out, "The file was changed after its export: its digest does not match its content.")
 	}
 	var seen []int
 	for _, c := range e.Citations {

@@ -68,68 +68,68 @@ type Limit struct {
 // longer ones of the same resource. The defaults are the settings' defaults; docs/settings.md lists them.
 var limitTable = []Limit{
 	{
-		Name: RunsAtOnce, About: "questions of a user that are answered at once", Default: 4,
-		code: CodeTooMany, noun: "question", over: "You have %s being answered, which is the limit here.",
-		again: "Ask again when one is done.",
+		Name: RunsAtOnce, About: "concurrent questions per user", Default: 4,
+		code: CodeTooMany, noun: "active question", over: "You have reached the limit of %s.",
+		again: "Try again when one is done.",
 	},
 	{
-		Name: QuestionsPerMinute, About: "questions of a user in a minute", Default: 20, Spends: ResourceQuestions,
+		Name: QuestionsPerMinute, About: "questions per user and minute", Default: 20, Spends: ResourceQuestions,
 		Span: minute,
-		code: CodeTooMany, noun: "question", over: "You asked %s in a minute, which is the limit here.",
-		again: "You can ask again %s.",
+		code: CodeTooMany, noun: "question", over: "You have reached the limit of %s per minute.",
+		again: "Try again %s.",
 	},
 	{
-		Name: QuestionsPerDay, About: "questions of a user in 24 hours", Default: 100, Spends: ResourceQuestions,
+		Name: QuestionsPerDay, About: "questions per user in 24 hours", Default: 100, Spends: ResourceQuestions,
 		Span: day,
-		code: CodeTooMany, noun: "question", over: "You asked %s in 24 hours, which is the limit here.",
-		again: "You can ask again %s.",
+		code: CodeTooMany, noun: "question", over: "You have reached the limit of %s in 24 hours.",
+		again: "Try again %s.",
 	},
 	{
 		Name:   TokensPerDay,
-		About:  "tokens that a user's answers take from the model in 24 hours; a run under way goes on",
+		About:  "model tokens per user in 24 hours; active runs continue",
 		Spends: ResourceTokens, Span: day,
-		code: CodeTooMany, noun: "token", over: "Your answers took %s in 24 hours, which is the limit here.",
-		again: "You can ask again %s.",
+		code: CodeTooMany, noun: "token", over: "You have reached the limit of %s in 24 hours.",
+		again: "Try again %s.",
 	},
 	{
-		Name: SearchesPerMinute, About: "searches of a user in a minute, those that runs make apart", Default: 120,
+		Name: SearchesPerMinute, About: "searches per user and minute, except those of runs", Default: 120,
 		Spends: ResourceSearches, Span: minute,
-		code: CodeTooMany, noun: "time", over: "You searched %s in a minute, which is the limit here.",
-		again: "You can search again %s.",
+		code: CodeTooMany, noun: "search", over: "You have reached the limit of %s per minute.",
+		again: "Try again %s.",
 	},
 	{
-		Name: FilesPerDay, About: "files that a user adds or has read in again in 24 hours", Default: 500,
+		Name: FilesPerDay, About: "files added or reimported per user in 24 hours", Default: 500,
 		Spends: ResourceUploadFiles, Span: day,
-		code: CodeTooMany, noun: "file", over: "You added %s in 24 hours, which is the limit here.",
-		again: "You can add more %s.",
+		code: CodeTooMany, noun: "file", over: "You have reached the limit of %s in 24 hours.",
+		again: "Try again %s.",
 	},
 	{
-		Name: UploadMiBPerDay, About: "MiB of files that a user adds in 24 hours", Default: 1024,
+		Name: UploadMiBPerDay, About: "MiB of files added per user in 24 hours", Default: 1024,
 		Spends: ResourceUploadBytes, Span: day, unit: miB,
-		code: CodeTooMany, over: "With this file you would add more than %s in 24 hours, which is the limit here.",
-		again: "You can add it %s.",
+		code: CodeTooMany, over: "This file exceeds the upload limit of %s in 24 hours.",
+		again: "Try again %s.",
 	},
 	{
-		Name: DiskMiB, About: "MiB of files that a user's documents take in all", Default: 10_240, unit: miB,
-		code: CodeDiskFull, over: "With this file your documents would take more than %s, which is the limit here.",
-		again: "Delete some first.",
+		Name: DiskMiB, About: "storage quota per user, in MiB of files", Default: 10_240, unit: miB,
+		code: CodeDiskFull, over: "This file exceeds your storage quota of %s.",
+		again: "Delete documents first.",
 	},
 	{
-		Name: StreamsAtOnce, About: "live views that a user has open at one server", Default: 100,
-		code: CodeTooMany, noun: "live view", over: "You have %s open, which is the limit here.",
+		Name: StreamsAtOnce, About: "concurrent live streams per user and server", Default: 100,
+		code: CodeTooMany, noun: "live stream", over: "You have reached the limit of %s.",
 		again: "Close some and try again.",
 	},
 	{
-		Name: KeptQuestions, About: "questions of a user that are asked again when documents change", Default: 50,
-		code: CodeTooMany, noun: "question", over: "You keep %s, which is the limit here.",
-		again: "Remove one first.",
+		Name: KeptQuestions, About: "monitored questions per user", Default: 50,
+		code: CodeTooMany, noun: "monitored question", over: "You have reached the limit of %s.",
+		again: "Delete one first.",
 	},
 	{
 		Name:    DiskReserveMiB,
-		About:   "MiB of the disk that uploads leave free, so that questions can still be stored; holds for everybody",
+		About:   "MiB of free disk space reserved for questions and answers; uploads are rejected below it",
 		Default: 256, unit: miB,
-		code: CodeDiskFull, over: "The server's disk is nearly full: the last %s are kept for questions and answers.",
-		again: "Delete documents, or ask whoever runs the server for more space.",
+		code: CodeDiskFull, over: "The server's disk is nearly full. The last %s are reserved for questions.",
+		again: "Delete documents, or contact your administrator.",
 	},
 }
 
@@ -144,7 +144,7 @@ func LimitOf(name LimitName) Limit {
 			return l
 		}
 	}
-	panic("chat: no limit is named " + string(name))
+	panic("chat: unknown limit " + string(name))
 }
 
 // Limits are the limits of an installation. A missing or zero limit is off; nil has no limits.
@@ -199,7 +199,7 @@ func (l Limits) Check(limits []SpendLimit, n int64, now time.Time, full FullSinc
 		}
 		at, err := full(w.What, now.Add(-w.Span), w.Most-n)
 		if err != nil {
-			return fmt.Errorf("read what was spent: %w", err)
+			return fmt.Errorf("read spending: %w", err)
 		}
 		if !at.IsZero() {
 			return l.Over(w.Name, now, at.Add(w.Span))
@@ -226,7 +226,7 @@ func (l Limits) Over(name LimitName, now, until time.Time) *Error {
 	again := limit.again
 	switch {
 	case limit.Span > 0 && until.IsZero():
-		again = "It is more than the limit allows at all."
+		again = "This request alone exceeds the limit."
 	case limit.Span > 0:
 		cause.Wait = max(until.Sub(now), time.Second)
 		again = fmt.Sprintf(again, timeInWords(now, until))

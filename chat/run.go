@@ -141,15 +141,15 @@ type RunConfig struct {
 // Errors of every Store for Idempotency-Keys and for a full queue.
 var (
 	ErrKeyReused = &Error{
-		Code: CodeKeyReused, Message: "This Idempotency-Key was used for another request. Send a new key.",
+		Code: CodeKeyReused, Message: "This Idempotency-Key was used with a different request. Send a new key.",
 	}
-	ErrKeyUnknown = &Error{Code: CodeNotFound, Message: "No question was asked with this Idempotency-Key."}
+	ErrKeyUnknown = &Error{Code: CodeNotFound, Message: "There is no run with this Idempotency-Key."}
 	ErrQueueFull  = &Error{Code: CodeConflict, Message: locale.Say(
 		"{1} questions wait already. Remove one, or ask this one later.", MaxQueued,
 	)}
 
 	errLongKey = &Error{Code: CodeInvalid, Message: locale.Say(
-		"An Idempotency-Key has 1 to {1} bytes.", MaxIdempotencyKey,
+		"Idempotency-Key must have 1 to {1} bytes.", MaxIdempotencyKey,
 	)}
 )
 

@@ -38,18 +38,18 @@ func (r RunRequest) Validate() error {
 		)
 	case utf8.RuneCountInString(r.AddedContext) > MaxContext:
 		return Invalid(
-			"The context is longer than {1} characters. Add it as a document instead and ask about that.",
+			"The context exceeds the limit of {1} characters. Add it as a document instead.",
 			english.Digits(MaxContext),
 		)
 	case len(r.DocumentIDs) > MaxDocumentIDs:
 		return Invalid(
-			"A question can be narrowed to at most {1} documents. Leave document_ids out to search them all.",
+			"document_ids must have at most {1} entries. Omit it to search all documents.",
 			english.Digits(MaxDocumentIDs),
 		)
 	case len(r.IdempotencyKey) > MaxIdempotencyKey:
-		return Invalid("The Idempotency-Key is too long: use at most {1} bytes.", MaxIdempotencyKey)
+		return Invalid("Idempotency-Key must have at most {1} bytes.", MaxIdempotencyKey)
 	case !utf8.ValidString(r.IdempotencyKey):
-		return Invalid("The Idempotency-Key holds bytes that are not UTF-8. Use letters and digits.")
+		return Invalid("Idempotency-Key must be valid UTF-8. Use letters and digits.")
 	}
 	if r.SessionID != "" {
 		if err := CheckSessionID(r.SessionID); err != nil {
@@ -80,7 +80,7 @@ func (c RunConfig) validateConfig() error {
 		}
 	}
 	if len(c.EnabledTools) > MaxEnabledTools {
-		return Invalid("config.enabled_tools names more than {1} tools.", MaxEnabledTools)
+		return Invalid("config.enabled_tools must have at most {1} entries.", MaxEnabledTools)
 	}
 	return CheckNames("config.enabled_tools", c.EnabledTools)
 }

@@ -459,7 +459,7 @@ func (l *Library) addMembers(ctx context.Context, d Document, e *Extracted, dir 
 		// the job, which is retried.
 		if isRefusal(err) {
 			refused++
-			l.cfg.Log.InfoContext(ctx, "a file inside another is left out", "document", d.ID, "error", err)
+			l.cfg.Log.InfoContext(ctx, "could not import an embedded file", "document", d.ID, "error", err)
 			continue
 		}
 		if err != nil {

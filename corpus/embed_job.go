@@ -39,7 +39,7 @@ func (l vectorJobs) embedDocument(ctx context.Context, job Job) error {
 		return nil
 	}
 	if job.Blame >= MostBlame {
-		l.cfg.Log.ErrorContext(ctx, "making vectors failed: each time the server died", "document", d.ID)
+		l.cfg.Log.ErrorContext(ctx, "embedding failed: the server crashed each time", "document", d.ID)
 		if err := l.recordProgress(
 			ctx, job, StateReady, Progress{Stage: "ready", Done: d.Passages, Total: d.Passages},
 		); err != nil {
@@ -113,7 +113,7 @@ func (l vectorJobs) embedAll(
 	l.waiting.removeDocument(d.ID)
 	// measure now, rather than in the first search
 	if _, err := l.similar.scaleOf(ctx, l.cfg.Embedder); err != nil && ctx.Err() == nil {
-		l.cfg.Log.DebugContext(ctx, "the embedding model's scores are not measured yet", "error", err)
+		l.cfg.Log.DebugContext(ctx, "the embedding model is not calibrated yet", "error", err)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (l vectorJobs) embedPrioritised(ctx context.Context, present Document) erro
 			return err
 		}
 		if err != nil {
-			l.cfg.Log.WarnContext(ctx, "vectors of a document that is looked for wait", "document", id, "error", err)
+			l.cfg.Log.WarnContext(ctx, "could not prioritize the vectors of a document", "document", id, "error", err)
 		}
 		l.waiting.unprioritise(id)
 	}
@@ -186,7 +186,7 @@ func (l vectorJobs) embedTexts(ctx context.Context, vs []Vector, texts []string)
 		if ctx.Err() != nil {
 			return err
 		}
-		l.cfg.Log.WarnContext(ctx, "looking for vectors of the same texts failed", "error", err)
+		l.cfg.Log.WarnContext(ctx, "could not reuse vectors of equal texts", "error", err)
 	}
 	// Deduplicate texts in the batch, such as a running header.
 	made := make(map[string][]float32) // nil until embedded

@@ -27,7 +27,7 @@ func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blo
 	case c.Start < 0 || c.End > len(runes) || c.Start >= c.End || string(runes[c.Start:c.End]) != c.Quote:
 		r.Detail = "The quote is not what stands at its place in the document."
 	case !onPage(blocks, c.Start, c.Page):
-		r.Detail = fmt.Sprintf("The quote does not stand on page %d.", c.Page)
+		r.Detail = fmt.Sprintf("The quote is not on page %d.", c.Page)
 	default:
 		r.State = chat.EvidenceVerified
 	}

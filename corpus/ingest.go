@@ -103,7 +103,7 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 			err = l.cfg.Documents.Removed(ctx, old)
 		}
 		if err != nil { // the new version serves all the same
-			l.cfg.Log.WarnContext(ctx, "the original of an old version is removed later", "document", d.ID,
+			l.cfg.Log.WarnContext(ctx, "could not delete the original of an old version", "document", d.ID,
 				"error", err)
 		}
 	}
@@ -141,7 +141,7 @@ func (l *Library) requestVectors(ctx context.Context, d Document, first bool) er
 // prioritiseEmbedding moves a document's embed job ahead of the user's other documents.
 func (l *Library) prioritiseEmbedding(ctx context.Context, id string) {
 	if err := l.cfg.Queue.Prioritise(ctx, JobEmbed, id); err != nil && ctx.Err() == nil {
-		l.cfg.Log.WarnContext(ctx, "vectors come later than they could", "document", id, "error", err)
+		l.cfg.Log.WarnContext(ctx, "could not speed up embedding", "document", id, "error", err)
 	}
 }
 
@@ -348,7 +348,7 @@ func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 	case errors.Is(err, ErrReaderDied) || job.Attempt < maxAttempts || code == chat.CodeDiskFull ||
 		code == chat.CodeUnavailable || job.Kind == JobEmbed:
 		l.cfg.Log.WarnContext(
-			ctx, "a job is tried again", "kind", job.Kind, "document", job.DocumentID, "attempt", job.Attempt, "error",
+			ctx, "retrying a job", "kind", job.Kind, "document", job.DocumentID, "attempt", job.Attempt, "error",
 			err,
 		)
 		return err
@@ -425,7 +425,7 @@ const (
 func DeathBackoff(blame int) time.Duration { return JobBackoff(blame + 1) }
 
 // ErrCancelled is the context cause of a cancelled job.
-var ErrCancelled = errors.New("the job was cancelled")
+var ErrCancelled = errors.New("the job was canceled")
 
 // JobBackoff returns the backoff after the attempt-th failure: 2 s, 4 s, 8 s … 5 min. It doubles with each attempt
 // up to the ninth, which exceeds the maximum.

@@ -293,7 +293,7 @@ type File struct {
 
 // ErrReaderDied means that the process reading a file was killed from outside, for example when the system is out
 // of memory. The job can be retried.
-var ErrReaderDied = errors.New("the process that read the file was ended")
+var ErrReaderDied = errors.New("the process that parsed the file was stopped")
 
 // SniffBytes is the number of leading bytes that Formats.Sniff inspects.
 const SniffBytes = 4096

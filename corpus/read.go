@@ -32,7 +32,7 @@ const (
 // and chat.CodeNotFound for a part after the last.
 func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Reading, error) {
 	if r.Part < 0 || r.MaxRunes < 0 {
-		return Reading{}, invalidError("Reading pages are counted from 1.")
+		return Reading{}, invalidError("The page must be 1 or more.")
 	}
 	// Clamp the size instead of rejecting it, since it may come from a model.
 	size := min(max(cmp.Or(r.MaxRunes, ReadRunes), minReadRunes), maxReadRunes)
@@ -365,7 +365,7 @@ const (
 func (l *Library) Grep(ctx context.Context, s chat.Scope, g GrepRequest) (Grepped, error) {
 	// 0 is the default, not an error.
 	if g.Max < 0 || g.Max > maxMatches {
-		return Grepped{}, invalidError("Ask for 1 to 100 matches.")
+		return Grepped{}, invalidError("The number of matches must be between 1 and 100.")
 	}
 	if g.Max == 0 {
 		g.Max = defaultMatches
@@ -415,11 +415,11 @@ func (l *Library) grepDocuments(
 // Flag m makes ^ and $ match at line ends.
 func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error) {
 	if strings.TrimSpace(pattern) == "" {
-		return nil, false, invalidError("The pattern is empty. Give the exact words to look for.")
+		return nil, false, invalidError("The pattern is empty. Enter the exact words to find.")
 	}
 	if len(pattern) > maxPattern {
 		return nil, false,
-			invalidError(fmt.Sprintf("The pattern is longer than %d bytes. Give a shorter one.", maxPattern))
+			invalidError(fmt.Sprintf("The pattern exceeds the limit of %d bytes.", maxPattern))
 	}
 	// Limit the compiled size, not the length: "(a{500}){2}" compiles to a thousand instructions.
 	if parsed, err := syntax.Parse(pattern, syntax.Perl); err == nil {
@@ -434,7 +434,7 @@ func compilePattern(pattern string) (re *regexp.Regexp, literal bool, err error)
 	// A query such as "f(x" is meant literally; Literal reports this to the caller.
 	re, err = regexp.Compile("(?i)" + regexp.QuoteMeta(strings.ToValidUTF8(pattern, "")))
 	if err != nil {
-		return nil, true, invalidError("The pattern can't be used. Give plain words.")
+		return nil, true, invalidError("Unsupported pattern. Enter plain words.")
 	}
 	return re, true, nil
 }

@@ -54,7 +54,7 @@ func (l *Library) nameVectors(ctx context.Context) error {
 		return err
 	}
 	if !same {
-		l.cfg.Log.InfoContext(ctx, "the vectors are of another embedding model and are made anew",
+		l.cfg.Log.InfoContext(ctx, "vectors of another embedding model are being rebuilt",
 			"model", l.cfg.Embedder.Model())
 		return nil
 	}

@@ -94,7 +94,7 @@ func (se *activeSearch) measureScale(ctx context.Context) {
 	se.measure.Do(func() {
 		var err error
 		if se.scale, err = se.library.similar.scaleOf(ctx, se.library.cfg.Embedder); err != nil {
-			se.library.cfg.Log.WarnContext(ctx, "the embedding model's scores are not measured yet", "error", err)
+			se.library.cfg.Log.WarnContext(ctx, "the embedding model is not calibrated yet", "error", err)
 		}
 	})
 }

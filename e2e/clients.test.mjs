@@ -294,7 +294,7 @@ describe('with keys and a limit of 1', () => {
     await chat.sendMessage({ text: question })
     assert.equal(chat.status, 'ready')
     await chat.sendMessage({ text: question })
-    assert.match(chat.error.message, /^You asked 1 question in 24 hours, which is the limit here\. You can ask again /)
+    assert.match(chat.error.message, /^You have reached the limit of 1 question in 24 hours\. Try again /)
   })
 
   it("returns the same to AG-UI's HttpAgent", async () => {

@@ -82,7 +82,7 @@ func (d *directory) suggestRoutes(c httpio.Context, p *httpio.Problem) {
 	}
 	few := p.Routes[:min(len(p.Routes), fewRoutes)]
 	if len(few) < len(p.Routes) {
-		before = " Among the routes there are: "
+		before = " Similar routes: "
 	}
 	if len(few) > 0 {
 		p.Detail = locale.Message(

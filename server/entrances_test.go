@@ -44,7 +44,7 @@ func TestEveryRouteRejectsUnreadableText(t *testing.T) {
 	}
 	for route, body := range bodies {
 		method, path, _ := strings.Cut(route, " ")
-		refused(route, b.send(method, path, strings.Replace(body, "TEXT", "gr\xfcn", 1)), "bytes that are not UTF-8")
+		refused(route, b.send(method, path, strings.Replace(body, "TEXT", "gr\xfcn", 1)), "must be valid UTF-8")
 		refused(route, b.send(method, path, strings.Replace(body, "TEXT", `a \ud800 b`, 1)), "half of a character")
 	}
 	for path, fields := range map[string]url.Values{
@@ -54,7 +54,7 @@ func TestEveryRouteRejectsUnreadableText(t *testing.T) {
 		"/agent/runs/" + id + "/steps/x/rerun": {"input": {"{\"a\":\"\xff\"}"}},
 	} {
 		refused("form to "+path, b.send("POST", path, fields.Encode(), "Content-Type", form),
-			"bytes that are not UTF-8")
+			"must be valid UTF-8")
 	}
 	refused(
 		"a form's JSON",
@@ -64,7 +64,7 @@ func TestEveryRouteRejectsUnreadableText(t *testing.T) {
 	refused("meta", b.send("POST", "/documents",
 		"--b\r\nContent-Disposition: form-data; name=\"meta\"\r\n\r\n{\"a\":\"\\ud800\"}\r\n--b--\r\n",
 		"Content-Type", "multipart/form-data; boundary=b"), "half of a character")
-	refused("a key", b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key", "a\xff"), "bytes that are not UTF-8")
+	refused("a key", b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key", "a\xff"), "must be valid UTF-8")
 	for _, path := range []string{
 		"/sessions?q=%FF", "/documents?q=%FF", "/documents?%FF=1", "/feedback?cursor=%FF", "/choose?q=%FF", "/?q=%FF",
 	} {

@@ -42,7 +42,7 @@ func TestCodesHaveStatus(t *testing.T) {
 		{"Echo's default 422 of a bind is 400", httpio.StatusError(422), 400, chat.CodeInvalid,
 			"The request could not be read. Check its form and try again."},
 		{"Echo's 415", httpio.StatusError(http.StatusUnsupportedMediaType), 415, chat.CodeUnsupported,
-			"This kind of body is not understood here. Send JSON with the header Content-Type: application/json."},
+			"Unsupported media type. Send JSON with the header Content-Type: application/json."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			next = tt.err

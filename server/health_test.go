@@ -33,7 +33,7 @@ func TestHealthReportsDependencies(t *testing.T) {
 			map[string]api.CheckResult{"model": {Status: "failed", Detail: "The model's server is not there."}}},
 		{"what serves everything takes it down, and nothing internal is shown", []api.Check{model, disk}, 503, "down",
 			map[string]api.CheckResult{
-				"disk": {Status: "failed", Detail: "It can't be used now; the log has the details."},
+				"disk": {Status: "failed", Detail: "Unavailable. See the log for details."},
 			}},
 		{"what is well may say more",
 			[]api.Check{
@@ -41,7 +41,7 @@ func TestHealthReportsDependencies(t *testing.T) {
 			}, 200, "ok",
 			map[string]api.CheckResult{"vectors": {Status: "ok", Detail: "a fast one"}}},
 		{"slow is failed", []api.Check{{Name: "slow", Probe: fails(context.DeadlineExceeded)}}, 200, "degraded",
-			map[string]api.CheckResult{"slow": {Status: "failed", Detail: "It did not answer within 2 seconds."}}},
+			map[string]api.CheckResult{"slow": {Status: "failed", Detail: "Timed out after 2 seconds."}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newHarness(t, func(c *Config) { c.Checks = tt.checks })

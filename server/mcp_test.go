@@ -233,23 +233,23 @@ func TestInvalidMCPCallHasOneSentence(t *testing.T) {
 		want string
 	}{
 		{"search", map[string]any{"query": "roof", "k": 3},
-			"search does not take these arguments: there is no field “k”; there are “document_ids”, “namespace”, " +
+			"search: invalid arguments: there is no field “k”; there are “document_ids”, “namespace”, " +
 				"“query”, “top_k”."},
 		{"search", map[string]any{"query": "roof", "top_k": 51},
-			"search does not take these arguments: “top_k” must be a whole number from 1 to 50, or null."},
-		{"search", map[string]any{"query": 5}, "search does not take these arguments: “query” must be a text."},
-		{"search", nil, "search does not take these arguments: “query” is missing; it must be a text."},
+			"search: invalid arguments: “top_k” must be a whole number from 1 to 50, or null."},
+		{"search", map[string]any{"query": 5}, "search: invalid arguments: “query” must be a text."},
+		{"search", nil, "search: invalid arguments: “query” is missing; it must be a text."},
 		{"read", map[string]any{"part": 1},
-			"Name a document by its document_id, or as document by its id, title or file name, and a part from 1."},
+			"Specify a document by document_id, or as document by its id, title or file name, and a part from 1."},
 		{"read", map[string]any{"document": "Survey.md", "part": 0},
-			"read does not take these arguments: “part” must be a whole number of at least 1."},
+			"read: invalid arguments: “part” must be a whole number of at least 1."},
 		{"list_documents", map[string]any{"limit": 201},
-			"list_documents does not take these arguments: “limit” must be a whole number from 1 to 200."},
+			"list_documents: invalid arguments: “limit” must be a whole number from 1 to 200."},
 		{"list_documents", map[string]any{"namespace": "a/b"},
 			"A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with " +
 				"a point."},
 		{"ask", map[string]any{"question": "Why?", "style": "x"},
-			"ask does not take these arguments: there is no field “style”; there are “document_ids”, “namespace”, " +
+			"ask: invalid arguments: there is no field “style”; there are “document_ids”, “namespace”, " +
 				"“question”, “session_id”."},
 	} {
 		if text, _, failed := use[map[string]any](t, session, &sdk.CallToolParams{
@@ -259,9 +259,9 @@ func TestInvalidMCPCallHasOneSentence(t *testing.T) {
 		}
 	}
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "axe"}); err == nil ||
-		!strings.Contains(err.Error(), `There is no tool "axe". There are: ask, fetch, list_documents, read, search.`) {
+		!strings.Contains(err.Error(), `Unknown tool "axe". Available tools: ask, fetch, list_documents, read, search.`) {
 		t.Errorf("a tool that is not there: %v, want %q in it",
-			err, `There is no tool "axe". There are: ask, fetch, list_documents, read, search.`)
+			err, `Unknown tool "axe". Available tools: ask, fetch, list_documents, read, search.`)
 	}
 	_, part, failed := use[mcpserver.Part](t, session, &sdk.CallToolParams{
 		Name: "read", Arguments: map[string]any{"document_id": doc},

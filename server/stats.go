@@ -15,32 +15,32 @@ type statsCollector struct{ read func() chat.RunStats }
 // Times are in seconds and sizes in base units, as Prometheus advises; costs are in the currency of the settings'
 // prices. Labels are the program's own tools and states, never user input, so their number is bounded.
 var (
-	runsRunning = prometheus.NewDesc("footnote_runs_running", "Questions being answered now.", nil, nil)
+	runsRunning = prometheus.NewDesc("footnote_runs_running", "Active runs.", nil, nil)
 	runsEnded   = prometheus.NewDesc(
-		"footnote_runs_ended_total", "Runs that ended, by status; failed ones are errors.", []string{"status"}, nil,
+		"footnote_runs_ended_total", "Completed runs by status; failed ones are errors.", []string{"status"}, nil,
 	)
 	runsTime = prometheus.NewDesc(
-		"footnote_runs_seconds_total", "Time that runs took, by the status they ended with.", []string{"status"}, nil,
+		"footnote_runs_seconds_total", "Duration of runs by status.", []string{"status"}, nil,
 	)
 	toolCalls = prometheus.NewDesc(
-		"footnote_tool_calls_total", "Calls of tools, by tool and how they ended.", []string{"tool", "status"}, nil,
+		"footnote_tool_calls_total", "Tool calls by tool and status.", []string{"tool", "status"}, nil,
 	)
 	toolTime = prometheus.NewDesc(
-		"footnote_tool_seconds_total", "Time that calls of tools took.", []string{"tool", "status"}, nil,
+		"footnote_tool_seconds_total", "Duration of tool calls.", []string{"tool", "status"}, nil,
 	)
 	toolTokens = prometheus.NewDesc(
-		"footnote_tool_tokens_total", "Tokens of the turns of models that called a tool; calls of one turn share them.",
+		"footnote_tool_tokens_total", "Model tokens of turns with tool calls, shared by the calls of a turn.",
 		[]string{"tool", "direction"}, nil,
 	)
 	toolCost = prometheus.NewDesc(
-		"footnote_tool_cost_total", "What these tokens cost by the prices in the settings.", []string{"tool"}, nil,
+		"footnote_tool_cost_total", "Cost of these tokens, by the prices in the settings.", []string{"tool"}, nil,
 	)
 	modelTokens = prometheus.NewDesc(
-		"footnote_model_tokens_total", "Tokens that went to models and came from them.", []string{"direction"}, nil,
+		"footnote_model_tokens_total", "Input and output tokens of models.", []string{"direction"}, nil,
 	)
 	modelCost = prometheus.NewDesc(
 		"footnote_model_cost_total",
-		"What runs cost by the prices in the settings; a run with a model without a price is left out.", nil, nil,
+		"Cost of runs, by the prices in the settings; runs of models without a price are excluded.", nil, nil,
 	)
 )
 
@@ -88,7 +88,7 @@ func (s *Server) watchStats(stats func() chat.RunStats) {
 	s.metrics.Registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_streams_open", Help: "Live event streams."},
 			func() float64 { return float64(s.streams.Count()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_draining", Help: "1 while the server shuts down."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "footnote_draining", Help: "1 while shutting down."},
 			func() float64 {
 				if s.streams.IsDraining() {
 					return 1

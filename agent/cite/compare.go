@@ -161,11 +161,12 @@ func (c comparison) Explain(with string) string {
 		with = strings.Join(c.by, " and ")
 	}
 	if c.stated == 0 {
-		return "No sentence states anything to compare with " + with + "."
+		return "No sentence has a factual claim to compare with " + with + "."
 	}
-	said := fmt.Sprintf("%d of %s %s held by %s.", c.supported, english.Count(c.stated, "sentence"), english.Choose(
-		c.stated == 1, "is", "are",
-	), with)
+	said := fmt.Sprintf(
+		"%d of %s %s supported by %s.", c.supported, english.Count(c.stated, "sentence"),
+		english.Choose(c.stated == 1, "is", "are"), with,
+	)
 	if c.reworded > 0 {
 		said += " " + inOtherWords(c.reworded) + "."
 	}
@@ -189,7 +190,7 @@ func uncheckedCode(lines int) string {
 // inOtherWords returns a note on the number of sentences that only resemble their evidence.
 func inOtherWords(sentences int) string {
 	return fmt.Sprintf(
-		"%s in other words than the source: compare %s", english.Choose(
+		"%s paraphrased: compare %s with the source", english.Choose(
 			sentences == 1, "1 sentence is", fmt.Sprintf("%d sentences are", sentences),
 		), english.Choose(sentences == 1, "it", "them"),
 	)

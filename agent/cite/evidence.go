@@ -124,7 +124,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 		unsupported = append(unsupported, c.Text)
 	}
 	if cited == 0 || len(e.citer.Citations) == 0 {
-		return 0.1, "No sentence carries a footnote.", unsupported
+		return 0.1, "No sentence has a footnote.", unsupported
 	}
 	exact := 0
 	for _, c := range e.citer.Citations {
@@ -135,7 +135,7 @@ func (e *Evidence) Evaluate(markdown string) (confidence float64, explained stri
 	confidence = (float64(backed+covered) + float64(reworded)/2) / float64(cited+without) * (0.8 +
 		0.2*float64(exact)/float64(len(e.citer.Citations)))
 	explained = fmt.Sprintf(
-		"%d of %s with footnotes %s backed by %s; ", backed, english.Count(cited, "sentence"),
+		"%d of %s with footnotes %s supported by %s; ", backed, english.Count(cited, "sentence"),
 		english.Choose(cited == 1, "is", "are"), english.Choose(cited == 1, "its passages", "their passages"),
 	)
 	if reworded > 0 {

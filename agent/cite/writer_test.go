@@ -519,9 +519,9 @@ func TestParaphraseOfGivenTextCountsHalf(t *testing.T) {
 		unsupported []string
 		explained   string
 	}{
-		{"by the rules", nil, nil, 0.4, []string{invented}, "1 of 3 sentences are held by the given text. " +
-			"1 sentence is in other words than the source: compare it."},
-		{"found by a model", []string{reworded}, nil, 0.53, []string{invented}, "2 of 3 sentences are held"},
+		{"by the rules", nil, nil, 0.4, []string{invented}, "1 of 3 sentences are supported by the given text. " +
+			"1 sentence is paraphrased: compare it with the source."},
+		{"found by a model", []string{reworded}, nil, 0.53, []string{invented}, "2 of 3 sentences are supported"},
 		{"doubted by a model", nil, []string{reworded}, 0.27, []string{reworded, invented}, "1 of 3 sentences"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -547,9 +547,8 @@ func TestParaphraseWithoutFootnoteIsNotCountedAsCited(t *testing.T) {
 	const (
 		passage = "The committee accepted the proposal of the mayor in 1904. The bridge was opened by Anna Berg."
 		said    = "The mayor accepted the proposal of the committee in 1904. The bridge was opened by Anna Berg. [1]"
-		want    = "1 of 1 sentence with footnotes is backed by its passages; 1 sentence is in other words than the " +
-			"source: " +
-			"compare it; "
+		want    = "1 of 1 sentence with footnotes is supported by its passages; 1 sentence is paraphrased: " +
+			"compare it with the source; "
 	)
 	sources := NewSources()
 	sources.Number(corpus.Passage{ID: "p1", DocumentID: "d1", Text: passage}, corpus.Document{ID: "d1"})

@@ -229,7 +229,7 @@ func (f *Filler) Delete(ctx context.Context, s chat.Scope, id string) error {
 			cell.Turn = turn
 			err := f.cfg.Store.DeleteSession(ctx, s, sessionOf(id, cell))
 			if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
-				f.cfg.Log.WarnContext(ctx, "the work on a removed table stays", "table", id, "error", err)
+				f.cfg.Log.WarnContext(ctx, "could not delete the runs of a deleted table", "table", id, "error", err)
 				return nil
 			}
 		}

@@ -18,7 +18,7 @@ const brief = "This answer fills one cell of a table. Give the value alone, in a
 	"and cite the passage that says it. If the document does not say, answer that it does not say."
 
 // errNotWaiting is returned if a cell is no longer waiting: it was filled, emptied or removed meanwhile.
-var errNotWaiting = errors.New("the cell is not waiting for this run")
+var errNotWaiting = errors.New("the cell is not claimed by this run")
 
 // timeSlice is a time slice of filling one grid. Its mutex guards the state that workers share.
 type timeSlice struct {
@@ -82,7 +82,7 @@ func (f *Filler) renewClaim(ctx context.Context, g chat.Grid) {
 			}
 		})
 		if err != nil && ctx.Err() == nil {
-			f.cfg.Log.WarnContext(ctx, "the claim of a table could not be renewed", "table", g.ID, "error", err)
+			f.cfg.Log.WarnContext(ctx, "could not renew the lease of a table", "table", g.ID, "error", err)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func New(cfg Config) *Filler {
 			return nil
 		},
 		Failed: func(ctx context.Context, err error) {
-			cfg.Log.WarnContext(ctx, "table could not be filled", "error", err)
+			cfg.Log.WarnContext(ctx, "could not fill the table", "error", err)
 		},
 	}
 	return f
@@ -88,7 +88,7 @@ func New(cfg Config) *Filler {
 func (f *Filler) Run(ctx context.Context) {
 	if f.cfg.Alone {
 		if err := f.cfg.Store.FreeGrids(ctx, time.Now(), claimTime); err != nil && ctx.Err() == nil {
-			f.cfg.Log.WarnContext(ctx, "tables of an earlier process are filled later", "error", err)
+			f.cfg.Log.WarnContext(ctx, "could not resume tables of an earlier process", "error", err)
 		}
 	}
 	f.loop.Run(ctx)

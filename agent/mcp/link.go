@@ -70,7 +70,7 @@ func (l *link) run(ctx context.Context) {
 		if time.Since(began) > stayed {
 			wait = firstWait
 		}
-		l.log.WarnContext(ctx, "MCP server is away: trying again", "in", wait, "error", l.errorWords(err))
+		l.log.WarnContext(ctx, "MCP server is unavailable: retrying", "in", wait, "error", l.errorWords(err))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -112,7 +112,7 @@ func (l *link) live(ctx context.Context, ready func()) error {
 	defer func() {
 		l.use(nil)
 		if err := session.Close(); err != nil {
-			l.log.Debug("MCP connection closed badly", "error", l.errorWords(err))
+			l.log.Debug("could not close an MCP connection", "error", l.errorWords(err))
 		}
 		<-gone
 	}()
@@ -235,11 +235,11 @@ func (l *link) list(ctx context.Context, session *sdk.ClientSession) error {
 		tool, err := l.readTool(t)
 		switch {
 		case err != nil:
-			l.log.WarnContext(ctx, "MCP tool is left out", "tool", cutRunes(t.Name, 100), "error", l.errorWords(err))
+			l.log.WarnContext(ctx, "MCP tool is skipped", "tool", cutRunes(t.Name, 100), "error", l.errorWords(err))
 		case taken[tool.Name]:
-			l.log.WarnContext(ctx, "MCP tool is left out: its name is taken", "tool", tool.Name)
+			l.log.WarnContext(ctx, "MCP tool is skipped: its name is in use", "tool", tool.Name)
 		case len(found) == maxTools:
-			l.log.WarnContext(ctx, "MCP server has more tools than are used; name those you need", "used", maxTools)
+			l.log.WarnContext(ctx, "MCP server has too many tools; list the required ones", "used", maxTools)
 			l.keep(found)
 			return nil
 		default:
@@ -248,7 +248,7 @@ func (l *link) list(ctx context.Context, session *sdk.ClientSession) error {
 		}
 	}
 	l.keep(found)
-	l.log.InfoContext(ctx, "MCP server is reached", "tools", len(found))
+	l.log.InfoContext(ctx, "connected to MCP server", "tools", len(found))
 	return nil
 }
 
@@ -275,7 +275,7 @@ func (l *link) call(ctx context.Context, tool string, args json.RawMessage) (Res
 	}
 	if answered, ok := errors.AsType[*jsonrpc.Error](err); ok && answered.Code != notDelivered {
 		return Result{
-			Text: "The server refused the call: " + cutRunes(l.hide.Replace(answered.Message), 1000), Failed: true,
+			Text: "The server rejected the call: " + cutRunes(l.hide.Replace(answered.Message), 1000), Failed: true,
 		}, nil
 	}
 	select {

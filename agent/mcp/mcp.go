@@ -60,19 +60,19 @@ var serverName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,22}[a-zA-Z0-9])
 func (s Server) Check(name string) error {
 	switch {
 	case !serverName.MatchString(name):
-		return fmt.Errorf("the MCP server's name %q is not made of letters, digits and hyphens, at most 24", name)
+		return fmt.Errorf("the MCP server name %q may contain only letters, digits and hyphens, at most 24", name)
 	case (s.Command == "") == (s.URL == ""):
 		return fmt.Errorf("the MCP server %s needs either a command or a url", name)
 	case s.URL == "" && len(s.Headers) > 0:
-		return fmt.Errorf("the MCP server %s has headers, which need a url", name)
+		return fmt.Errorf("the MCP server %s has headers, which require a url", name)
 	case s.Command == "" && len(s.Args)+len(s.Env) > 0:
-		return fmt.Errorf("the MCP server %s has args or env, which need a command", name)
+		return fmt.Errorf("the MCP server %s has args or env, which require a command", name)
 	case s.Timeout < 0 || s.Timeout > 10*time.Minute:
-		return fmt.Errorf("the timeout of the MCP server %s goes up to 10m", name)
+		return fmt.Errorf("the timeout of the MCP server %s must be at most 10m", name)
 	}
 	if s.URL != "" {
 		if u, err := url.Parse(s.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("the url of the MCP server %s is not like https://tools.example.org/mcp", name)
+			return fmt.Errorf("the url of the MCP server %s must be a URL like https://tools.example.org/mcp", name)
 		}
 	}
 	return nil

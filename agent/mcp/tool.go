@@ -51,7 +51,7 @@ func modelName(server, tool string) string {
 func (l *link) readTool(t *sdk.Tool) (*Tool, error) {
 	shape, err := json.Marshal(t.InputSchema)
 	if err != nil {
-		return nil, fmt.Errorf("its schema can't be read: %w", err)
+		return nil, fmt.Errorf("its schema is invalid: %w", err)
 	}
 	if len(shape) > maxShape {
 		return nil, errors.New("its schema is larger than 32 KiB")
@@ -60,7 +60,7 @@ func (l *link) readTool(t *sdk.Tool) (*Tool, error) {
 		Type string `json:"type"`
 	}
 	if json.Unmarshal(shape, &kind) != nil || kind.Type != "object" {
-		return nil, errors.New("its schema describes no object")
+		return nil, errors.New("its schema must describe an object")
 	}
 	return &Tool{
 		Name: modelName(l.name, t.Name), Server: l.name, Remote: t.Name, Schema: shape, Timeout: l.server.Timeout,

@@ -476,9 +476,9 @@ func TestRateLimitWaitIsVisible(t *testing.T) {
 			t.Errorf("waited %v, want 5 + 10 + 7 s and a little", took)
 		}
 		if first := stored[0].(chat.Step); first.Step != "rate_limit" ||
-			first.Message != "The model's server is busy: trying again in 5 s" {
+			first.Message != "The model's server is busy: retrying in 5 s" {
 			t.Errorf("step = %+v; want Step %q and Message %q",
-				first, "rate_limit", "The model's server is busy: trying again in 5 s")
+				first, "rate_limit", "The model's server is busy: retrying in 5 s")
 		}
 	})
 }

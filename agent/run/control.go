@@ -11,17 +11,17 @@ import (
 
 // Causes of a run's cancelled context.
 var (
-	errCancelled = errors.New("cancelled by the user")
-	errRevoked   = errors.New("the user has no valid key any more")
-	errStopping  = errors.New("the server stops")
-	errLeaving   = errors.New("the server stops, another one goes on")
-	errLost      = errors.New("another server works on this run")
+	errCancelled = errors.New("canceled by the user")
+	errRevoked   = errors.New("the user has no valid key")
+	errStopping  = errors.New("the server is shutting down")
+	errLeaving   = errors.New("the server is shutting down; another server continues")
+	errLost      = errors.New("another server executes this run")
 )
 
 // Causes for cutting a model's turn short.
 var (
 	errAnswerNow = errors.New("answer now")
-	errLate      = errors.New("the time for searching is over")
+	errLate      = errors.New("the time limit of the search expired")
 )
 
 // Control steers a run from outside. It is safe for concurrent use. Each context has one meaning: ctx cancels the

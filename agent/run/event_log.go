@@ -105,7 +105,7 @@ func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error
 		err = cause
 	}
 	if errors.Is(err, errLost) || chat.CodeOf(orEmpty(err)) == chat.CodeConflict {
-		w.cfg.Log.WarnContext(ctx, "run is not ours any more", "run", w.run.ID, "error", err)
+		w.cfg.Log.WarnContext(ctx, "run is executed by another server", "run", w.run.ID, "error", err)
 		return ending{}
 	}
 	if errors.Is(err, errLeaving) {
@@ -192,7 +192,7 @@ func (w *Runner) storeEnd(ctx context.Context, last []chat.Payload) ending {
 		case <-timer.C:
 		case <-limit.C:
 			timer.Stop()
-			w.cfg.Log.ErrorContext(ctx, "run's end could not be stored", "run", w.run.ID, "error", err)
+			w.cfg.Log.ErrorContext(ctx, "end of run could not be stored", "run", w.run.ID, "error", err)
 			return ending{Unstored: err}
 		}
 	}
@@ -204,10 +204,10 @@ func (w *Runner) handOver(ctx context.Context) {
 	if w.log.length.Load() > 0 { // not as the first event of a log
 		step := w.log.newStep(
 			handedOver, chat.ActionThinking, chat.StatusComplete,
-			"The server is being stopped: another one goes on from here",
+			"The server is shutting down: another server continues",
 		)
 		if err := w.log.retractAnswer(ctx, step); err != nil {
-			w.cfg.Log.WarnContext(ctx, "run is left as it is", "run", w.run.ID, "error", err)
+			w.cfg.Log.WarnContext(ctx, "run is left unfinished", "run", w.run.ID, "error", err)
 			return
 		}
 	}
@@ -215,7 +215,7 @@ func (w *Runner) handOver(ctx context.Context) {
 		w.cfg.Log.WarnContext(ctx, "run could not be released", "run", w.run.ID, "error", err)
 		return
 	}
-	w.cfg.Log.InfoContext(ctx, "a run is left to another server", "run", w.run.ID)
+	w.cfg.Log.InfoContext(ctx, "run was handed over to another server", "run", w.run.ID)
 }
 
 // emitDropped stores dropped text as steps, with the text as their output. Consecutive pieces with the same message

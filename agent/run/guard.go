@@ -82,13 +82,13 @@ func newGuard(g Guard) (guard, error) {
 		g.Input = DefaultGuard()
 	}
 	if g.MaxLength < 0 {
-		return guard{}, errors.New("guard.max_length can't be negative")
+		return guard{}, errors.New("guard.max_length must be 0 or more")
 	}
 	out := guard{longest: g.MaxLength}
 	for _, p := range g.Input {
 		re, err := regexp.Compile("(?i)" + p)
 		if err != nil {
-			return guard{}, fmt.Errorf("guard.input %q is no RE2 pattern: %w", p, err)
+			return guard{}, fmt.Errorf("guard.input %q is not a valid RE2 pattern: %w", p, err)
 		}
 		out.rules = append(out.rules, guardRule{re, !slices.Contains(DefaultGuard(), p)})
 	}
@@ -124,7 +124,7 @@ func (w *Runner) guardInput(ctx context.Context) error {
 	if why == "" {
 		return nil
 	}
-	step := w.log.newStep("guard", chat.ActionAnalysing, chat.StatusError, "The question was stopped by a guardrail")
+	step := w.log.newStep("guard", chat.ActionAnalysing, chat.StatusError, "The question was blocked by a guardrail")
 	step.Error = chat.NewStepError(chat.CodeGuardrail, why, false)
 	if err := w.log.emitEvents(ctx, w.startedEvent(), step); err != nil {
 		return err
@@ -161,18 +161,18 @@ func (w *Runner) evaluateAnswer(markdown string) evaluation {
 		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
 	}
 	if w.review.author == reportOfOpened {
-		return evaluation{1, "The answer says only what was opened, or what there is to open.", []string{}, true}
+		return evaluation{1, "The answer only reports which document was or can be opened.", []string{}, true}
 	}
 	if w.evidence.UsesOnlyContext(markdown) {
 		c := w.evidence.CompareAdded(markdown)
-		explained := "The answer rests on the text that came with the question, not on passages of documents."
+		explained := "The answer is based on the text in the question, not on passages of documents."
 		if !c.IsFaultless() {
 			explained += " " + c.Explain("it")
 		}
 		return evaluation{c.Confidence(), explained, c.Unsupported, c.IsFaultless()}
 	}
 	if w.review.author == reportOfRejected {
-		return evaluation{1, "The answer says only what was not done.", []string{}, true}
+		return evaluation{1, "The answer only reports which action was denied.", []string{}, true}
 	}
 	if len(w.cite.Citations) == 0 &&
 		(!w.needsFootnotes() || !w.evidence.Results.IsEmpty() && w.restsOnTools(markdown) ||
@@ -199,7 +199,7 @@ func (w *Runner) evaluateWithout(markdown string) evaluation {
 			return cite.ThePassages, false
 		})
 		return evaluation{
-			c.Confidence(), "No footnotes were asked for. " + c.Explain(cite.ThePassages), c.Unsupported,
+			c.Confidence(), "Footnotes were not requested. " + c.Explain(cite.ThePassages), c.Unsupported,
 			c.IsFaultless(),
 		}
 	case !w.evidence.Results.IsEmpty():
@@ -210,7 +210,7 @@ func (w *Runner) evaluateWithout(markdown string) evaluation {
 			},
 		)
 		return evaluation{c.Confidence(), c.Explain(w.evidence.Results.DisplayName()) +
-			" No passage of a document stands behind it.", c.Unsupported, c.IsFaultless()}
+			" It cites no passage of a document.", c.Unsupported, c.IsFaultless()}
 	}
 	return evaluation{cite.UncheckedConfidence, "The answer needs no documents.", []string{}, true}
 }
@@ -274,7 +274,7 @@ func (k *knowledge) sumNotes(unsupported []string) []string {
 	v, ok := k.sumAsked()
 	if !ok {
 		if k.evidence.Results.Facts == "" {
-			out = append(out, "The sum was not calculated, so nothing bears out what the answer says of it.")
+			out = append(out, "The result in the answer is unverified, because it was not calculated.")
 		}
 		return out
 	}
@@ -284,7 +284,7 @@ func (k *knowledge) sumNotes(unsupported []string) []string {
 		)
 	}) {
 		result, _ := v.Decimal()
-		out = append(out, fmt.Sprintf("The sum comes to %s, which the answer does not say.", result))
+		out = append(out, fmt.Sprintf("The result is %s, which is missing in the answer.", result))
 	}
 	return out
 }

@@ -49,7 +49,7 @@ func (l *rateLimit) nextWait(named time.Duration) (time.Duration, bool) {
 // duration, so that readers can distinguish a waiting run from a hanging one.
 func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error {
 	step := m.log.newStep("rate_limit", chat.ActionThinking, chat.StatusRunning, locale.Message(
-		fmt.Sprintf("The model's server is busy: trying again in %d s", int(d.Round(time.Second).Seconds())),
+		fmt.Sprintf("The model's server is busy: retrying in %d s", int(d.Round(time.Second).Seconds())),
 	))
 	if err := m.log.emitEvents(ctx, m.log.trackStep(step)); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (m *modelCaller) fallBack(ctx context.Context, e *llm.Error) error {
 	)
 	step := m.log.newStep("fallback", chat.ActionThinking, chat.StatusError,
 		locale.Message(fmt.Sprintf(
-			"The model %s can't answer, because %s: going on with %s instead", m.model.Name(), reason,
+			"The model %s can't answer, because %s: continuing with %s", m.model.Name(), reason,
 			m.cfg.Fallback.Name(),
 		)))
 	step.Error = chat.NewStepError(chat.CodeModelFailed, failed.Message, e.Retryable())
@@ -141,30 +141,30 @@ func (m *modelCaller) explainFor(e *llm.Error) locale.Message {
 // message names settings, so it is only in the log and in footnote doctor. The local user, who runs the server, is
 // referred to them.
 func explainFailure(e *llm.Error, user string) (reason, advice string) {
-	soon, tell := "ask again in a moment", "tell whoever runs this server"
+	soon, tell := "try again in a moment", "contact your administrator"
 	if user == chat.LocalUser {
-		tell = "“footnote doctor” and the server's log say more"
+		tell = "see “footnote doctor” and the server's log"
 		soon += "; " + tell
 	}
 	switch e.Kind {
 	case llm.KindUnreachable:
 		return "its server can't be reached", soon
 	case llm.KindTimeout:
-		return "its server took too long", soon
+		return "its server timed out", soon
 	case llm.KindIncomplete:
-		return "its reply broke off", soon
+		return "its reply was incomplete", soon
 	case llm.KindEmpty:
 		return "its reply was empty", soon
 	case llm.KindRateLimited:
-		return "its server is too busy", soon
+		return "its server is overloaded", soon
 	case llm.KindQuota:
-		return "what was paid for it is used up", tell
+		return "its credit or quota is used up", tell
 	case llm.KindAuth:
-		return "its server refused this server's key", tell
+		return "its server rejected the API key", tell
 	case llm.KindInvalid:
-		return "its server refused the request", tell
+		return "its server rejected the request", tell
 	case llm.KindProtocol, llm.KindBadCall:
-		return "its reply could not be read", soon
+		return "its reply was invalid", soon
 	case llm.KindTooLong:
 		return "the conversation is too long for it", "start a new one, or ask for less at once"
 	case llm.KindServer, llm.KindCancelled:
@@ -178,11 +178,11 @@ func explainFailure(e *llm.Error, user string) (reason, advice string) {
 // characters, since it often names the place of the error.
 func (m *modelCaller) repairCall(ctx context.Context, e *llm.Error) error {
 	m.badCalls++
-	message, told := locale.Message("The model's tool call could not be read: asking for it again"),
+	message, told := locale.Message("The model's tool call was invalid: requesting it again"),
 		"Your last tool call could not be read: write it again, as the tool's schema says."
 	if m.badCalls == maxBadCalls {
 		m.answerNext()
-		message, told = "The model's tool call could not be read again: asking for the answer",
+		message, told = "The model's tool call was invalid again: requesting the answer",
 			"Your tool calls can't be read. Answer now, in plain text, from what you have."
 	}
 	if e.Err != nil {
@@ -212,7 +212,7 @@ func (m *modelCaller) checkPrompt(ctx context.Context, req llm.Request, u *llm.U
 	m.lossTold = true
 	m.cfg.Log.WarnContext(
 		ctx,
-		"the model's server counts far fewer tokens than were sent: its context may be too small",
+		"the model server counted far fewer tokens than were sent: its context may be too small",
 		"run",
 		m.run.ID,
 		"model",

@@ -85,16 +85,16 @@ func TestModelErrorMessageNamesNextStep(t *testing.T) {
 		want       string
 	}{
 		{"one of many users", "alice", llm.KindServer,
-			"The model scripted can't answer, because its server failed: ask again in a moment."},
+			"The model scripted can't answer, because its server failed: try again in a moment."},
 		{"one of many users, who can't set the key", "alice", llm.KindAuth,
-			"The model scripted can't answer, because its server refused this server's key: tell whoever runs this " +
-				"server."},
+			"The model scripted can't answer, because its server rejected the API key: contact your " +
+				"administrator."},
 		{"who runs the server too", chat.LocalUser, llm.KindAuth,
-			"The model scripted can't answer, because its server refused this server's key: “footnote doctor” and " +
-				"the server's log say more."},
+			"The model scripted can't answer, because its server rejected the API key: see “footnote " +
+				"doctor” and the server's log."},
 		{"who runs the server too, and can wait", chat.LocalUser, llm.KindUnreachable,
-			"The model scripted can't answer, because its server can't be reached: ask again in a moment; “footnote " +
-				"doctor” and the server's log say more."},
+			"The model scripted can't answer, because its server can't be reached: try again in a moment; see " +
+				"“footnote doctor” and the server's log."},
 	} {
 		m := &modelCaller{state: &state{knowledge: knowledge{run: chat.Run{User: tt.user}}}, model: scripted.New()}
 		if got := m.explainFor(&llm.Error{
@@ -169,12 +169,12 @@ func TestUnsupportedSentenceNamesWrongSum(t *testing.T) {
 		{"What is 2*3?", "2*3 = 7", "“2*3 = 7” is wrong: it is 6."},
 		{"How much is the rent?", "Three months cost 3 × £1,150 = £3,500.",
 			"“3 × £1,150 = £3,500” is wrong: it is 3450."},
-		{"What is 2*3?", "It is 7.", "The sum comes to 6, which the answer does not say."},
+		{"What is 2*3?", "It is 7.", "The result is 6, which is missing in the answer."},
 		{"What is 2*3?", "There are 6 dragons.", ""},
 		{"What is 1/3?", "1/3 = 0.33", ""},
 		{"What is 2/3?", "2/3 = 0.7", ""},
 		{"What is 2/3?", "2/3 = 0.5", "“2/3 = 0.5” is wrong: it is 0.666666666666667."},
-		{"What is 2//0?", "It is 7.", "The sum was not calculated, so nothing bears out what the answer says of it."},
+		{"What is 2//0?", "It is 7.", "The result in the answer is unverified, because it was not calculated."},
 		{"Who lives here?", "Room 12, 3rd floor = 5", ""},
 	} {
 		run := chat.Run{Request: chat.RunRequest{Message: tt.question}}

@@ -71,7 +71,7 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 	}
 	step := w.log.newStep(
 		"restart", chat.ActionThinking, chat.StatusComplete,
-		"The server was restarted: going on from the last finished step",
+		"The server was restarted: continuing from the last completed step",
 	)
 	if past.handedOver {
 		step.Step, step.Message = takenOver, "Going on from the last finished step"
@@ -351,7 +351,7 @@ func (e *Engine) BranchRequest(
 	}
 	at := slices.IndexFunc(steps, func(s chat.Step) bool { return s.CallID == callID })
 	if at < 0 || steps[at].ToolName == "" {
-		return req, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such tool call in this run."}
+		return req, &chat.Error{Code: chat.CodeNotFound, Message: "The run has no such tool call."}
 	}
 	t, err := e.FindTool(ctx, old.Request, steps[at].ToolName)
 	if err != nil {

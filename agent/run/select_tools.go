@@ -137,7 +137,7 @@ func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error)
 		if calls, ok := w.recallDecision(); ok {
 			return choice{
 				by: "cache", confidence: 0.9, opening: calls, read: true,
-				message: "Chose as for a similar question before: " + strings.Join(namesOf(calls), ", "),
+				message: "Selected as for a similar question: " + strings.Join(namesOf(calls), ", "),
 				why: "The same was asked before with the same words in some form, and these tools led to an " +
 					"answer.",
 			}, true, nil
@@ -146,9 +146,9 @@ func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error)
 	c, ok = w.byRules()
 	if ok && selection == tools.SelectAuto && c.confidence < sureEnough {
 		return choice{
-			by: "model", confidence: c.confidence, message: "Left the choice to the model",
+			by: "model", confidence: c.confidence, message: "The model selects the tools",
 			why: fmt.Sprintf(
-				"Rules would choose %s, and are not sure enough of it: %.2f, where %.2f is needed.",
+				"The confidence of the rules in %s is %.2f, below the minimum of %.2f.",
 				strings.Join(namesOf(c.opening), ", "), c.confidence, sureEnough,
 			),
 		}, false, nil
@@ -156,14 +156,14 @@ func (w *Runner) chooseTools(ctx context.Context) (c choice, ok bool, err error)
 	switch {
 	case !w.usesAgent():
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: the agent is switched off.",
-			"Following the fixed pipeline: search, read, answer"
+			"Using the fixed pipeline: search, read, answer"
 	case w.model.isSmall():
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline, for a small model: "+w.small,
 			"Searching by rules: the model is small"
 		c.read = false
 	case w.cfg.usesPipeline(w.model.model):
 		c.by, c.why, c.message = "pipeline", "By the fixed pipeline: "+w.model.model.Name()+" does not choose tools.",
-			"Following the fixed pipeline: search, read, answer"
+			"Using the fixed pipeline: search, read, answer"
 	}
 	return c, ok, nil
 }
@@ -179,7 +179,7 @@ func (w *Runner) byRules() (choice, bool) {
 		expression := map[string]any{"expression": question.Expression(w.run.Request.Message)}
 		call, ok := w.calls.programCall("calculate", expression, 0)
 		c.opening, c.confidence, c.why = []llm.Call{call}, 0.95, "It is a calculation."
-		c.message = "Chose calculate by rules"
+		c.message = "Selected calculate by rules"
 		return c, ok
 	case question.Metadata:
 		if listed, ok := w.byProperties(c); ok {
@@ -187,7 +187,7 @@ func (w *Runner) byRules() (choice, bool) {
 		}
 		if call, ok := w.calls.programCall("list_documents", map[string]any{}, 0); ok {
 			c.opening, c.confidence = []llm.Call{call}, 0.6
-			c.why, c.message = "It asks about the documents themselves.", "Chose list_documents by rules"
+			c.why, c.message = "It asks about the documents themselves.", "Selected list_documents by rules"
 			// a small model can't search if the list does not answer
 			if search, ok := w.searchCall(w.searchWords(), 1); ok && w.model.isSmall() {
 				c.opening = append(c.opening, search)
@@ -225,7 +225,7 @@ func (w *Runner) byProperties(c choice) (choice, bool) {
 	if !ok || len(filters) == 0 {
 		return choice{}, false
 	}
-	c.opening, c.message = []llm.Call{call}, "Chose metadata_search by rules"
+	c.opening, c.message = []llm.Call{call}, "Selected metadata_search by rules"
 	c.why = "It asks for documents by what is known about them."
 	if question.AsksForDocuments(w.run.Request.Message) && len(question.Keywords(rest)) == 0 {
 		return c, true
@@ -280,7 +280,7 @@ func (w *Runner) acceptUnsearched(ctx context.Context, reply string) error {
 			if cause := w.stopCause(ctx); cause != nil {
 				return cause
 			}
-			w.cfg.Log.ErrorContext(ctx, "model judged no need of documents", "run", w.run.ID, "error", err)
+			w.cfg.Log.ErrorContext(ctx, "model could not judge the need for documents", "run", w.run.ID, "error", err)
 		}
 		if !w.judgedTalk {
 			return nil
@@ -288,7 +288,7 @@ func (w *Runner) acceptUnsearched(ctx context.Context, reply string) error {
 	}
 	w.asked = w.asked.WithType(question.General, w.run.Request.Message)
 	step := w.log.newStep(
-		"choose", chat.ActionPlanning, chat.StatusComplete, "The model needs no documents for this",
+		"choose", chat.ActionPlanning, chat.StatusComplete, "No documents are needed",
 	)
 	step.Details = map[string]any{"selection": w.model.toolSelection(), "by": "model", "tools": []string{}}
 	if spent.Tokens != (chat.Tokens{}) {

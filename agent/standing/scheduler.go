@@ -72,12 +72,12 @@ func New(cfg Config) *Scheduler {
 		},
 		Do: func(ctx context.Context, kept chat.Standing) error {
 			if err := k.step(ctx, kept); err != nil {
-				return fmt.Errorf("look after the kept question %s: %w", kept.ID, err)
+				return fmt.Errorf("check the monitored question %s: %w", kept.ID, err)
 			}
 			return nil
 		},
 		Failed: func(ctx context.Context, err error) {
-			cfg.Log.WarnContext(ctx, "kept question could not be looked after", "error", err)
+			cfg.Log.WarnContext(ctx, "could not check a monitored question", "error", err)
 		},
 	}
 	return k
@@ -210,7 +210,7 @@ func sessionOf(id string, turn int) string { return "kept-" + id + "-" + strconv
 // fail schedules a retry with backoff. The turn is incremented, so that the retry is another run. A detected change
 // stays recorded.
 func (k *Scheduler) fail(ctx context.Context, kept chat.Standing, err error) error {
-	k.cfg.Log.WarnContext(ctx, "kept question could not be asked again", "question", kept.ID, "error", err)
+	k.cfg.Log.WarnContext(ctx, "could not rerun a monitored question", "question", kept.ID, "error", err)
 	return k.change(ctx, kept, func(s *chat.Standing) {
 		s.Trouble, s.DueAt = chat.MessageOf(err), time.Now().Add(wait(s.Failed))
 		s.Failed, s.Wanted = s.Failed+1, false

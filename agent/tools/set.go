@@ -116,7 +116,7 @@ func NewRegistry(cfg Config) (Registry, error) {
 			set, ok := box.Toolsets[name]
 			switch {
 			case !ok:
-				return Registry{}, fmt.Errorf("tool %s is to be in the toolset %s, which does not exist", t.Name, name)
+				return Registry{}, fmt.Errorf("the toolset %[2]s of the tool %[1]s does not exist", t.Name, name)
 			case t.missing == "":
 				set.Tools = append(set.Tools, t)
 			default:

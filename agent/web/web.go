@@ -80,12 +80,12 @@ type Web struct {
 func (c Config) Check() error {
 	if !slices.Contains(Providers, c.Provider) {
 		return fmt.Errorf(
-			"the web search provider %q is not known; there are %s", c.Provider, strings.Join(Providers, ", "),
+			"unknown web search provider %q; supported: %s", c.Provider, strings.Join(Providers, ", "),
 		)
 	}
 	if c.URL != "" {
 		if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("the web search URL %q is not a URL like http://localhost:8888", c.URL)
+			return fmt.Errorf("the web search URL %q must be a URL like http://localhost:8888", c.URL)
 		}
 	}
 	switch {

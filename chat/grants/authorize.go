@@ -61,7 +61,7 @@ func (iss *Issuer) Check(ctx context.Context, get func(string) string, resource 
 	case get("response_type") != "code":
 		fault = "response_type must be code"
 	case get("code_challenge_method") != "S256" || !challengeForm.MatchString(q.Challenge):
-		fault = "PKCE with the method S256 is needed"
+		fault = "PKCE with the method S256 is required"
 	case get("scope") != "" && get("scope") != Scope:
 		fault = "the only scope is " + Scope
 	case get("resource") != "" && get("resource") != resource:
@@ -150,7 +150,7 @@ func (iss *Issuer) Exchange(ctx context.Context, code, verifier, client, redirec
 		if err := iss.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // revokes its tokens
 			return Tokens{}, err
 		}
-		return Tokens{}, invalidGrant("the code is not for this client, address, resource or verifier")
+		return Tokens{}, invalidGrant("the code was issued for another client, redirect_uri, resource or verifier")
 	}
 	return iss.tokens(ctx, r.Owner, client)
 }
@@ -173,7 +173,7 @@ func (iss *Issuer) use(ctx context.Context, kind Kind, text string) (Record, err
 	r, first, err := iss.Store.Use(ctx, kind, hash(text))
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
-			err = invalidGrant("it is not known, or no longer")
+			err = invalidGrant("it is unknown or expired")
 		}
 		return r, err
 	}
@@ -181,7 +181,7 @@ func (iss *Issuer) use(ctx context.Context, kind Kind, text string) (Record, err
 		if err := iss.Store.Drop(ctx, KindGrant, r.Owner); err != nil {
 			return r, err
 		}
-		return r, invalidGrant("it was used before; the connection has ended")
+		return r, invalidGrant("it was already used; the connection was revoked")
 	}
 	if !iss.now().Before(r.Expires) {
 		return r, invalidGrant("it has expired")
@@ -196,7 +196,7 @@ func (iss *Issuer) tokens(ctx context.Context, grant, client string) (Tokens, er
 	switch {
 	case err == nil && g.Client == client:
 	case err == nil || chat.CodeOf(err) == chat.CodeNotFound || chat.CodeOf(err) == chat.CodeUnauthorized:
-		return Tokens{}, invalidGrant("the connection has ended")
+		return Tokens{}, invalidGrant("the connection was revoked")
 	default:
 		return Tokens{}, err
 	}

@@ -34,7 +34,7 @@ const (
 // id is random. The client's name is shown to the user as its own, unverified words.
 func (iss *Issuer) Register(ctx context.Context, c Client) (Client, error) {
 	if len(c.Redirects) == 0 || len(c.Redirects) > maxRedirects {
-		return c, &Error{"invalid_redirect_uri", "Give 1 to 10 redirect_uris."}
+		return c, &Error{"invalid_redirect_uri", "redirect_uris must have 1 to 10 entries."}
 	}
 	for _, address := range c.Redirects {
 		if _, err := readRedirect(address); err != nil {
@@ -64,7 +64,7 @@ func cleanName(name string) string {
 // and of a Location header.
 func readRedirect(address string) (*url.URL, error) {
 	bad := &Error{
-		"invalid_redirect_uri", "A redirect_uri is an https address, or an http one of this machine, without a " +
+		"invalid_redirect_uri", "A redirect_uri must be an https URL, or an http URL of this machine, without a " +
 			"fragment.",
 	}
 	u, err := url.Parse(address)

@@ -183,7 +183,7 @@ func (iss *Issuer) grant(ctx context.Context, id string) (g Grant, valid context
 		return g, nil, err
 	}
 	if user != g.User || !iss.now().Before(r.Expires) {
-		return g, nil, &chat.Error{Code: chat.CodeNotFound, Message: "This grant has ended."}
+		return g, nil, &chat.Error{Code: chat.CodeNotFound, Message: "This grant was revoked."}
 	}
 	return g, valid, nil
 }
@@ -202,7 +202,7 @@ func readGrant(r Record) (g Grant, err error) {
 // effective at once on every replica. All failures have the same message.
 func (iss *Issuer) User(ctx context.Context, token, resource string) (string, context.Context, error) {
 	ended := &chat.Error{
-		Code: chat.CodeUnauthorized, Message: "This token does not hold, or no longer. Connect to the server again.",
+		Code: chat.CodeUnauthorized, Message: "This token is invalid or expired. Connect to the server again.",
 	}
 	r, err := iss.Store.Get(ctx, KindAccess, hash(token))
 	if err == nil && (!iss.now().Before(r.Expires) || r.Used) {
@@ -275,7 +275,7 @@ func (iss *Issuer) Run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		if err := iss.Store.Sweep(ctx, iss.now()); err != nil && ctx.Err() == nil {
-			iss.Log.WarnContext(ctx, "what expired of grants is not swept", "error", err)
+			iss.Log.WarnContext(ctx, "could not delete expired grants", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -205,7 +205,7 @@ func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 		var digest [sha256.Size]byte
 		decoded, err := hex.DecodeString(strings.TrimSpace(sum))
 		if err != nil || len(decoded) != len(digest) || !nameForm.MatchString(name) {
-			return nil, fmt.Errorf("line %d of the keys is not a name and a SHA-256", n)
+			return nil, fmt.Errorf("line %d of the key file must be a name and a SHA-256 hash", n)
 		}
 		copy(digest[:], decoded)
 		names[digest] = name

@@ -325,7 +325,7 @@ func TestAgentMetricsCountRuns(t *testing.T) {
 	if strings.Contains(s.send("GET", "/metrics", nil).body, "footnote_model_cost_total 0\n") {
 		t.Error("cost of two answers = 0, want more")
 	}
-	if log := s.log.String(); !strings.Contains(log, "Left the choice to the model") ||
+	if log := s.log.String(); !strings.Contains(log, "The model selects the tools") ||
 		!strings.Contains(log, "where 0.70 is needed") {
 		t.Errorf("log lacks the selector and its reason:\n%s", log)
 	}

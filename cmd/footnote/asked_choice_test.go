@@ -246,7 +246,7 @@ func TestToolSelectionRequirements(t *testing.T) {
 			if err != nil {
 				t.Fatalf("run without a wait: got %v", err)
 			}
-			waits = strings.Contains(ev.data, `"message":"The model's server is busy: trying again in 5 s"`) &&
+			waits = strings.Contains(ev.data, `"message":"The model's server is busy: retrying in 5 s"`) &&
 				strings.Contains(ev.data, `"status":"running"`)
 		}
 		if r := th.send("POST", "/agent/runs/"+run.RunID+"/cancel", nil); r.status >= 300 {

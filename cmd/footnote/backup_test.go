@@ -522,7 +522,7 @@ func TestDoctorComparesDatabaseWithOriginals(t *testing.T) {
 	if got := command(t, "", nil, "ingest", "--data="+data, folder(t, books[0], books[1])); got.code != 0 {
 		t.Fatalf("ingest: %d\n%s%s, want 0", got.code, got.stdout, got.stderr)
 	}
-	doctor(0, "✓ originals       2 originals, none is missing")
+	doctor(0, "✓ originals       2 originals, none missing")
 
 	stray := filepath.Join(data, "blobs", "aa", strings.Repeat("b", 62))
 	for _, err := range []error{os.MkdirAll(filepath.Dir(stray), 0o700), os.WriteFile(stray, []byte("x"), 0o600)} {

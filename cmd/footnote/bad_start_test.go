@@ -100,7 +100,7 @@ func TestFailedStartReportsReason(t *testing.T) {
 				"--config=" + write("model.yaml", "agent:\n  system_prompt: \"\"\n  temperature: 3\n  max_tokens: 5\n"),
 			}, 2,
 			[]string{
-				"FOOTNOTE_AGENT_SYSTEM_PROMPT is empty", "FOOTNOTE_AGENT_TEMPERATURE goes from 0 to 1",
+				"FOOTNOTE_AGENT_SYSTEM_PROMPT is empty", "FOOTNOTE_AGENT_TEMPERATURE must be between 0 and 1",
 				"FOOTNOTE_AGENT_MAX_TOKENS",
 			}},
 		{"more turns than a run may be given",

@@ -18,7 +18,7 @@ func TestAnswerNamesFallbackModel(t *testing.T) {
 	for _, path := range []string{"/agent/chat", "/agent/chat/structured"} {
 		r := s.send("POST", path, `{"message":"What is the condition of the roof?"}`)
 		if notes := loose[struct{ Notes []string }](t, r.body).Notes; r.status != http.StatusOK || len(notes) != 1 ||
-			!strings.HasSuffix(notes[0], "going on with offline instead.") {
+			!strings.HasSuffix(notes[0], "continuing with offline.") {
 			t.Errorf("%s: %d %s, want %d", path, r.status, r.body, http.StatusOK)
 		}
 	}

@@ -103,21 +103,21 @@ type commands struct {
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
 	Serve   serve.Command    `cmd:"" default:"withargs" help:"Serve the page and the API (the default command)."`
-	Up      serve.Up         `cmd:"" help:"Serve, keep the library like folders, and open the page: all that the first minute needs."`
+	Up      serve.Up         `cmd:"" help:"Start the server, sync folders with the library, and open the page: the quickest start."`
 	Ingest  documents.Ingest `cmd:"" help:"Add files and folders to the library, with a progress bar."`
-	Watch   watch.Command    `cmd:"" help:"Keep the library like a folder, until it is stopped: new, changed, renamed and deleted files."`
-	Ask     ask.Command      `cmd:"" help:"Ask a question in the terminal: live steps, then the answer with its footnotes."`
-	MCP     stdio.Command    `cmd:"" name:"mcp" help:"Give a chat program the documents as tools: the Model Context Protocol on standard input and output."`
-	Doctor  doctor.Command   `cmd:"" help:"Check the settings, the data directory and the model, and say what is wrong."`
-	Backup  backup.Command   `cmd:"" help:"Write all data to one file, also while a server uses it."`
-	Restore backup.Restore   `cmd:"" help:"Bring a backup back into an empty data directory or PostgreSQL."`
-	Export  evidence.Export  `cmd:"" help:"Write an answer with all it rests on to a file, or what readers said of answers."`
-	Verify  evidence.Verify  `cmd:"" help:"Check an exported answer again: hashes, places and words."`
-	Eval    eval.Command     `cmd:"" help:"Measure how well questions are answered."`
-	Key     keys.Command     `cmd:"" help:"Make, list and revoke the keys of users."`
-	Help    helpCommand      `cmd:"" help:"Show what there is, or what a command takes."`
-	Told    versionCommand   `cmd:"" name:"version" help:"Print the version, the commit it was built from, and its date."`
-	Worker  workerCommand    `cmd:"" name:"extract-worker" hidden:"" help:"Read files apart from the server (started by it)."`
+	Watch   watch.Command    `cmd:"" help:"Sync a folder with the library until stopped: new, changed, renamed and deleted files."`
+	Ask     ask.Command      `cmd:"" help:"Ask a question in the terminal and show the steps and the answer with footnotes."`
+	MCP     stdio.Command    `cmd:"" name:"mcp" help:"Serve the documents as tools to an MCP client (Model Context Protocol) on standard input and output."`
+	Doctor  doctor.Command   `cmd:"" help:"Check the settings, the data directory and the model, and report problems."`
+	Backup  backup.Command   `cmd:"" help:"Back up all data to one file, even while the server is running."`
+	Restore backup.Restore   `cmd:"" help:"Restore a backup into an empty data directory or PostgreSQL."`
+	Export  evidence.Export  `cmd:"" help:"Export an answer with its sources, or the feedback on answers."`
+	Verify  evidence.Verify  `cmd:"" help:"Verify an exported answer: hashes, positions and quotes."`
+	Eval    eval.Command     `cmd:"" help:"Measure the quality of answers."`
+	Key     keys.Command     `cmd:"" help:"Create, list and revoke API keys."`
+	Help    helpCommand      `cmd:"" help:"Show the commands, or the help of a command."`
+	Told    versionCommand   `cmd:"" name:"version" help:"Print the version, the commit of the build, and its date."`
+	Worker  workerCommand    `cmd:"" name:"extract-worker" hidden:"" help:"Parse files in a separate process (started by the server)."`
 }
 
 // newParser returns the parser of the program's arguments, which fills cli.
@@ -134,14 +134,14 @@ func parseArguments(parser *settings.Parser, args []string) (command.Runner, err
 	}
 	runner, ok := selected.(command.Runner)
 	if !ok {
-		return nil, fmt.Errorf("%T does nothing by itself", selected)
+		return nil, fmt.Errorf("%T is not a command", selected)
 	}
 	return runner, nil
 }
 
 // helpCommand prints the help, like --help.
 type helpCommand struct {
-	Command []string `arg:"" optional:"" help:"The command, such as ask or key new; without one all are listed."`
+	Command []string `arg:"" optional:"" help:"The command, such as ask or key new. Default: all commands."`
 }
 
 // Bare allows the help with invalid settings.

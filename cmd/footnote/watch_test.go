@@ -209,7 +209,7 @@ func TestOneReplicaFollowsFolderAtTime(t *testing.T) {
 	one, two := serve(t, newDir(t), env...), serve(t, newDir(t), env...)
 	path := filepath.Base(dir) + "/"
 	eventually(t, "the file is there", func() bool { _, ok := two.at(path + "a.md"); return ok })
-	const follows = "the library follows"
+	const follows = "library synced"
 	first, second := one, two
 	if strings.Contains(two.log.String(), follows) {
 		first, second = two, one
@@ -290,7 +290,7 @@ func TestWatchLogsRejectedFileOnce(t *testing.T) {
 		await(fmt.Sprintf("b%d.md", i))
 	}
 	log := w.log.String()
-	for _, once := range []string{"file=empty.md", "file=large.md", "1 left out, of kinds that can't be read: 1 .mov"} {
+	for _, once := range []string{"file=empty.md", "file=large.md", "1 skipped, with unsupported formats: 1 .mov"} {
 		if n := strings.Count(log, once); n != 1 {
 			t.Errorf("log has %q %d times, want once:\n%s", once, n, log)
 		}

@@ -78,7 +78,7 @@ func (d Directory) Ping(context.Context) error {
 	}
 	return &chat.Error{
 		Code: chat.CodeUnavailable, Message: "The directory of the originals is not there.",
-		Hint: "Bring it back and start Footnote again.", Err: err,
+		Hint: "Restore it and restart Footnote.", Err: err,
 	}
 }
 

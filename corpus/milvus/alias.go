@@ -42,7 +42,7 @@ func (s *Store) claimAlias(ctx context.Context, name string) error {
 	moved := s.served && serving != "" && s.dimensionOf(serving) == 0
 	if moved {
 		s.gone = &chat.Error{Code: chat.CodeConflict, Err: errMoved,
-			Message: "Semantic search is off here: another Footnote with another embedding model has taken over this " +
+			Message: "Semantic search is off: another Footnote server with a different embedding model uses this " +
 				"Milvus collection."}
 	}
 	if serving == name {
@@ -115,7 +115,7 @@ func (s *Store) Complete(ctx context.Context) error {
 		if err := s.swapAlias(ctx, ix.name, serving); err != nil {
 			return err
 		}
-		s.cfg.Log.InfoContext(ctx, "searches now use another collection", "collection", ix.name, "before", serving)
+		s.cfg.Log.InfoContext(ctx, "switched to another collection", "collection", ix.name, "before", serving)
 	}
 	names, err := s.listCollections(ctx)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 const (
 	// Both are user-facing messages.
-	saysNothing = "Milvus, which keeps the vectors, does not answer."
-	saysNo      = "Milvus, which keeps the vectors, can't do this now; the log has the details."
+	saysNothing = "Milvus, the vector store, is not responding."
+	saysNo      = "Milvus, the vector store, returned an error. See the log for details."
 )
 
 // callServer runs do against the server with the timeout callTime. It discards a late result. Failures are
@@ -90,7 +90,7 @@ func (s *Store) explainError(err error) error {
 	switch {
 	case code == codes.Unauthenticated || code == codes.PermissionDenied:
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "Milvus refuses the user or the password.",
+			Code: chat.CodeUnavailable, Message: "Milvus rejected the user or the password.",
 			Hint: "Check MILVUS_USER and MILVUS_PASSWORD.", Err: err,
 		}
 	case code != codes.Unavailable && code != codes.DeadlineExceeded && !errors.Is(err, errSlow) &&

@@ -328,7 +328,7 @@ func (s *Store) dropCollection(ctx context.Context, name string) error {
 }
 
 // errMoved permanently stops a store: another Footnote has moved the alias to another model's collection.
-var errMoved = errors.New("the alias names another model's collection")
+var errMoved = errors.New("the alias refers to the collection of another model")
 
 // createCollection creates the collection for vectors of a dimension, with its indexes. Strings have at most 64
 // bytes, which storedKey and plainLike ensure. The vector index is HNSW with cosine similarity.
@@ -359,14 +359,14 @@ func (s *Store) createCollection(ctx context.Context, dimension int) error {
 	if err != nil {
 		return err
 	}
-	s.cfg.Log.InfoContext(ctx, "made a Milvus collection", "collection", name, "model", s.cfg.Model)
+	s.cfg.Log.InfoContext(ctx, "created a Milvus collection", "collection", name, "model", s.cfg.Model)
 	if err := s.indexField(ctx, name, fieldMeaning, graph); err != nil {
 		return err
 	}
 	// optional: without the index, lookups by text hash scan the collection. Some servers choose no index type
 	// themselves
 	if err := s.indexField(ctx, name, fieldText, entity.NewScalarIndex()); err != nil {
-		s.cfg.Log.DebugContext(ctx, "texts of vectors are not indexed", "collection", name, "error", err)
+		s.cfg.Log.DebugContext(ctx, "could not index the text hashes of vectors", "collection", name, "error", err)
 	}
 	return nil
 }

@@ -96,12 +96,12 @@ func (c Config) Check() error {
 	if u, err := url.Parse(address); err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" ||
 		u.User != nil || u.Port() == "" && u.Scheme != "https" {
 		errs = append(errs, errors.New(
-			"MILVUS_ADDRESS is not HOST:PORT, like 127.0.0.1:19530, or a URL like https://milvus.example:443",
+			"MILVUS_ADDRESS must be HOST:PORT, like 127.0.0.1:19530, or a URL like https://milvus.example:443",
 		))
 	}
 	if c.Collection != "" && !nameLike.MatchString(c.Collection) {
 		errs = append(errs, errors.New(
-			"MILVUS_COLLECTION may have letters, digits and underscores, at most 100, and begins with no digit",
+			"MILVUS_COLLECTION must have at most 100 letters, digits and underscores, and not begin with a digit",
 		))
 	}
 	return errors.Join(errs...)
@@ -193,7 +193,7 @@ func unavailableError(message locale.Message, err error) error {
 
 var (
 	errClosed    = errors.New("the store is closed")
-	errSlow      = fmt.Errorf("no answer within %s", callTime)
+	errSlow      = fmt.Errorf("no response within %s", callTime)
 	errDimension = &chat.Error{Code: chat.CodeInvalid,
 		Message: "The vectors have another number of dimensions than those in the index. Restart Footnote after " +
 			"changing the embedding model."}

@@ -48,7 +48,7 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 		if !plainLike.MatchString(v.PassageID) || !plainLike.MatchString(v.DocumentID) {
 			return &chat.Error{
 				Code:    chat.CodeInvalid,
-				Message: "An id of a passage or a document has characters that Milvus is not given.",
+				Message: "The ID of a passage or document contains characters that are not allowed in Milvus.",
 			}
 		}
 	}

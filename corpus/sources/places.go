@@ -144,11 +144,11 @@ type Prefetcher interface {
 // Errors of an item, or of a part of the place.
 var (
 	ErrSame = errors.New("the item has not changed")
-	ErrGone = errors.New("the item is gone")
+	ErrGone = errors.New("the item was deleted")
 	// ErrAgain is wrapped by temporary errors of an item, which are retried although its version stays the same.
-	ErrAgain = errors.New("the item may be read another time")
+	ErrAgain = errors.New("the item can be fetched later")
 	// ErrPart is wrapped by the error of an incomplete list. Its items are fetched, and nothing is removed.
-	ErrPart = errors.New("a part of the place can't be seen")
+	ErrPart = errors.New("a part of the source is inaccessible")
 )
 
 // Cut truncates a server's text to so many characters. It removes NUL and replaces invalid UTF-8. There is no

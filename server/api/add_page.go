@@ -31,7 +31,7 @@ func (a *Documents) addPage(c httpio.Context) error {
 		return err
 	}
 	if page.URL == "" {
-		return httpio.Invalid("The field \"url\" is missing: the address of the page.")
+		return httpio.Invalid("The field \"url\" is required.")
 	}
 	if err := chat.CheckNamespace(page.Namespace); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (a *Passages) checked(c httpio.Context, body find.SearchQuery, results []co
 	case err != nil:
 		checked.Results = results
 		if !errors.Is(err, context.Canceled) {
-			a.Log.ErrorContext(c.Request().Context(), "results of a search were not checked", "error", err)
+			a.Log.ErrorContext(c.Request().Context(), "could not check search results", "error", err)
 		}
 		f.notes = []string{"The passages were not checked: " + chat.MessageOf(err).String()}
 	case checked.Step == nil:

@@ -228,7 +228,7 @@ func (a *Exports) Session(c httpio.Context) error {
 	for _, run := range session.Shown[max(0, len(session.Shown)-maxExported):] {
 		t, err := a.Logs.Trace(ctx, scope, run.ID)
 		if errors.Is(err, chat.ErrDamaged) {
-			a.Log.ErrorContext(ctx, "turn can't be read", "run", run.ID, "error", err)
+			a.Log.ErrorContext(ctx, "could not load a turn", "run", run.ID, "error", err)
 			continue
 		}
 		if err != nil {

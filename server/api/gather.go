@@ -52,10 +52,10 @@ func (a *Passages) gatherResults(
 		return res, false, err
 	}
 	if err != nil {
-		a.Log.ErrorContext(c.Request().Context(), "the agent did not find passages", "error", err)
-		found.Notes = append(found.Notes, "The agent failed: this is what a search found.")
+		a.Log.ErrorContext(c.Request().Context(), "the agent found no passages", "error", err)
+		found.Notes = append(found.Notes, "The agent failed: these are the results of a plain search.")
 	} else if len(found.Results) == 0 {
-		found.Notes = append(found.Notes, "The agent found nothing that fits: this is what a search found.")
+		found.Notes = append(found.Notes, "The agent found no passages: these are the results of a plain search.")
 	}
 	if ok = err == nil && len(found.Results) > 0; !ok {
 		return newRetrieveResponse(

@@ -120,7 +120,7 @@ func (a *Service) Health(c httpio.Context) error {
 // operator and also gets a reference to the hint.
 func (a *Service) probeDetail(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return "It did not answer within 2 seconds."
+		return "Timed out after 2 seconds."
 	}
 	if e, ok := errors.AsType[*chat.Error](err); ok {
 		if a.Guard.KeyNeeded() {
@@ -128,7 +128,7 @@ func (a *Service) probeDetail(err error) string {
 		}
 		return chat.MessageFor(chat.LocalUser, e).String()
 	}
-	return "It can't be used now; the log has the details."
+	return "Unavailable. See the log for details."
 }
 
 // Ready handles GET /readyz: whether the server accepts new work.

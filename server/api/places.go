@@ -203,7 +203,7 @@ func (a *Places) Remove(c httpio.Context) (any, error) {
 		how = placestore.KeepDocuments
 	case placestore.KeepDocuments, placestore.DropDocuments:
 	default:
-		return nil, httpio.Invalid("The parameter documents is keep or delete.")
+		return nil, httpio.Invalid("documents must be keep or delete.")
 	}
 	return nil, a.Follower.Remove(c.Request().Context(), httpio.Scope(c).User, c.Param("id"), how)
 }
@@ -228,11 +228,11 @@ func (a *Places) ListItems(c httpio.Context) (list PlaceItems, err error) {
 	}
 	state := c.QueryParam("state")
 	if state != "" && state != "refused" {
-		return list, httpio.Invalid("The parameter state is refused, or left out.")
+		return list, httpio.Invalid("state must be refused, or omitted.")
 	}
 	after, err := base64.RawURLEncoding.DecodeString(c.QueryParam("cursor"))
 	if err != nil || len(after) > sources.MaxKey {
-		return list, httpio.Invalid("The cursor is not one that this server gave. Begin without one.")
+		return list, httpio.Invalid("Invalid cursor. Omit it to start from the first page.")
 	}
 	items, err := a.Follower.Store.Items(
 		c.Request().Context(), httpio.Scope(c).User, c.Param("id"), state == "refused", string(after), limit+1,

@@ -133,7 +133,7 @@ func questionPairs(turns [][]string) ([][2]string, error) {
 	for i, turn := range turns {
 		if len(turn) != 2 || corpus.Blank(turn[0]) || corpus.Blank(turn[1]) {
 			return nil, httpio.Invalid(
-				"history must be a list of [question, answer], both with text. Its entry {1} is not.", i+1,
+				"history must be a list of [question, answer], both with text. Entry {1} is invalid.", i+1,
 			)
 		}
 		list = append(list, [2]string{turn[0], runlog.WithoutFootnotes(turn[1])})
@@ -148,10 +148,10 @@ func relevanceOf(cite chat.Citation) string {
 	case chat.CheckVerified:
 		return "Quoted word for word from " + where
 	case chat.CheckApproximate:
-		return "Close to the words of " + where
+		return "Quoted with differences from " + where
 	case chat.CheckNotFound:
 	}
-	return "Ascribed to " + where + ", but the words were not found there"
+	return "Ascribed to " + where + ", but the quote was not found there"
 }
 
 // RetrieveResponse is the response of POST /agent/retrieve.
@@ -227,7 +227,7 @@ func (a *Passages) Retrieve(c httpio.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &chat.Error{
 			Code:    chat.CodeTimeout,
-			Message: "The search took longer than 30 seconds. Narrow it with filters, or try again in a moment.",
+			Message: "The search timed out after 30 seconds. Narrow it with filters, or try again later.",
 			Err:     err,
 		}
 	}
@@ -344,11 +344,11 @@ func stepFrame(t *runlog.Trace, dst []byte, entry *chat.Entry) ([]byte, error) {
 	}
 	step, ok := p.(chat.Step)
 	if !ok {
-		return dst, fmt.Errorf("event %d holds no step", entry.Seq)
+		return dst, fmt.Errorf("event %d contains no step", entry.Seq)
 	}
 	at, known := t.Log.Position(step.CallID)
 	if !known {
-		return dst, fmt.Errorf("event %d was not added to the trace", entry.Seq)
+		return dst, fmt.Errorf("could not add event %d to the trace", entry.Seq)
 	}
 	q := newQueryStep(t.Steps[at], at+1)
 	more, err := json.Marshal(struct {

@@ -57,7 +57,7 @@ func (a *Sessions) Enqueue(c httpio.Context) error {
 	}
 	id := c.Param("id")
 	if q.SessionID != "" && q.SessionID != id {
-		return httpio.Invalid("session_id names another conversation than the address. Leave it out.")
+		return httpio.Invalid("session_id must match the conversation in the URL. Omit it.")
 	}
 	if q.Sibling != "" {
 		return httpio.Invalid("A question that takes another's place can't wait. Leave sibling out.")

@@ -186,7 +186,7 @@ func (a *Sessions) readTraces(
 		}
 		t, err := a.Logs.Trace(c.Request().Context(), httpio.Scope(c), m.RunID)
 		if errors.Is(err, chat.ErrDamaged) {
-			a.Log.ErrorContext(c.Request().Context(), "turn can't be read", "run", m.RunID, "error", err)
+			a.Log.ErrorContext(c.Request().Context(), "could not load a turn", "run", m.RunID, "error", err)
 			t, err = nil, nil
 			lost++
 		}

@@ -123,10 +123,10 @@ func (a *Standing) Keep(c httpio.Context) error {
 	switch {
 	case !form && (body.RunID == "") == (body.Question == ""):
 		return httpio.Invalid(
-			"Send run_id, the run whose question is to be kept, or question, one that is to be asked.",
+			"Send either run_id, the run whose question to monitor, or question, a new question.",
 		)
 	case !form && body.RunID != "" && (body.Namespace != "" || len(body.DocumentIDs) > 0):
-		return httpio.Invalid("A run has its own namespace and documents. Leave namespace and document_ids out.")
+		return httpio.Invalid("namespace and document_ids are not allowed with run_id: the run defines them.")
 	case form || body.RunID != "":
 		kept, err = a.Scheduler.Add(ctx, scope, body.RunID)
 	default:

@@ -95,7 +95,7 @@ func (a *Documents) Upload(c httpio.Context) error {
 		return err
 	}
 	if len(up.res.Documents)+len(up.res.Rejected) == 0 {
-		return httpio.Invalid("There is no file in the request. Send one or more in the field \"files\".")
+		return httpio.Invalid("The request has no files. Send one or more in the field \"files\".")
 	}
 	return a.sendUploadResult(c, up.res)
 }
@@ -210,21 +210,21 @@ func uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFi
 	if name == "files" {
 		if _, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition")); err == nil &&
 			params["filename"] == "" && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
-			return false, httpio.Invalid("A part of the field \"files\" is no file: it has no file name.")
+			return false, httpio.Invalid("A part of the field \"files\" has no file name.")
 		}
 		return true, nil
 	}
 	if name != "namespace" && name != "meta" {
 		return false, httpio.Invalid(
-			"The field {1} is not known here. The fields are files, namespace and meta.",
+			"Unknown field {1}. Supported fields: files, namespace and meta.",
 			strconv.Quote(name),
 		)
 	}
 	if files > 0 {
-		return false, httpio.Invalid("The field {1} must come before the files it is meant for.", name)
+		return false, httpio.Invalid("The field {1} must precede the files it applies to.", name)
 	}
 	value, err := readField(part, &chat.Error{
-		Code: chat.CodeTooLarge, Message: locale.Say("The field {1} is too long: at most 64 KiB.", name),
+		Code: chat.CodeTooLarge, Message: locale.Say("The field {1} exceeds the limit of 64 KiB.", name),
 	})
 	if err != nil {
 		return false, err
@@ -307,7 +307,7 @@ func (a *Documents) undoUpload(c httpio.Context, up *upload, refused error) erro
 	for _, d := range up.made {
 		if err := a.Library.Delete(ctx, scope.In(d.Namespace), d.ID); err != nil &&
 			chat.CodeOf(err) != chat.CodeNotFound {
-			return fmt.Errorf("take an upload back: %w", err)
+			return fmt.Errorf("roll back an upload: %w", err)
 		}
 	}
 	e := httpio.AsError(refused)

@@ -139,14 +139,14 @@ func (qs *Questions) checkQuestion(key string, q Question) (chat.RunRequest, err
 	if q.ContextText != nil {
 		if req.ContextText = *q.ContextText; corpus.Blank(req.ContextText) {
 			return req, httpio.Invalid(
-				"The context_text is empty. Leave it out, or send the text that the answer should come from.",
+				"context_text is empty. Omit it, or send the text to answer from.",
 			)
 		}
 	}
 	if q.AddedContext != nil {
 		if req.AddedContext = *q.AddedContext; corpus.Blank(req.AddedContext) {
 			return req, httpio.Invalid(
-				"The context is empty. Leave it out, or send text that the answer may rest on besides the documents.",
+				"context is empty. Omit it, or send additional text to answer from.",
 			)
 		}
 	}

@@ -78,7 +78,7 @@ func (y *Year) UnmarshalJSON(data []byte) error {
 	case float64:
 		*y = Year(strconv.FormatFloat(v, 'f', -1, 64))
 	default:
-		return errors.New("it is no date")
+		return errors.New("invalid date")
 	}
 	return nil
 }

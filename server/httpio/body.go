@@ -39,7 +39,7 @@ func (b Bodies) ReadRaw(c Context) ([]byte, error) {
 	if !SendsJSON(c) {
 		return nil, &chat.Error{
 			Code:    chat.CodeUnsupported,
-			Message: "This address takes JSON. Send it with the header Content-Type: application/json.",
+			Message: "This route requires JSON. Send it with the header Content-Type: application/json.",
 		}
 	}
 	if err := LimitBody(c, b.Max); err != nil {

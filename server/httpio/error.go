@@ -133,9 +133,9 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 		e.Code, e.Message = chat.CodeTooLarge, "The request is too large for this address. Send less at once."
 	case http.StatusUnsupportedMediaType:
 		e.Code, e.Message = chat.CodeUnsupported,
-			"This kind of body is not understood here. Send JSON with the header Content-Type: application/json."
+			"Unsupported media type. Send JSON with the header Content-Type: application/json."
 	case http.StatusUnauthorized:
-		e.Code, e.Message = chat.CodeUnauthorized, "A valid key is needed. Send it in the header X-API-Key."
+		e.Code, e.Message = chat.CodeUnauthorized, "A valid API key is required. Send it in the header X-API-Key."
 	case http.StatusForbidden:
 		e.Code, e.Message = chat.CodeForbidden, "This request is not allowed."
 	case http.StatusTooManyRequests:

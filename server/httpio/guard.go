@@ -138,7 +138,7 @@ func checkOrigins(origins []string) error {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme == "" || u.Host == "" || origin != strings.ToLower(u.Scheme+"://"+u.Host) ||
 			u.Scheme == "https" && u.Port() == "443" || u.Scheme == "http" && u.Port() == "80" {
-			return fmt.Errorf("FOOTNOTE_ALLOWED_ORIGINS %q is not an origin as browsers send it, like "+
+			return fmt.Errorf("FOOTNOTE_ALLOWED_ORIGINS %q must be an origin like "+
 				"https://app.example.org or http://localhost:3000", origin)
 		}
 	}

@@ -73,9 +73,9 @@ func decodeWhole[T int | int64](d *jsontext.Decoder, n *T) error {
 }
 
 const (
-	notUTF8  = "The body holds bytes that are not UTF-8. Encode its text as UTF-8 and send it again."
-	halfPair = `The body holds half of a character: \ud800 to \udfff stand in pairs in JSON. Send both halves, or ` +
-		`the character itself.`
+	notUTF8  = "The body must be valid UTF-8."
+	halfPair = `The body contains an unpaired surrogate (\ud800 to \udfff). Send both halves of the pair, or the ` +
+		`character itself.`
 )
 
 // kindNames are the names of JSON values in errors.
@@ -94,7 +94,7 @@ func jsonError(body []byte, err error) error {
 	wrong, ok := errors.AsType[*json.SemanticError](err)
 	if !ok {
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "The body could not be read. Check its form and try again.", Err: err,
+			Code: chat.CodeInvalid, Message: "Could not read the body. Check its format and try again.", Err: err,
 		}
 	}
 	field := strings.Join(namesIn(wrong.JSONPointer), ".")
@@ -109,13 +109,13 @@ func jsonError(body []byte, err error) error {
 		return Invalid("The body must be a JSON object, not " + kind + ".")
 	case wrong.GoType == reflect.TypeFor[Moment]():
 		return Invalid(fmt.Sprintf(
-			"The field %q must be a day such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", field,
+			"The field %q must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z.", field,
 		))
 	case wrong.JSONKind == '0' && wrong.JSONValue != nil:
 		kind += " " + string(wrong.JSONValue)
 	}
 	return Invalid(fmt.Sprintf(
-		"The field %q can't be %s here. Look up its type in the API's description.", field, kind,
+		"The field %q can't be %s. See GET /openapi.json for its type.", field, kind,
 	))
 }
 
@@ -124,19 +124,19 @@ func jsonError(body []byte, err error) error {
 func syntaxFault(body []byte, wrong *jsontext.SyntacticError) string {
 	switch text := wrong.Err.Error(); {
 	case errors.Is(wrong, jsontext.ErrDuplicateName):
-		return fmt.Sprintf("The field %q stands twice in one object. Send it once.", wrong.JSONPointer.LastToken())
+		return fmt.Sprintf("Duplicate field %q in one object. Send it once.", wrong.JSONPointer.LastToken())
 	case len(bytes.TrimSpace(body)) == 0:
 		return "The body is empty. Send a JSON object."
 	case !utf8.Valid(body):
 		return notUTF8
 	case errors.Is(wrong, io.ErrUnexpectedEOF):
-		return "The body is not valid JSON: it breaks off before its end."
+		return "The body is not valid JSON: unexpected end of input."
 	case strings.Contains(text, "surrogate pair"):
 		return halfPair
 	case strings.HasSuffix(text, "after top-level value"):
-		return "The body must be one JSON object with nothing after it."
+		return "The body must be a single JSON object, without data after it."
 	}
-	return fmt.Sprintf("The body is not valid JSON: it breaks off or goes wrong at byte %d.", wrong.ByteOffset+1)
+	return fmt.Sprintf("The body is not valid JSON: syntax error at byte %d.", wrong.ByteOffset+1)
 }
 
 // namesIn returns the names in a pointer, without the indices of lists.
@@ -154,11 +154,11 @@ func unknownName(name string, fields map[string]reflect.Type) error {
 	for field := range fields {
 		if strings.EqualFold(field, name) {
 			return Invalid(fmt.Sprintf(
-				"The field %q is not known here: upper and lower case count. Write it %q.", name, field,
+				"Unknown field %q. Field names are case-sensitive: use %q.", name, field,
 			))
 		}
 	}
-	return Invalid(fmt.Sprintf("The field %q is not known here. Check its spelling or leave it out.", name))
+	return Invalid(fmt.Sprintf("Unknown field %q. Check its spelling or omit it.", name))
 }
 
 // checkCase refuses names in the next value that differ from a field of t only in case. The JSON is valid.
@@ -256,7 +256,7 @@ func checkNUL(body []byte) error {
 // nulIn returns the error for a NUL character in a field or its name; stores can't keep it.
 func nulIn(field string) string {
 	if field = strings.ReplaceAll(field, "\x00", ""); field == "" {
-		return "The body holds a NUL character (U+0000), which can't be kept. Leave it out."
+		return "The body contains a NUL character (U+0000), which is not allowed."
 	}
-	return fmt.Sprintf("The field %q holds a NUL character (U+0000), which can't be kept. Leave it out.", field)
+	return fmt.Sprintf("The field %q contains a NUL character (U+0000), which is not allowed.", field)
 }

@@ -31,14 +31,13 @@ func legibleQuery(raw string) error {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return &chat.Error{
-			Code: chat.CodeInvalid,
-			Message: "The address can't be read after its question mark. Write a percent sign there as %25 and a " +
-				"semicolon as %3B.",
-			Err: err,
+			Code:    chat.CodeInvalid,
+			Message: "Invalid query string. Encode a percent sign as %25 and a semicolon as %3B.",
+			Err:     err,
 		}
 	}
 	return legibleValues(
-		values, "The address holds bytes that are not UTF-8 after its question mark. Encode its text as UTF-8.",
+		values, "The query string must be valid UTF-8.",
 	)
 }
 

@@ -40,18 +40,18 @@ func NewMetrics(registry *prometheus.Registry) *Metrics {
 	m := &Metrics{
 		Registry: registry,
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "footnote_http_requests_total", Help: "Requests answered, by method, route pattern and status.",
+			Name: "footnote_http_requests_total", Help: "Requests by method, route pattern and status.",
 		}, []string{"method", "route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "footnote_http_request_duration_seconds",
-			Help:    "Time to answer, by route pattern; of a stream, how long it was open.",
+			Help:    "Response time by route pattern; for streams, the duration of the connection.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}, []string{"route"}),
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "footnote_runs_started_total", Help: "Questions accepted, by the route they came in on.",
+			Name: "footnote_runs_started_total", Help: "Accepted questions by route.",
 		}, []string{"route"}),
 		uploads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "footnote_uploads_total", Help: "Files received, by result: added, duplicate, rejected.",
+			Name: "footnote_uploads_total", Help: "Uploaded files by result: added, duplicate, rejected.",
 		}, []string{"result"}),
 	}
 	registry.MustRegister(m.requests, m.latency, m.runs, m.uploads)

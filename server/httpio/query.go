@@ -14,7 +14,7 @@ func CheckQuery(names func() map[string][]string) Middleware {
 			}
 			for name, values := range c.QueryParams() {
 				if len(values) > 1 && slices.Contains(names()[c.Request().Method+" "+c.Path()], name) {
-					return Invalid("The parameter {1} stands in the address more than once. Give it once.", name)
+					return Invalid("Duplicate query parameter {1}. Send it once.", name)
 				}
 			}
 			return next(c)

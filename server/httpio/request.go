@@ -70,8 +70,7 @@ func LastSeen(r *http.Request) (int64, error) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 0 {
 			return 0, Invalid(
-				"The position to go on after must be the number of an event, 0 or more. Send it as Last-Event-ID or " +
-					"?after=.",
+				"Last-Event-ID or ?after= must be an event number, 0 or more.",
 			)
 		}
 		after = n

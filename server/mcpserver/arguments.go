@@ -54,13 +54,13 @@ var offers = sync.OnceValue(func() []offer {
 	return []offer{
 		newOffer(sdk.Tool{
 			Meta: appMeta, Name: "search", Title: "Search documents", Annotations: looks,
-			Description: "Finds passages in the documents by meaning and by words. Each comes with its document, " +
-				"section, page and a link to the very place.",
+			Description: "Searches the documents by meaning and by keywords. Returns passages with their document, " +
+				"section, page and a link to the passage.",
 		}, map[string]float64{"top_k": 50}, (*Handlers).searchDocuments),
 		newOffer(sdk.Tool{
 			Meta: appMeta, Name: "fetch", Title: "Fetch a source", Annotations: looks,
-			Description: "Reads what search found: the part of the document that holds the passage, about " + part +
-				" characters. metadata.next is the id of the part that follows.",
+			Description: "Reads a search result: the part of the document with the passage, about " + part +
+				" characters. metadata.next is the id of the next part.",
 		}, nil, (*Handlers).fetchSource),
 		newOffer(sdk.Tool{
 			Meta: appMeta, Name: "read", Title: "Read a document", Annotations: looks,
@@ -74,9 +74,9 @@ var offers = sync.OnceValue(func() []offer {
 		newOffer(sdk.Tool{
 			Meta: appMeta, Name: "ask", Title: "Ask a question",
 			Annotations: &sdk.ToolAnnotations{OpenWorldHint: &outside},
-			Description: "Answers a question from the documents, with a footnote for every claim. It searches and " +
-				"reads by itself, which takes from seconds to minutes; steps " +
-				"are told as progress. Give the session_id of the answer before to ask on.",
+			Description: "Answers a question from the documents, with a footnote for every claim. This takes from " +
+				"seconds to minutes; progress is reported. Pass the session_id of the previous answer to ask a " +
+				"follow-up question.",
 		}, nil, (*Handlers).askQuestion),
 	}
 })
@@ -103,12 +103,12 @@ func checkCall(next sdk.MethodHandler) sdk.MethodHandler {
 		if takes == nil {
 			slices.Sort(names)
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf(
-				"There is no tool %.80q. There are: %s.", call.Name, strings.Join(names, ", "),
+				"Unknown tool %.80q. Available tools: %s.", call.Name, strings.Join(names, ", "),
 			)}
 		}
 		if why := argumentsMismatch(takes, call.Arguments); why != "" {
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{
-				&sdk.TextContent{Text: call.Name + " does not take these arguments: " + why + "."},
+				&sdk.TextContent{Text: call.Name + ": invalid arguments: " + why + "."},
 			}}, nil
 		}
 		failed := &toolFailure{}

@@ -14,9 +14,9 @@ import (
 type (
 	// Question is the input of the tool ask.
 	Question struct {
-		Question    string   `json:"question" jsonschema:"a whole question"`
-		SessionID   string   `json:"session_id,omitempty" jsonschema:"goes on with this conversation"`
-		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
+		Question    string   `json:"question" jsonschema:"a complete question"`
+		SessionID   string   `json:"session_id,omitempty" jsonschema:"the conversation to continue"`
+		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents in this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
 	// Answer is the output of ask.
@@ -24,10 +24,10 @@ type (
 		RunID     string                  `json:"run_id"`
 		SessionID string                  `json:"session_id"`
 		Status    string                  `json:"status"`
-		Answer    string                  `json:"answer" jsonschema:"Markdown; [N] is the citation of that number"`
+		Answer    string                  `json:"answer" jsonschema:"Markdown; [N] refers to the citation with that number"`
 		Citations []runlog.GroundedSource `json:"citations"`
 		runlog.Judged
-		URL string `json:"url" jsonschema:"the answer's page, with all steps and sources"`
+		URL string `json:"url" jsonschema:"URL of the answer with all steps and sources"`
 
 		passages map[string]string // cited passages by id, for the page that renders them
 	}
@@ -72,7 +72,7 @@ func (h *Handlers) askQuestion(
 		if err := h.Cancel(context.WithoutCancel(ctx), who.scope, run.ID); err != nil {
 			return "", Answer{}, err
 		}
-		return "", Answer{}, &chat.Error{Code: chat.CodeConflict, Message: "The question was cancelled."}
+		return "", Answer{}, &chat.Error{Code: chat.CodeConflict, Message: "The question was canceled."}
 	}
 	if err == nil {
 		err = runlog.FailureOf(t)

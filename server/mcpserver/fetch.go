@@ -17,15 +17,15 @@ import (
 type (
 	// Source is the input of the tool fetch.
 	Source struct {
-		ID string `json:"id" jsonschema:"an id that search gave, the id of a document, or metadata.next of a fetch"`
+		ID string `json:"id" jsonschema:"the id of a search result or document, or metadata.next of a fetch"`
 	}
 	// Fetched is the output of fetch.
 	Fetched struct {
 		ID       string            `json:"id"`
 		Title    string            `json:"title"`
 		Text     string            `json:"text"`
-		URL      string            `json:"url" jsonschema:"opens the document at the passage"`
-		Metadata map[string]string `json:"metadata" jsonschema:"document_id, filename, part, parts; next, section, page, source_url if any"`
+		URL      string            `json:"url" jsonschema:"URL of the document at the passage"`
+		Metadata map[string]string `json:"metadata" jsonschema:"document_id, filename, part, parts; next, section, page, source_url if available"`
 	}
 )
 
@@ -51,7 +51,7 @@ func (h *Handlers) fetchSource(
 // document, whose first part it returns. The URL opens the document at the passage, or at the part's first one.
 func (h *Handlers) sourceOf(ctx context.Context, who caller, id string) (Fetched, error) {
 	if corpus.Blank(id) || len(id) > maxSourceID {
-		return Fetched{}, httpio.Invalid("Give an id that search answered, or the id of a document.")
+		return Fetched{}, httpio.Invalid("id must be the id of a search result or document.")
 	}
 	named, err := h.Library.Passages(ctx, who.scope, []string{id})
 	if err != nil && chat.CodeOf(err) != chat.CodeNotFound {
@@ -110,7 +110,7 @@ func noSource(id string) error {
 	return &chat.Error{
 		Code: chat.CodeNotFound,
 		Message: locale.Say(
-			"There is no source “{1}”. Search again: its document may have been removed.", runlog.OneLine(id),
+			"Source “{1}” not found. Its document may have been deleted. Search again.", runlog.OneLine(id),
 		),
 	}
 }

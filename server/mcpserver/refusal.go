@@ -57,7 +57,7 @@ func (w *plainFailures) keptFailure() error {
 	case w.status == http.StatusBadRequest:
 		reason := strings.ToValidUTF8(strings.TrimSpace(w.text.String()), "")
 		if strings.Contains(reason, "unmarshal") {
-			reason = "a part of it is of the wrong type, or it breaks off" // the library's text contains Go types
+			reason = "a field has the wrong type, or the message is incomplete" // the library's text contains Go types
 		}
 		return httpio.Invalid(
 			"This is not a message of the Model Context Protocol ({1}). Send one JSON-RPC message.",
@@ -83,7 +83,7 @@ func checkBatch(body []byte) error {
 	var messages []json.RawMessage
 	if json.Unmarshal(body, &messages) == nil && len(messages) > maxBatch {
 		return httpio.Invalid(
-			"A request may hold at most {1} messages, and this one holds {2}. Send the rest in others.",
+			"A request may contain at most {1} messages, but this one contains {2}. Split it.",
 			maxBatch, len(messages),
 		)
 	}

@@ -51,7 +51,7 @@ var appMeta = sdk.Meta{"ui": map[string]any{"resourceUri": appURI}, "ui/resource
 func (h *Handlers) addResources(server *sdk.Server, who caller) {
 	server.AddResource(&sdk.Resource{
 		URI: appURI, Name: "source", Title: "Source viewer", MIMEType: appKind,
-		Description: "Shows what was found with the words marked.",
+		Description: "Shows the results with highlighted matches.",
 	}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
 			URI: appURI, MIMEType: appKind, Text: sourceApp,
@@ -66,11 +66,11 @@ func (h *Handlers) addResources(server *sdk.Server, who caller) {
 	})
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: documentScheme + "{id}", Name: "document", Title: "Document", MIMEType: plainText,
-		Description: "The text of a document, its first 50,000 characters.",
+		Description: "The first 50,000 characters of a document.",
 	}, h.reader(who, documentScheme, h.readDocumentResource))
 	server.AddResourceTemplate(&sdk.ResourceTemplate{
 		URITemplate: passageScheme + "{id}", Name: "passage", Title: "Passage", MIMEType: plainText,
-		Description: "A passage that search found or an answer cites.",
+		Description: "A passage of a search result or citation.",
 	}, h.reader(who, passageScheme, h.readPassageResource))
 	server.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
 		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -153,7 +153,7 @@ func (h *Handlers) readDocumentResource(ctx context.Context, who caller, id stri
 	link = runlog.Absolute(who.origin, chat.Link{Document: id}.String())
 	text = fmt.Sprintf("%s (%s)\n\n%s", runlog.OneLine(got.Document.Title), link, textOf(got.Passages))
 	if got.Parts > 1 {
-		text += "\n\nThe document goes on: the tool fetch reads all of it, part by part."
+		text += "\n\nThe document continues: read further parts with the tool fetch."
 	}
 	return text, link, nil
 }
@@ -165,7 +165,7 @@ func (h *Handlers) readPassageResource(ctx context.Context, who caller, id strin
 		return "", "", err
 	}
 	if len(found) == 0 {
-		return "", "", httpio.NotFound("There is no such passage.")
+		return "", "", httpio.NotFound("Passage not found.")
 	}
 	p := found[0]
 	d, err := h.Library.Document(ctx, who.scope, p.DocumentID)

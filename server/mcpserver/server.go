@@ -152,10 +152,10 @@ func (h *Handlers) toolServer(who caller) *sdk.Server {
 // toolFailure is the structured form of a call's failure, equal to the problem of other routes.
 type toolFailure struct {
 	Code    chat.Code      `json:"code"`
-	Detail  string         `json:"detail" jsonschema:"a sentence for people"`
-	Limit   chat.LimitName `json:"limit,omitempty" jsonschema:"the limit that is reached"`
-	RetryAt *time.Time     `json:"retry_at,omitempty" jsonschema:"when the limit has room again, if that is known"`
-	Retry   int            `json:"retry_after_seconds,omitempty" jsonschema:"how long to wait before the next try"`
+	Detail  string         `json:"detail" jsonschema:"human-readable message"`
+	Limit   chat.LimitName `json:"limit,omitempty" jsonschema:"the exceeded limit"`
+	RetryAt *time.Time     `json:"retry_at,omitempty" jsonschema:"when a retry can succeed, if known"`
+	Retry   int            `json:"retry_after_seconds,omitempty" jsonschema:"seconds to wait before a retry"`
 }
 
 // failureKey is the context key of a call's toolFailure: the protocol's library keeps only an error's text.

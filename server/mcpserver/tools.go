@@ -19,9 +19,9 @@ import (
 type (
 	// Query is the input of the tool search.
 	Query struct {
-		Query       string   `json:"query" jsonschema:"what to look for: a question or a few words"`
-		TopK        *int     `json:"top_k,omitempty" jsonschema:"how many passages, from 1 to 50; 5 without it"`
-		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
+		Query       string   `json:"query" jsonschema:"the search query: a question or keywords"`
+		TopK        *int     `json:"top_k,omitempty" jsonschema:"number of passages, 1 to 50; default 5"`
+		Namespace   string   `json:"namespace,omitempty" jsonschema:"only documents in this namespace"`
 		DocumentIDs []string `json:"document_ids,omitempty" jsonschema:"only these documents"`
 	}
 	// Found is the output of search.
@@ -30,18 +30,18 @@ type (
 	}
 	// Hit is one passage: first the fields for connectors of chat programs, then those of POST /search.
 	Hit struct {
-		ID    string `json:"id" jsonschema:"of the passage; fetch takes it"`
+		ID    string `json:"id" jsonschema:"the id of the passage, for fetch"`
 		Title string `json:"title"`
-		URL   string `json:"url" jsonschema:"opens the document at the passage"`
+		URL   string `json:"url" jsonschema:"URL of the document at the passage"`
 		find.SearchResult
 	}
 
 	// Reading is the input of the tool read.
 	Reading struct {
 		Document   string `json:"document,omitempty" jsonschema:"id, title or file name"`
-		DocumentID string `json:"document_id,omitempty" jsonschema:"instead of document: the id, as search and list_documents give it"`
-		Part       int    `json:"part,omitempty" jsonschema:"which part, from 1; the first without it"`
-		Focus      string `json:"focus,omitempty" jsonschema:"words: the parts of the document that bear on them come first"`
+		DocumentID string `json:"document_id,omitempty" jsonschema:"instead of document: the id from search or list_documents"`
+		Part       int    `json:"part,omitempty" jsonschema:"the part, from 1; default 1"`
+		Focus      string `json:"focus,omitempty" jsonschema:"keywords: parts of the document about them come first"`
 		Namespace  string `json:"namespace,omitempty" jsonschema:"the namespace of the document"`
 	}
 	// Part is a part of a document.
@@ -57,9 +57,9 @@ type (
 	// Filter is the input of the tool list_documents.
 	Filter struct {
 		Query     string `json:"query,omitempty" jsonschema:"part of a title or file name"`
-		Namespace string `json:"namespace,omitempty" jsonschema:"only documents of this namespace"`
-		Limit     int    `json:"limit,omitempty" jsonschema:"how many at most, from 1 to 200; 50 without it"`
-		Cursor    string `json:"cursor,omitempty" jsonschema:"next of the answer before, for the following documents"`
+		Namespace string `json:"namespace,omitempty" jsonschema:"only documents in this namespace"`
+		Limit     int    `json:"limit,omitempty" jsonschema:"maximum number of documents, 1 to 200; default 50"`
+		Cursor    string `json:"cursor,omitempty" jsonschema:"next of the previous result, for the next page"`
 	}
 	// Document is an entry of the list.
 	Document struct {
@@ -121,7 +121,7 @@ func (h *Handlers) readDocument(
 	name := cmp.Or(in.DocumentID, in.Document)
 	if corpus.Blank(name) || in.Part < 0 {
 		return "", Part{}, httpio.Invalid(
-			"Name a document by its document_id, or as document by its id, title or file name, and a part from 1.",
+			"Specify a document by document_id, or as document by its id, title or file name, and a part from 1.",
 		)
 	}
 	if err := chat.CheckNamespace(in.Namespace); err != nil {
@@ -175,7 +175,7 @@ func (h *Handlers) listDocuments(
 		fmt.Fprintf(&b, "%s: %s (%s, %s)\n", doc.ID, runlog.OneLine(doc.Title), runlog.OneLine(doc.File), doc.State)
 	}
 	if next != "" {
-		b.WriteString("There are more: ask again with the cursor " + next)
+		b.WriteString("There are more documents. Call again with the cursor " + next)
 	}
 	if len(docs) == 0 {
 		b.WriteString("There are no documents.")

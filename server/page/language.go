@@ -14,7 +14,7 @@ import (
 func (h *Handlers) ChooseLanguage(c httpio.Context, form url.Values) error {
 	l := locale.Find(form.Get("language"))
 	if l == nil {
-		return httpio.Invalid("language must be one that the page offers, such as en or de.")
+		return httpio.Invalid("language must be a supported language, such as en or de.")
 	}
 	httpio.SetLanguageCookie(c, l)
 	return c.Redirect(http.StatusSeeOther, localTarget(form.Get("to")))

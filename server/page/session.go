@@ -109,7 +109,7 @@ func (h *Handlers) foldTurns(
 	for i, run := range branch {
 		t, err := h.foldTurn(ctx, scope, run)
 		if errors.Is(err, chat.ErrDamaged) {
-			h.Log.ErrorContext(ctx, "turn can't be read", "run", run.ID, "error", err)
+			h.Log.ErrorContext(ctx, "could not load a turn", "run", run.ID, "error", err)
 			lost++
 			continue
 		}

@@ -169,7 +169,7 @@ func (p *viewing) readLink(c httpio.Context) (err error) {
 	}
 	var ok bool
 	if p.link.Also, ok = chat.ReadRanges(c.QueryParam("also")); !ok {
-		return chat.Invalid("also must hold ranges like 120-140,150-170, in order, at most {1}.", chat.MaxRanges)
+		return chat.Invalid("also must be ascending ranges like 120-140,150-170, at most {1}.", chat.MaxRanges)
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func (w *aiEncoder) end(failure error) {
 	w.sendChunk(AiChunk{Type: "finish-step"})
 	if w.t.Status == chat.RunCancelled {
 		w.sendChunk(AiChunk{Type: "message-metadata", MessageMetadata: about})
-		w.sendChunk(AiChunk{Type: "abort", Reason: "The question was stopped."})
+		w.sendChunk(AiChunk{Type: "abort", Reason: "The run was canceled."})
 		return
 	}
 	w.sendChunk(AiChunk{Type: "finish", FinishReason: w.t.FinishReason(), MessageMetadata: about})

@@ -98,7 +98,7 @@ func (body V1Question) toQuestion() (ask.Question, error) {
 		refusal{less(body.MaxTokens), "max_tokens" + noLimit},
 		refusal{less(body.MaxCompletion), "max_completion_tokens" + noLimit},
 		refusal{body.FunctionCall.demanded, "function_call" + noSuchTool},
-		refusal{body.N != nil && *body.N != 1, "n must be 1: a question has one answer here."},
+		refusal{body.N != nil && *body.N != 1, "n must be 1: a question has one answer."},
 		refusal{body.ResponseFormat != nil && body.ResponseFormat.Type != "text", "response_format" + onlyText},
 		refusal{body.Logprobs != nil && *body.Logprobs, "logprobs must be false" + noProbabilities},
 		refusal{

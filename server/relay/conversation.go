@@ -47,8 +47,8 @@ func take(q *ask.Question, list []chatMessage) error {
 	q.Instructions = strings.Join(rules, "\n\n")
 	if utf8.RuneCountInString(q.Instructions) > maxInstructions {
 		return httpio.Invalid(fmt.Sprintf(
-			"More than %s characters are instructions (the roles system and developer). Shorten them, or upload the "+
-				"long part as a document.",
+			"Instructions (the roles system and developer) exceed the limit of %s characters. Shorten them, or "+
+				"upload the long part as a document.",
 			english.Digits(maxInstructions),
 		))
 	}
@@ -57,7 +57,7 @@ func take(q *ask.Question, list []chatMessage) error {
 	case last.role != "user":
 		return httpio.Invalid(`The last message must have the role "user": it is the question.`)
 	case last.other != "":
-		return httpio.Invalid("The message has " + last.other + ". Send text alone, and upload files as documents.")
+		return httpio.Invalid("The message has " + last.other + ". Send text only, and upload files as documents.")
 	}
 	q.Message, q.History = last.text, questionPairs(list[:len(list)-1])
 	return nil

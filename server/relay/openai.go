@@ -76,12 +76,11 @@ type refusal struct {
 
 // Reasons to refuse options that would change the meaning of the answer. All others are ignored.
 const (
-	noSuchTool = ` must be "auto" or "none": no tool of yours can be called here. ` +
-		`The tools are Footnote's own, and it uses them by itself.`
-	noProbabilities = `: an answer has no probabilities of tokens.`
-	noLimit         = ` must be 1 or more. It has no effect: answers are as long as they need to be.`
+	noSuchTool      = ` must be "auto" or "none": client tools can't be called.`
+	noProbabilities = `: answers have no token probabilities.`
+	noLimit         = ` must be 1 or more. It has no effect: the length of answers is not limited.`
 	onlyText        = ` must be "text": answers are Markdown with footnotes. ` +
-		`POST /agent/chat/structured answers with JSON of its own.`
+		`POST /agent/chat/structured returns JSON.`
 )
 
 // check refuses options that would change the meaning of the answer, and those of more.

@@ -55,7 +55,7 @@ type V1PromptRef struct{}
 // UnmarshalJSON accepts only null.
 func (V1PromptRef) UnmarshalJSON(data []byte) error {
 	if string(data) != "null" {
-		return httpio.Invalid(`prompt must be left out: no prompts are kept here. Send its text as instructions.`)
+		return httpio.Invalid(`prompt is not supported. Send its text as instructions.`)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (r *V1ConversationRef) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	if json.Unmarshal(data, &named) != nil || named.ID == "" {
-		return httpio.Invalid(`conversation must be a conversation's id, or an object such as {"id": "…"}.`)
+		return httpio.Invalid(`conversation must be a conversation ID, or an object such as {"id": "…"}.`)
 	}
 	r.id = named.ID
 	return nil
@@ -84,7 +84,7 @@ func (h *Handlers) toQuestion(c httpio.Context, body V1ResponseQuestion) (q ask.
 	if err := body.check(
 		refusal{
 			body.Previous != "" && body.Conversation.id != "",
-			"previous_response_id and conversation can't both be given: each says what came before.",
+			"previous_response_id and conversation are mutually exclusive.",
 		},
 		refusal{body.MaxOutputTokens != nil && *body.MaxOutputTokens < 1, "max_output_tokens" + noLimit},
 		refusal{
@@ -142,8 +142,7 @@ func (in V1ResponseInput) messages() (list []chatMessage, err error) {
 	for i, item := range in.items {
 		if item.Type != "" && item.Type != "message" || item.Type == "" && item.Role == "" {
 			if i == len(in.items)-1 {
-				return nil, httpio.Invalid(`The last item of input must be a message with the role "user": it is the ` +
-					`question.`)
+				return nil, httpio.Invalid(`The last item of input must be a message with the role "user".`)
 			}
 			continue
 		}

@@ -94,7 +94,7 @@ func (h *Handlers) findResponse(c httpio.Context, id string) (chat.Run, error) {
 
 // noSuchResponse returns the error for a response that is missing or another user's.
 func noSuchResponse() error {
-	return httpio.NotFound("There is no such response. It may have been deleted with its conversation.")
+	return httpio.NotFound("Response not found. It may have been deleted with its conversation.")
 }
 
 // sendResponse sends the current state of a run.

@@ -24,7 +24,7 @@ func (r *Reader) Branch(ctx context.Context, scope chat.Scope, session string) (
 	b.All, err = r.Store.Runs(ctx, scope, session)
 	if err != nil && ctx.Err() == nil && httpio.AsError(err).Code == chat.CodeInternal {
 		r.Log.ErrorContext(
-			ctx, "conversation could not be read: shown without its turns", "session", session, "error", err,
+			ctx, "could not load the turns of a conversation", "session", session, "error", err,
 		)
 		b.Lost, err = max(1, b.TurnCount), nil
 	}

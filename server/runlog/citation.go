@@ -80,7 +80,7 @@ func (style CitationStyle) Frame(base string) Framing {
 		}
 		answer, ok := p.(chat.Answer)
 		if !ok {
-			return dst, fmt.Errorf("event %d of run %s is no answer", entry.Seq, entry.RunID)
+			return dst, fmt.Errorf("event %d of run %s is not an answer", entry.Seq, entry.RunID)
 		}
 		answer.Markdown = style.Apply(answer.Markdown, answer.Citations, base)
 		ev, err := chat.NewEvent(entry.RunID, answer)
@@ -253,9 +253,10 @@ func (t *Trace) Spoken() (string, []chat.Citation) {
 	case t.Error != nil && t.Error.Message != "":
 		return t.Error.Message, []chat.Citation{}
 	case t.Status == chat.RunGuardrailTriggered:
-		return "Your question is outside of what can be answered here. Ask about your documents.", []chat.Citation{}
+		return "The question was blocked by a guardrail. Ask about your documents.", []chat.Citation{}
 	}
-	return "An answer whose footnotes all hold could not be written. Ask in other words, or about one thing at a time.",
+	return "The answer was withheld, because its footnotes could not be verified. Rephrase the question, or ask " +
+			"about one topic at a time.",
 		[]chat.Citation{}
 }
 

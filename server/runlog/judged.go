@@ -9,11 +9,11 @@ import (
 // Judged is the assessment of an answer's reliability, with reasons. Every form of an answer includes it.
 type Judged struct {
 	Confidence     float64  `json:"confidence" jsonschema:"from 0 to 1" api:"min=0,max=1"`
-	SelfEvaluation string   `json:"self_evaluation,omitempty" jsonschema:"why that confidence"`
-	Unsupported    []string `json:"unsupported" jsonschema:"sentences that nothing bears out"`
+	SelfEvaluation string   `json:"self_evaluation,omitempty" jsonschema:"reasons for the confidence"`
+	Unsupported    []string `json:"unsupported" jsonschema:"sentences without support in the sources"`
 	// Notes on the answer, in sentences: that another model answered as a fallback, that footnotes cited no passage,
 	// that a sum is wrong or was not calculated, that sentences are unsupported, why the confidence is 0.
-	Notes []string `json:"notes" jsonschema:"what there is to know about the answer"`
+	Notes []string `json:"notes" jsonschema:"notes on the answer"`
 }
 
 // Judged returns the assessment of the run's answer. An answer that a guardrail withheld has none.
@@ -55,17 +55,17 @@ func (t *Trace) noteMessages() []string {
 	switch n := len(a.Unsupported); {
 	case n == 1:
 		out = append(
-			out, "1 sentence of the answer is backed by nothing that the answer rests on. It is in unsupported.",
+			out, "1 sentence of the answer is not supported by its sources. See unsupported.",
 		)
 	case n > 1:
 		out = append(out, english.Digits(
 			n,
-		)+" sentences of the answer are backed by nothing that the answer rests on. They are in unsupported.")
+		)+" sentences of the answer are not supported by its sources. See unsupported.")
 	case a.Confidence > 0:
 	case a.StopReason == chat.StopRefused:
-		out = append(out, "Nothing that was found answers the question, so there is nothing to be confident of.")
+		out = append(out, "The confidence is 0, because no source answers the question.")
 	default:
-		out = append(out, "The model has no confidence that its answer addresses the question.")
+		out = append(out, "The confidence is 0, because the model rates its answer as not addressing the question.")
 	}
 	return out
 }

@@ -115,7 +115,7 @@ type Store interface {
 }
 
 // errBadPage is returned for a page that no Builder or merge encoded. Rebuilding the index repairs it.
-var errBadPage = errors.New("the index of words holds something that can't be read")
+var errBadPage = errors.New("the keyword index is corrupt")
 
 // maxTerm is the maximum length of an indexed term in bytes, as keys of rows must be short. lastKey below is one
 // byte longer than any term.

@@ -37,7 +37,7 @@ func Rebuild(ctx context.Context, store Rebuilt, tell func(done, of int)) error 
 	for i, u := range list {
 		tell(i, len(list))
 		if err := rebuildOne(ctx, store, u); err != nil {
-			return fmt.Errorf("make the index of words: %w", err)
+			return fmt.Errorf("rebuild the keyword index: %w", err)
 		}
 		if i+1 == len(list) || list[i+1].Owner != u.Owner {
 			if err := Compact(ctx, store, u.Owner, false); err != nil {

@@ -39,7 +39,7 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 			ON CONFLICT (run, about) DO NOTHING`,
 			run, w.About(), string(w.Kind), w.CallID, c.sql.Bytes(w.Input))
 		if err != nil {
-			return fmt.Errorf("keep a command: %w", err)
+			return fmt.Errorf("store a command: %w", err)
 		}
 		if n == 0 && w.Decides() {
 			return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}

@@ -45,7 +45,7 @@ func (c *Chats) AddGrid(ctx context.Context, s chat.Scope, g chat.Grid) (chat.Gr
 	g.ID, g.User, g.CreatedAt = chat.NewID(), s.User, time.Now().UTC().Truncate(time.Microsecond)
 	body, err := json.Marshal(g)
 	if err != nil {
-		return g, fmt.Errorf("keep a table: %w", err)
+		return g, fmt.Errorf("store a table: %w", err)
 	}
 	return g, c.db.Write(ctx, Durable, func(t Tx) error {
 		there, err := countOf(t, "grids", s.User)
@@ -102,7 +102,7 @@ func (c *Chats) ChangeGrid(
 		}
 		body, err := json.Marshal(g)
 		if err != nil {
-			return fmt.Errorf("change a table: %w", err)
+			return fmt.Errorf("update a table: %w", err)
 		}
 		_, err = t.Exec(`UPDATE grids SET due_at = $1, body = $2 WHERE id = $3`, ToMicros(g.DueAt), string(body), id)
 		return err
@@ -168,7 +168,7 @@ func (c *Chats) ChangeGridCell(
 		}
 		body, err := json.Marshal(cell)
 		if err != nil {
-			return fmt.Errorf("change a cell: %w", err)
+			return fmt.Errorf("update a cell: %w", err)
 		}
 		_, err = t.Exec(`INSERT INTO grid_cells VALUES ($1, $2, $3, $4, $5) ON CONFLICT (grid, row, col)
 			DO UPDATE SET seq = excluded.seq, body = excluded.body`, id, row, column, cell.Seq, string(body))

@@ -46,7 +46,7 @@ func scanPlaceItem(row Row) (item placestore.Item, err error) {
 	item.Listed = []byte(body)
 	if refusal != "" {
 		if err := json.Unmarshal([]byte(refusal), &item.Refusal); err != nil {
-			return item, fmt.Errorf("read an item of a place: %w", err)
+			return item, fmt.Errorf("read an item of a source: %w", err)
 		}
 	}
 	return item, nil
@@ -56,7 +56,7 @@ func scanPlaceItem(row Row) (item placestore.Item, err error) {
 func (ps *Places) items(ctx context.Context, which string, args ...any) ([]placestore.Item, error) {
 	all, err := readList(ps.db.Autocommit(ctx, 0), scanPlaceItem, `SELECT `+itemColumns+` FROM place_items i
 		JOIN places p ON p.n = i.place WHERE p.id = $1 AND `+which, args...)
-	return all, wrap(err, "read the items of a place")
+	return all, wrap(err, "read the items of a source")
 }
 
 // WantedItems implements placestore.Store. The partial index place_items_wanted has this order. Items postponed in

@@ -36,7 +36,7 @@ func scanPlace(row Row) (p placestore.Place, err error) {
 		return p, err
 	}
 	if err := errors.Join(json.Unmarshal(setup, &p.Setup), json.Unmarshal(progress, &p.Progress)); err != nil {
-		return p, fmt.Errorf("read a place: %w", err)
+		return p, fmt.Errorf("read a source: %w", err)
 	}
 	p.CreatedAt, p.NextAt = TimeOf(created), TimeOf(due)
 	return p, nil

@@ -22,7 +22,7 @@ func scanStanding(row Row) (kept chat.Standing, err error) {
 		return kept, err
 	}
 	if err := json.Unmarshal(body, &kept); err != nil {
-		return kept, fmt.Errorf("decode the kept question %s: %w: %w", id, chat.ErrDamaged, err)
+		return kept, fmt.Errorf("decode the monitored question %s: %w: %w", id, chat.ErrDamaged, err)
 	}
 	kept.ID, kept.User, kept.Version, kept.DueAt = id, user, version, TimeOf(due)
 	return kept, nil
@@ -33,7 +33,7 @@ func (c *Chats) AddStanding(ctx context.Context, s chat.Scope, kept chat.Standin
 	kept.ID, kept.User, kept.CreatedAt = chat.NewID(), s.User, time.Now().UTC().Truncate(time.Microsecond)
 	body, err := json.Marshal(kept)
 	if err != nil {
-		return kept, fmt.Errorf("keep a question: %w", err)
+		return kept, fmt.Errorf("store a monitored question: %w", err)
 	}
 	limits := c.db.LimitsOf(s.User)
 	return kept, c.db.Write(ctx, Durable, func(t Tx) error {
@@ -55,14 +55,14 @@ func (c *Chats) AddStanding(ctx context.Context, s chat.Scope, kept chat.Standin
 func (c *Chats) Standing(ctx context.Context, s chat.Scope, id string) (chat.Standing, error) {
 	kept, err := readOne(c.db.Autocommit(ctx, 0), scanStanding, selectStanding+`WHERE d.id = $1 AND d.user_id = $2`, id,
 		s.User)
-	return kept, NotFound(err, "read a kept question", "question")
+	return kept, NotFound(err, "read a monitored question", "question")
 }
 
 // AllStanding implements chat.Store.
 func (c *Chats) AllStanding(ctx context.Context, s chat.Scope) ([]chat.Standing, error) {
 	list, err := readList(c.db.Autocommit(ctx, 0), scanStanding, selectStanding+`WHERE d.user_id = $1
 		ORDER BY d.created_at DESC, d.id`, s.User)
-	return list, wrap(err, "list kept questions")
+	return list, wrap(err, "list monitored questions")
 }
 
 // UnseenStanding implements chat.Store.
@@ -81,7 +81,7 @@ func (c *Chats) ChangeStanding(
 		kept, err = readOne(t, scanStanding, selectStanding+`WHERE d.id = $1 AND d.user_id = $2`+c.sql.Locked("d"),
 			id, s.User)
 		if err != nil {
-			return NotFound(err, "change a kept question", "question")
+			return NotFound(err, "update a monitored question", "question")
 		}
 		newest := kept.NewestChange()
 		if err := change(&kept); err != nil {
@@ -89,7 +89,7 @@ func (c *Chats) ChangeStanding(
 		}
 		body, err := json.Marshal(kept)
 		if err != nil {
-			return fmt.Errorf("change a kept question: %w", err)
+			return fmt.Errorf("update a monitored question: %w", err)
 		}
 		_, err = t.Exec(`UPDATE standing SET paused = $1, unseen = $2, version = $3, due_at = $4, body = $5
 			WHERE id = $6`, asInteger(kept.Paused), asInteger(kept.Unseen()), kept.Version, ToMicros(kept.DueAt),
@@ -105,7 +105,7 @@ func (c *Chats) ChangeStanding(
 // DropStanding implements chat.Store.
 func (c *Chats) DropStanding(ctx context.Context, s chat.Scope, id string) error {
 	n, err := c.db.Autocommit(ctx, Durable).Exec(`DELETE FROM standing WHERE id = $1 AND user_id = $2`, id, s.User)
-	return ChangedOne(n, err, "forget a kept question", "question")
+	return ChangedOne(n, err, "delete a monitored question", "question")
 }
 
 // dueStanding selects the due questions. Without a scheduled time a question is due when its user's library has

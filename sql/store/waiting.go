@@ -27,7 +27,7 @@ func scanQueued(row Row) (q chat.Queued, err error) {
 		return q, err
 	}
 	if err := json.Unmarshal(request, &q.Request); err != nil {
-		return q, fmt.Errorf("decode the waiting question %s: %w", q.ID, err)
+		return q, fmt.Errorf("decode the queued question %s: %w", q.ID, err)
 	}
 	q.Request.IdempotencyKey, q.CreatedAt = string(key), TimeOf(created)
 	return q, nil

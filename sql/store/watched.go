@@ -37,7 +37,7 @@ func (ds *Documents) SetWatched(ctx context.Context, user string, w corpus.Watch
 func (ds *Documents) DropWatched(ctx context.Context, user, namespace, folder string) error {
 	_, err := ds.db.Autocommit(ctx, Durable).Exec(`DELETE FROM watched WHERE user_id = $1 AND namespace = $2
 		AND folder = $3`, user, namespace, folder)
-	return wrap(err, "forget a watched folder")
+	return wrap(err, "delete a watched folder")
 }
 
 // Watched returns the folders that programs follow; see corpus.Documents.

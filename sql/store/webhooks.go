@@ -68,7 +68,7 @@ func (c *Chats) queueNotice(t Tx, kept chat.Standing) error {
 	n := chat.NoticeOf(kept)
 	body, err := json.Marshal(n)
 	if err != nil {
-		return fmt.Errorf("tell of a change: %w", err)
+		return fmt.Errorf("queue a notice: %w", err)
 	}
 	// The lock keeps the webhook until the commit, and serialises concurrent counts.
 	var user string

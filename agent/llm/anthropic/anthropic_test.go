@@ -198,11 +198,11 @@ func TestUnsupportedOptionsAreReported(t *testing.T) {
 		{"nothing asked for", 0, hello, nil},
 		{"a temperature that it takes", 0, llm.Request{Messages: hello.Messages, Temperature: &mild}, nil},
 		{"a seed", 0, llm.Request{Messages: hello.Messages, Seed: &seed},
-			[]llm.Notice{"claude takes no seed: the same seed does not give the same answer with it"}},
+			[]llm.Notice{"claude does not support a seed: the seed was ignored"}},
 		{"a high temperature", 0, llm.Request{Messages: hello.Messages, Temperature: &warm},
-			[]llm.Notice{"claude takes a temperature of 1 at most: it got 1"}},
+			[]llm.Notice{"claude supports a temperature of at most 1: 1 was used"}},
 		{"a temperature while it thinks", 2048, llm.Request{Messages: hello.Messages, Temperature: &mild},
-			[]llm.Notice{"claude thinks before it answers, and then takes no temperature: it was left out"}},
+			[]llm.Notice{"claude does not support a temperature with thinking: the temperature was ignored"}},
 	} {
 		m, _ := serve(t, Config{Thinking: tt.thinking}, scripted.Reply{Text: "ok"})
 		var said []llm.Notice

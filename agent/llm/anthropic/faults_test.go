@@ -126,7 +126,7 @@ func TestStreamFaults(t *testing.T) {
 			played{
 				Calls: []llm.Call{
 					{ID: "c", Name: "x", Arguments: []byte(`{"q":1}`),
-						Malformed: "the reply was cut off at its token limit before the call was complete"},
+						Malformed: "the reply was truncated at its token limit before the call was complete"},
 				}, Finish: llm.FinishLength, Usage: usage,
 			}},
 		{"malformed arguments", wire{body: tool("tool_use", `{"q":`)}, hello,

@@ -69,17 +69,17 @@ type Model struct {
 func New(c Config) (*Model, error) {
 	var errs []error
 	if c.Model == "" {
-		errs = append(errs, errors.New("ANTHROPIC_MODEL is empty: set the model's name"))
+		errs = append(errs, errors.New("ANTHROPIC_MODEL is empty: set a model name"))
 	}
 	if c.APIKey == "" {
-		errs = append(errs, errors.New("ANTHROPIC_API_KEY is empty: set it"))
+		errs = append(errs, errors.New("ANTHROPIC_API_KEY is empty"))
 	}
 	if c.Thinking != 0 && c.Thinking < 1024 {
-		errs = append(errs, errors.New("ANTHROPIC_THINKING is 0, or at least 1024"))
+		errs = append(errs, errors.New("ANTHROPIC_THINKING must be 0, or at least 1024"))
 	}
 	base := cmp.Or(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(c.BaseURL), "/"), "/v1"), defaultBaseURL)
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		errs = append(errs, errors.New("ANTHROPIC_BASE_URL must look like https://api.anthropic.com"))
+		errs = append(errs, errors.New("ANTHROPIC_BASE_URL must be a URL like https://api.anthropic.com"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext)
 		return nil, m.server.Classify(0, body, res.Header)
 	}
 	m.log.WarnContext(
-		req.Context(), "the model server sent no event stream", "content_type", kind, "begin",
+		req.Context(), "the model server returned no event stream", "content_type", kind, "begin",
 		m.server.Redact(httpllm.Clip(string(body), 200)),
 	)
 	return nil, &llm.Error{

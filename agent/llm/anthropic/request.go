@@ -75,17 +75,17 @@ func (m *Model) requestParams(req llm.Request) (sdk.MessageNewParams, error) {
 func (m *Model) refusedOptions(req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil {
 		notices = append(
-			notices, llm.Notice(m.name+" takes no seed: the same seed does not give the same answer with it"),
+			notices, llm.Notice(m.name+" does not support a seed: the seed was ignored"),
 		)
 	}
 	switch {
 	case req.Temperature == nil || req.DefaultTemperature:
 	case m.thinking > 0 && canThink(httpllm.Repair(req.Messages)):
 		notices = append(
-			notices, llm.Notice(m.name+" thinks before it answers, and then takes no temperature: it was left out"),
+			notices, llm.Notice(m.name+" does not support a temperature with thinking: the temperature was ignored"),
 		)
 	case *req.Temperature > 1:
-		notices = append(notices, llm.Notice(m.name+" takes a temperature of 1 at most: it got 1"))
+		notices = append(notices, llm.Notice(m.name+" supports a temperature of at most 1: 1 was used"))
 	}
 	return notices
 }

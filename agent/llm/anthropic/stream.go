@@ -167,7 +167,7 @@ func (r *reply) endReply() *llm.Error {
 		case "tool_use":
 			call := llm.Call{ID: b.id, Name: b.name}
 			if call.Arguments, call.Malformed = httpllm.Arguments(b.arguments); finish == llm.FinishLength {
-				call.Malformed = "the reply was cut off at its token limit before the call was complete"
+				call.Malformed = "the reply was truncated at its token limit before the call was complete"
 			}
 			calls = append(calls, call)
 		}

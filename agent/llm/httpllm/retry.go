@@ -71,7 +71,7 @@ func (s *Server) Retry(ctx context.Context, patient bool, try func() (yielded bo
 		return struct{}{}, err
 	}, backoff.WithBackOff(pace), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(s.RetryFor),
 		backoff.WithNotify(func(err error, wait time.Duration) {
-			s.Log.WarnContext(ctx, "the model is tried again", "model", s.Name, "wait", wait, "error", err)
+			s.Log.WarnContext(ctx, "retrying the model request", "model", s.Name, "wait", wait, "error", err)
 		}))
 	if err == nil {
 		return nil
@@ -91,7 +91,7 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 			Name: s.Name, Timeout: openFor,
 			ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= openAfter },
 			OnStateChange: func(name string, from, to gobreaker.State) {
-				s.Log.Warn("the model's server changed", "model", name, "from", from.String(), "to", to.String())
+				s.Log.Warn("the model server changed", "model", name, "from", from.String(), "to", to.String())
 			},
 			IsSuccessful: func(err error) bool { return err == nil },
 		})

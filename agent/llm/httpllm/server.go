@@ -75,8 +75,8 @@ const (
 // Causes of a request's cancellation by a Watchdog. The patterns below were collected from the messages of providers
 // and servers, since no standard has codes for these failures.
 var (
-	ErrNoFirstToken = errors.New("no first token came in time")
-	ErrSilence      = errors.New("the stream fell silent")
+	ErrNoFirstToken = errors.New("timeout before the first token")
+	ErrSilence      = errors.New("the stream timed out")
 )
 
 var (

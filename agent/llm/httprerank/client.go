@@ -40,7 +40,7 @@ func New(cfg Config) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return nil, errors.New(
-			"the reranker's address must be like http://localhost:8012/v1/rerank, without a password",
+			"the reranker's URL must have the form http://localhost:8012/v1/rerank, without a password",
 		)
 	}
 	return &Client{cfg: cfg, http: httpllm.NewHTTPClient(), server: httpllm.Server{Key: cfg.Key}}, nil
@@ -87,11 +87,11 @@ func (c *Client) Scores(ctx context.Context, query string, passages []string) ([
 	raw, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read the reranker's answer: %w", err)
+		return nil, fmt.Errorf("read the reranker's response: %w", err)
 	case len(raw) > maxAnswer:
-		return nil, fmt.Errorf("the reranker's answer has over %d bytes", maxAnswer)
+		return nil, fmt.Errorf("the reranker's response exceeds %d bytes", maxAnswer)
 	case res.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the reranker answered %d: %s", res.StatusCode,
+		return nil, fmt.Errorf("the reranker returned status %d: %s", res.StatusCode,
 			c.server.Redact(httpllm.Clip(string(raw), 300)))
 	}
 	return readScores(raw, len(passages))
@@ -113,7 +113,7 @@ func (c *Client) Ping(ctx context.Context) error {
 	}
 	switch code := res.StatusCode; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden, code >= http.StatusInternalServerError:
-		err = fmt.Errorf("the reranker answered %d", code)
+		err = fmt.Errorf("the reranker returned status %d", code)
 	}
 	return errors.Join(err, res.Body.Close())
 }
@@ -124,13 +124,13 @@ func (c *Client) Ping(ctx context.Context) error {
 func readScores(raw []byte, n int) ([]float64, error) {
 	var said answer
 	if err := json.Unmarshal(raw, &said); err != nil {
-		return nil, fmt.Errorf("the reranker's answer: %w", err)
+		return nil, fmt.Errorf("decode the reranker's response: %w", err)
 	}
 	out, known := make([]float64, n), make([]bool, n)
 	logits := false
 	for _, r := range said.Results {
 		if r.Index < 0 || r.Index >= n || r.Score == nil || known[r.Index] {
-			return nil, errors.New("the reranker's answer scores something else than the passages it got")
+			return nil, errors.New("the reranker's response has a score for an unknown passage")
 		}
 		out[r.Index], known[r.Index] = *r.Score, true
 		logits = logits || *r.Score < 0 || *r.Score > 1

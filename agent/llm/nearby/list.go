@@ -43,7 +43,7 @@ func list(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 			listed := len(found[i])
 			models := slices.DeleteFunc(found[i], func(m Model) bool { return !modelName.MatchString(m.Name) })
 			if len(models) == 0 && listed > 0 {
-				return nil, errors.New("what it lists are no models")
+				return nil, errors.New("its list contains no models")
 			}
 			return models[:min(len(models), mostModels)], nil
 		}
@@ -80,7 +80,7 @@ func listOpenAI(ctx context.Context, client *http.Client, port int) ([]Model, er
 	models := []Model{}
 	for _, m := range said.Data {
 		if m.ID == footnote && m.OwnedBy == footnote {
-			return nil, errors.New("it is a Footnote")
+			return nil, errors.New("it is another Footnote server")
 		}
 		models = append(models, Model{
 			Name: m.ID, Bytes: max(0, m.Meta.Size), Size: billions(m.Meta.Params),

@@ -56,7 +56,7 @@ func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 		case n > 1 && ctx.Err() == nil && mayFitSmaller(err):
 			m.batchSize.Store(int64(n / 2))
 			halved = true
-			m.log.WarnContext(ctx, "fewer texts are embedded at once", "model", m.embeddings, "texts", n/2,
+			m.log.WarnContext(ctx, "reduced the embedding batch size", "model", m.embeddings, "texts", n/2,
 				"error", err)
 		default:
 			if halved { // the batch size was not the cause
@@ -101,7 +101,7 @@ type vectors []struct {
 // decoding.
 func (v *vectors) UnmarshalJSON(raw []byte) error {
 	if bytes.Count(raw, []byte("{")) > maxBatch {
-		return errors.New("there are more vectors than texts")
+		return errors.New("more vectors than texts")
 	}
 	type plain vectors
 	return json.Unmarshal(raw, (*plain)(v))
@@ -141,7 +141,7 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 // batches must agree.
 func (m *Model) readVectors(answer embeddings, want int) ([][]float32, error) {
 	if len(answer.Data) != want {
-		return nil, fmt.Errorf("%d texts were sent, %d vectors came back", want, len(answer.Data))
+		return nil, fmt.Errorf("sent %d texts, received %d vectors", want, len(answer.Data))
 	}
 	out := make([][]float32, want)
 	for i, d := range answer.Data {

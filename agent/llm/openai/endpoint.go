@@ -38,7 +38,7 @@ func (e endpoint) embeddingEndpoint(c Config) (endpoint, error) {
 	if base := strings.TrimSpace(c.EmbeddingBaseURL); base != "" {
 		here, err := url.Parse(base)
 		if err != nil || here.Host == "" || here.Scheme != "http" && here.Scheme != "https" {
-			return e, errors.New("OPENAI_EMBEDDING_BASE_URL must look like http://localhost:11434/v1")
+			return e, errors.New("OPENAI_EMBEDDING_BASE_URL must be a URL like http://localhost:11434/v1")
 		}
 		if there, err := url.Parse(e.base); err != nil || there.Host != here.Host || there.Scheme != here.Scheme {
 			e.key, e.keySetting = "", "OPENAI_EMBEDDING_API_KEY"

@@ -58,9 +58,9 @@ func (m Measured) Small() string {
 	case m.TooSlow, m.In > 0 && m.In < leastSpeed, m.Context > 0 && m.Context <= leastContext:
 		return m.String()
 	case !m.CallsTools:
-		return "it did not call a tool that it was told to call"
+		return "it did not make the requested tool call"
 	case !m.UsesResults:
-		return "it did not answer with what a tool returned"
+		return "it did not answer with the result of a tool"
 	}
 	return ""
 }

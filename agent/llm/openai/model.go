@@ -102,17 +102,17 @@ type Model struct {
 func New(c Config) (*Model, error) {
 	var errs []error
 	if c.Model == "" {
-		errs = append(errs, errors.New("OPENAI_MODEL is empty: set the model's name"))
+		errs = append(errs, errors.New("OPENAI_MODEL is empty: set a model name"))
 	}
 	if c.APIKey == "" && c.BaseURL == "" && c.EmbeddingAPIKey == "" && c.EmbeddingBaseURL == "" {
 		errs = append(
-			errs, errors.New("OPENAI_API_KEY is empty: set it, or OPENAI_BASE_URL for a server that needs none"),
+			errs, errors.New("OPENAI_API_KEY is empty: set it, or set OPENAI_BASE_URL for a server without keys"),
 		)
 	}
 	replies := c.replyEndpoint()
 	base := replies.base
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		errs = append(errs, errors.New("OPENAI_BASE_URL must look like http://localhost:11434/v1"))
+		errs = append(errs, errors.New("OPENAI_BASE_URL must be a URL like http://localhost:11434/v1"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -277,11 +277,11 @@ func TestRefusedFieldsAreReported(t *testing.T) {
 	}{
 		{llm.Request{Messages: hello.Messages, Temperature: &temperature, Seed: &seed},
 			[]llm.Notice{
-				"m takes no seed: the same seed does not give the same answer with it",
-				"m takes no temperature: it was left out",
+				"m does not support a seed: the seed was ignored",
+				"m does not support a temperature: the temperature was ignored",
 			}},
 		{llm.Request{Messages: hello.Messages, Temperature: &temperature},
-			[]llm.Notice{"m takes no temperature: it was left out"}},
+			[]llm.Notice{"m does not support a temperature: the temperature was ignored"}},
 		{hello, nil},
 	} {
 		var said []llm.Notice

@@ -57,7 +57,7 @@ func (m *Model) ReadPicture(ctx context.Context, instruction string, png []byte)
 	if len(answer.Choices) == 0 || answer.Choices[0].FinishReason == "length" {
 		return "", &llm.Error{
 			Kind: llm.KindProtocol, Message: "The model's answer about a picture can't be used.",
-			Err: errors.New("it has no choice, or one that was cut off"),
+			Err: errors.New("the response has no choice, or a truncated one"),
 		}
 	}
 	return answer.Choices[0].Message.Content, nil

@@ -101,11 +101,11 @@ func (h serverFeatures) correctionFor(e *llm.Error, req llm.Request) (lesson fun
 func (h serverFeatures) refusedOptions(model string, req llm.Request) (notices []llm.Notice) {
 	if req.Seed != nil && h.noSeed {
 		notices = append(
-			notices, llm.Notice(model+" takes no seed: the same seed does not give the same answer with it"),
+			notices, llm.Notice(model+" does not support a seed: the seed was ignored"),
 		)
 	}
 	if req.Temperature != nil && !req.DefaultTemperature && h.noTemperature {
-		notices = append(notices, llm.Notice(model+" takes no temperature: it was left out"))
+		notices = append(notices, llm.Notice(model+" does not support a temperature: the temperature was ignored"))
 	}
 	return notices
 }

@@ -100,7 +100,7 @@ func (r *reply) readDocument(ctx context.Context, kind string, header http.Heade
 // noStream returns the error for a response that is not a stream, mostly because of a wrong URL. The beginning of
 // the response is logged, with the key redacted.
 func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Error {
-	m.log.WarnContext(ctx, "the model server sent no event stream", "content_type", kind, "begin", m.server.Redact(
+	m.log.WarnContext(ctx, "the model server returned no event stream", "content_type", kind, "begin", m.server.Redact(
 		httpllm.Clip(string(begin), 200),
 	))
 	return &llm.Error{

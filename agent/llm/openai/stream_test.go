@@ -368,7 +368,7 @@ var streams = []struct {
 		want: played{Dropped: "x {}\n", Finish: llm.FinishFilter}},
 }
 
-const cutOff = "the reply was cut off at its token limit before the call was complete"
+const cutOff = "the reply was truncated at its token limit before the call was complete"
 
 func TestStreamFaults(t *testing.T) {
 	for _, tt := range streams {

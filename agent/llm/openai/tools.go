@@ -159,7 +159,7 @@ func (b *callBuilder) finishCalls(taken map[string]bool, turn int, cut bool) []l
 		call.Arguments, call.Malformed = httpllm.Arguments(c.arguments)
 		switch {
 		case cut:
-			call.Malformed = "the reply was cut off at its token limit before the call was complete"
+			call.Malformed = "the reply was truncated at its token limit before the call was complete"
 		case c.tooLong:
 			call.Malformed = "the arguments are longer than 1 MiB"
 		case call.Name == "":

@@ -86,7 +86,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 			}, heldCalls: newCallBuffer(req.Tools)}
 			if !yield(llm.Notice(
 				m.Name()+
-					" has no tool calls of its own: tools are described in the prompt and called by JSON in the reply",
+					" does not support tool calls: tools are described in the prompt and called by JSON in the reply",
 			), nil) {
 				return
 			}
@@ -123,7 +123,7 @@ func (m *Model) afterReply(ctx context.Context, r *reply) func(called bool) {
 		} else if known {
 			m.verdict.countAgainst()
 			r.yieldPart(llm.Notice(m.Name() +
-				" ignores tools: from now on they are described in the prompt and called by JSON in the reply"))
+				" ignores tools: they are now described in the prompt and called by JSON in the reply"))
 		}
 	}
 }

@@ -81,7 +81,7 @@ func New(cfg Config) *Sender {
 			return s.cfg.Store.ClaimNotice(ctx, user, now, now.Add(claimTime).Truncate(time.Microsecond))
 		},
 		Failed: func(ctx context.Context, err error) {
-			s.cfg.Log.WarnContext(ctx, "webhooks could not be looked after", "error", err)
+			s.cfg.Log.WarnContext(ctx, "could not process webhooks", "error", err)
 		},
 	}
 	return s
@@ -108,7 +108,7 @@ func (s *Sender) deliver(ctx context.Context, n chat.Notice) error {
 		if n.Failed < len(waits) {
 			d.Again = now.Add(waits[n.Failed])
 		}
-		s.cfg.Log.WarnContext(ctx, "webhook could not be delivered", "user", n.User, "message", n.ID, "error", err,
+		s.cfg.Log.WarnContext(ctx, "could not deliver to a webhook", "user", n.User, "message", n.ID, "error", err,
 			"given_up", d.Again.IsZero())
 	}
 	_, err = s.cfg.Store.SettleNotice(ctx, n, d)
@@ -119,7 +119,7 @@ func (s *Sender) deliver(ctx context.Context, n chat.Notice) error {
 func (s *Sender) send(ctx context.Context, n chat.Notice) error {
 	body, err := s.bodyOf(ctx, n)
 	if err != nil {
-		return fmt.Errorf("write a message: %w", err)
+		return fmt.Errorf("encode a message: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()

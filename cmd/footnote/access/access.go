@@ -53,9 +53,9 @@ func (a Access) Check() error {
 	return &chat.Error{
 		Code: chat.CodeForbidden,
 		Message: locale.Message(
-			fmt.Sprintf("Other machines can reach %s, and no key is needed yet: everyone there could read and "+
-				"delete everything. "+
-				"Make a key with 'footnote key new NAME' and start again; or, on a network that you trust, set "+
+			fmt.Sprintf("Other machines can reach %s, and no API key is required: everyone there could read "+
+				"and delete everything. "+
+				"Create a key with 'footnote key new NAME' and restart; or, on a trusted network, set "+
 				"FOOTNOTE_OPEN_TO_NETWORK=true; or listen on this machine only, like --addr 127.0.0.1:8080",
 				a.addr),
 		),
@@ -66,10 +66,10 @@ func (a Access) Check() error {
 func (a Access) Log(log *slog.Logger) {
 	switch {
 	case a.NeedsKey && a.Holders == 0:
-		log.Warn("a key is needed, and nobody has one: make the first with 'footnote key new NAME'")
+		log.Warn("an API key is required, but none exists: create one with 'footnote key new NAME'")
 	case a.Network && !a.NeedsKey:
 		log.Warn(
-			"everyone who reaches this address can read, change and delete everything: no key is needed, and "+
+			"everyone who can reach this address can read, change and delete everything: no API key is required, and "+
 				"FOOTNOTE_OPEN_TO_NETWORK is set",
 			"addr", a.addr,
 		)
@@ -87,7 +87,7 @@ func IsLoopback(addr net.Addr) bool {
 func OpenKeys(s *settings.Settings) (*keys.File, error) {
 	if info, err := os.Stat(s.KeysFile()); err == nil {
 		if err := datadir.NarrowRights(s.KeysFile(), info); err != nil && !errors.Is(err, syscall.EROFS) {
-			return nil, fmt.Errorf("narrow the rights of the keys: %w", err)
+			return nil, fmt.Errorf("restrict the permissions of the key file: %w", err)
 		}
 	}
 	return keys.Open(s.KeysFile(), s.Keys != "")

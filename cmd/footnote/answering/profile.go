@@ -21,7 +21,7 @@ func smallProfiles(s *settings.Settings, models map[string]*openai.Model, log *s
 	case "full":
 		return nil
 	case "small":
-		return func(context.Context, string, func()) string { return "the settings say so" }
+		return func(context.Context, string, func()) string { return "configured in the settings" }
 	}
 	sizes := newSizes()
 	turn := make(chan struct{}, 1) // one measurement at a time, as two on one machine would slow each other

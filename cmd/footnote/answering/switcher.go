@@ -199,7 +199,7 @@ func (sw *Switcher) LogOtherModels(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, nearby.Look)
 	defer cancel()
 	if at, best, ok := nearby.Best(nearby.Find(ctx, portsOf(now.set))); ok {
-		sw.log.InfoContext(ctx, "a model on this machine could answer: choose it on the page, at the foot of the menu",
+		sw.log.InfoContext(ctx, "a local model is available: select it at the bottom of the menu",
 			"model", best.Name, "server", at.Program)
 	}
 }

@@ -22,9 +22,9 @@ import (
 // continues its conversation; without one the question starts a new session.
 type Command struct {
 	Question  string `arg:"" help:"The question."`
-	Session   string `help:"Go on in this session." placeholder:"ID"`
-	Namespace string `help:"Ask only the documents of this namespace." placeholder:"NAME"`
-	JSON      bool   `help:"Print the events as JSON, one a line, instead of text."`
+	Session   string `help:"Continue this session." placeholder:"ID"`
+	Namespace string `help:"Search only documents in this namespace." placeholder:"NAME"`
+	JSON      bool   `help:"Print the events as JSON lines instead of text."`
 }
 
 // Run asks the question and prints the live steps, the answer and its footnotes. A run that did not complete is an
@@ -32,7 +32,7 @@ type Command struct {
 // continues on the server, unless that was started for this question.
 func (a *Command) Run(p *command.Program) (err error) {
 	if strings.TrimSpace(a.Question) == "" {
-		return errors.New("the question is empty: write one, in quotation marks")
+		return errors.New("the question is empty: pass it in quotation marks")
 	}
 	server, err := p.Connect()
 	if err != nil {
@@ -48,14 +48,14 @@ func (a *Command) Run(p *command.Program) (err error) {
 	show := &eventPrinter{answer: p.Stdout, steps: p.Stderr}
 	run := server.Ask(body, func(begun bool) {
 		if begun {
-			fmt.Fprintln(p.Stderr, "… The stream broke off; going on with it")
+			fmt.Fprintln(p.Stderr, "… The connection was lost; reconnecting")
 		} else {
-			fmt.Fprintln(p.Stderr, "… The server went away before it began to answer; asking it again")
+			fmt.Fprintln(p.Stderr, "… The connection was lost before the answer began; retrying")
 		}
 	})
 	for raw, err := range run.Events(p.Ctx) {
 		if err != nil && p.Ctx.Err() != nil {
-			return errors.New("stopped before the answer was done; ask again, or press Continue on the page")
+			return errors.New("stopped before the answer was complete; ask again, or select Continue on the page")
 		}
 		if err != nil {
 			return err

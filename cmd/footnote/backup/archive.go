@@ -124,7 +124,7 @@ func brokenBackup(says string, err error) error {
 // may not occur on a retry.
 func damagedBackup(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return brokenBackup("is cut off", nil)
+		return brokenBackup("is incomplete", nil)
 	}
 	if errors.Is(err, tar.ErrHeader) {
 		return brokenBackup("is damaged", nil)
@@ -171,7 +171,7 @@ func (a *Reader) Next() (string, io.Reader, error) {
 		return "", nil, io.EOF
 	}
 	if header.Typeflag != tar.TypeReg || !archiveName.MatchString(header.Name) {
-		return "", nil, brokenBackup(fmt.Sprintf("holds %.80q, which belongs in none", header.Name), nil)
+		return "", nil, brokenBackup(fmt.Sprintf("is damaged: it contains the unexpected file %.80q", header.Name), nil)
 	}
 	return header.Name, &archivedBytes{
 		a: a, sum: sha256.New(), file: File{Name: header.Name, Bytes: header.Size},
@@ -220,11 +220,11 @@ func (a *Reader) checkFile(size int64) error {
 		// An original is named by its hash, so that a list that was changed along with the file is detected.
 		if hash, original := strings.CutPrefix(file.Name, "blobs/"); a.read[i] != file ||
 			original && strings.ReplaceAll(hash, "/", "") != file.SHA256 {
-			return brokenBackup("is damaged: "+file.Name+" is not as it was", nil)
+			return brokenBackup("is damaged: "+file.Name+" was changed", nil)
 		}
 	}
 	if len(list) != len(a.read) || len(list) == 0 || list[0].Name != datadir.Database {
-		return brokenBackup("is damaged: its list of files does not fit", nil)
+		return brokenBackup("is damaged: its list of files does not match", nil)
 	}
 	return nil
 }

@@ -27,15 +27,15 @@ import (
 // Command writes all data of the server into one file.
 type Command struct {
 	File  string `arg:"" help:"File to write, like footnote-2026-11-21.tar." placeholder:"FILE"`
-	Force bool   `help:"Replace the file if it is there."`
+	Force bool   `help:"Replace an existing file."`
 }
 
 // Help returns the additional help of 'footnote backup --help'.
 func (Command) Help() string {
-	return `Writes the database, also that of DATABASE_URL, and the originals, also those of a bucket, to one tar ` +
-		`file, as they are at one moment. A server may go on using them meanwhile.
-The file appears under its name when it is whole and on the disk. 'footnote restore FILE' brings it back, into a ` +
-		`data directory or into PostgreSQL.`
+	return `Writes a consistent snapshot of the database (including DATABASE_URL) and the originals (including a ` +
+		`bucket) to one tar file. The server can keep running.
+The file appears under its name once it is complete and synced to disk. 'footnote restore FILE' restores it to a ` +
+		`data directory or to PostgreSQL.`
 }
 
 // Run writes the backup to a partial file and renames it when it is complete.
@@ -102,7 +102,7 @@ func (c *Command) Run(p *command.Program) (err error) {
 	)
 	if done.missing > 0 {
 		fmt.Fprintf(
-			p.Stdout, "; %s missing (deleted meanwhile, or lost before)", english.Count(done.missing, "original"),
+			p.Stdout, "; %s missing (deleted meanwhile, or lost earlier)", english.Count(done.missing, "original"),
 		)
 	}
 	fmt.Fprintln(p.Stdout)
@@ -116,19 +116,19 @@ func listExcluded(p *command.Program) error {
 	secrets, err := fs.Glob(os.DirFS(dir.Path(datadir.Places)), "*.json")
 	if len(secrets) > 0 {
 		left = append(left, fmt.Sprintf(
-			"the passwords of %s (%s)", english.Count(len(secrets), "place"), dir.Path(datadir.Places),
+			"the secrets of %s (%s)", english.Count(len(secrets), "connected source"), dir.Path(datadir.Places),
 		))
 	}
 	for _, file := range []struct{ what, path string }{
-		{"the hashes of keys", p.Settings.KeysFile()},
-		{"which folders were chosen on the page", dir.Path(datadir.ChosenFolders)},
+		{"the hashes of API keys", p.Settings.KeysFile()},
+		{"the folders selected on the page", dir.Path(datadir.ChosenFolders)},
 	} {
 		if _, err := os.Stat(file.path); err == nil {
 			left = append(left, file.what+" ("+file.path+")")
 		}
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(p.Stdout, "Not in it: %s. Copy them for another machine (cp -rp)\n", strings.Join(left, ", "))
+		fmt.Fprintf(p.Stdout, "Not included: %s. Copy them to another machine (cp -rp)\n", strings.Join(left, ", "))
 	}
 	return err
 }
@@ -200,7 +200,7 @@ func (c *Command) writeBackup(p *command.Program, to io.Writer, snapshot string)
 		show.Draw("saving", i+1, hash)
 		name, ok := blobs.Name(hash)
 		if !ok {
-			return done, fmt.Errorf("the database names an original %q, which is no SHA-256", hash)
+			return done, fmt.Errorf("the database refers to an original %q, which is not a SHA-256 hash", hash)
 		}
 		original, err := open(hash)
 		// A document that was deleted after the snapshot took its original with it: the rest is worth saving.

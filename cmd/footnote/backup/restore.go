@@ -24,18 +24,18 @@ import (
 
 // Restore restores a backup.
 type Restore struct {
-	File  string `arg:"" help:"Backup to bring back." placeholder:"FILE"`
-	Force bool   `help:"Put aside what the data directory holds."`
+	File  string `arg:"" help:"Backup to restore." placeholder:"FILE"`
+	Force bool   `help:"Move existing data aside."`
 }
 
 // Help returns the additional help of 'footnote restore --help'.
 func (Restore) Help() string {
-	return `Checks the backup while it is unpacked inside the data directory, and puts it into place only when every ` +
-		`byte is as it was saved.
-No server may use the directory. A directory that holds something is refused; with --force that is moved to ` +
+	return `Unpacks the backup inside the data directory, and moves it into place only after every file was verified.` +
+		`
+The directory must not be in use by a server. It must be empty; with --force existing data is moved to ` +
 		`before-restore-… inside it.
-With DATABASE_URL the backup comes into that database, which has to be empty, in one transaction.
-The originals come into the data directory, or to where FOOTNOTE_BLOBS says.`
+With DATABASE_URL the backup is restored to that database, which must be empty, in one transaction.
+The originals are restored to the data directory, or to FOOTNOTE_BLOBS.`
 }
 
 // restoring is the name of the directory that a backup is unpacked to. It is left after a kill and removed by the
@@ -110,11 +110,11 @@ func (c *Restore) Run(p *command.Program) (err error) {
 	if err := moveAll(parts, dir.Path(restoring), dir.Path()); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "Restored %s of %s (Footnote %s) to %s: the database and %s, all as they were saved\n",
+	fmt.Fprintf(p.Stdout, "Restored %s of %s (Footnote %s) to %s: the database and %s, all verified\n",
 		filepath.Base(c.File), made.MadeAt.Local().Format("2006-01-02 15:04"), made.Version, where,
 		english.Count(n-1, "original"))
 	if aside != "" {
-		fmt.Fprintf(p.Stdout, "What was there before is in %s; delete it when you don't need it\n", aside)
+		fmt.Fprintf(p.Stdout, "The previous data was moved to %s; delete it when it is no longer needed\n", aside)
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func copyOriginals(p *command.Program, dir *datadir.Dir) error {
 		show.Draw("originals", i, hash)
 		same, err := originals.Copy(p.Ctx, from, to, hash)
 		if err == nil && !same {
-			err = errors.New("its bytes changed on the way")
+			err = errors.New("its bytes changed while it was read")
 		}
 		if err != nil {
 			return fmt.Errorf("original %s: %w", hash, err)
@@ -220,7 +220,7 @@ func unpackFile(ctx context.Context, root *os.Root, name string, body io.Reader)
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return 0, brokenBackup("is damaged: it holds "+name+" twice", nil)
+		return 0, brokenBackup("is damaged: it contains "+name+" twice", nil)
 	}
 	if err != nil {
 		return 0, err

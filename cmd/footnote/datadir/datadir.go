@@ -66,20 +66,20 @@ func At(path string) *Dir { return &Dir{path: path} }
 func Claim(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
-			"The data directory {1} can't be made; choose another with --data", path,
+			"The data directory {1} can't be created; choose another with --data", path,
 		), Err: err}
 	}
 	if err := tightenRights(path); err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
-			"The rights of the data directory {1} can't be narrowed to this user; mend them or choose another "+
-				"with --data",
+			"The permissions of the data directory {1} can't be restricted to this user; fix them or choose "+
+				"another with --data",
 			path,
 		), Err: err}
 	}
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, &chat.Error{Code: chat.CodeUnavailable, Message: locale.Say(
-			"The data directory {1} can't be written; mend its rights or choose another with --data", path,
+			"The data directory {1} is not writable; fix its permissions or choose another with --data", path,
 		), Err: err}
 	}
 	if err := Lock(lock); err != nil {

@@ -35,7 +35,7 @@ import (
 
 // Command checks all dependencies of a question, from the disk to the model.
 type Command struct {
-	Health bool `help:"Only ask the server at FOOTNOTE_ADDR whether it is well, for a container's health check."`
+	Health bool `help:"Only check the health of the server at FOOTNOTE_ADDR, for a container's health check."`
 }
 
 // Finding is the result of one check. What names the checked part, Fine describes its good state as a clause, and
@@ -125,7 +125,7 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 		// Four files of the default maximum size: each is stored unchanged, beside its text and embeddings.
 	} else if free < 200<<20 {
 		found = append(found, Finding{
-			What: "disk", Err: fmt.Errorf("only %d MiB are free at %s; make room, uploads need it", free>>20, set.Data),
+			What: "disk", Err: fmt.Errorf("only %d MiB are free at %s; uploads need more", free>>20, set.Data),
 		})
 	} else {
 		found = append(found, Finding{What: "disk", Fine: fmt.Sprintf("%d MiB free", free>>20)})
@@ -135,7 +135,7 @@ func checkStorage(ctx context.Context, set *settings.Settings) []Finding {
 	if s != nil {
 		err = errors.Join(err, s.Close())
 	}
-	found = append(found, Finding{What: "database", Fine: "opens, its version fits", Err: err})
+	found = append(found, Finding{What: "database", Fine: "opens, version is compatible", Err: err})
 	if err == nil && set.Blobs != "" {
 		found = append(found, probeOriginals(ctx, set, s.Blobs))
 	} else if err == nil && set.DatabaseURL == "" {
@@ -192,9 +192,9 @@ func checkReader(ctx context.Context, set *settings.Settings) Finding {
 // tools, its size if it is local, and the embedding model.
 func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	if !set.WithModel() {
-		fine := "none is set: offline mode answers, word for word from the documents"
+		fine := "not set: offline mode quotes the documents verbatim"
 		if set.ModelsSelect != "" {
-			fine += "; FOOTNOTE_MODELS_SELECT has no effect without one"
+			fine += "; FOOTNOTE_MODELS_SELECT has no effect without a model"
 		}
 		return append([]Finding{{What: "model", Fine: fine}}, checkEmbeddings(ctx, set)...)
 	}
@@ -214,7 +214,7 @@ func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 	name := set.OpenAIModel
 	// A server with one model often accepts any model name.
 	if served := health.Served.Name; served != "" && served != name {
-		name = served + ", which the server has instead of " + name + ","
+		name = served + " (served instead of " + name + ")"
 	}
 	found := []Finding{{What: "model", Fine: fmt.Sprintf("%s answers (%.1f s)", name, health.Took.Seconds()),
 		Err: health.Err}}
@@ -232,9 +232,9 @@ func checkModel(ctx context.Context, set *settings.Settings) []Finding {
 // checkSemantic reports the state of semantic search; err is the error of the embedding model. Off is not an error:
 // search then uses the text index alone.
 func checkSemantic(ctx context.Context, set *settings.Settings, err error) Finding {
-	f := Finding{What: "semantic search", Fine: "off: no embedding model is set"}
+	f := Finding{What: "semantic search", Fine: "off: no embedding model is configured"}
 	if set.DatabaseURL != "" && set.MilvusAddress == "" {
-		f.Fine = "off: with DATABASE_URL it needs a vector store; set MILVUS_ADDRESS"
+		f.Fine = "off: DATABASE_URL requires a vector store; set MILVUS_ADDRESS"
 	} else if set.EmbedsHere() {
 		return embeddedHere(ctx, set)
 	} else if set.EmbedsRemotely() {

@@ -29,11 +29,11 @@ import (
 // writtenCalls retries a model that did not call its tool, with the tool in the prompt.
 // FOOTNOTE_AGENT_TOOL_CALLS=auto does the same if a run needs a tool.
 func writtenCalls(ctx context.Context, model *openai.Model) Finding {
-	f := Finding{What: "tool calls", Fine: "by JSON in the text: the model has no tool calls of its own"}
+	f := Finding{What: "tool calls", Fine: "as JSON in the text: the model has no native tool calls"}
 	if !textcalls.New(model, textcalls.JSON).CallsTools(ctx) {
 		f.Err = fmt.Errorf(
-			"%s did not call the tool it was told to call, neither by itself nor by JSON in the text; choose another "+
-				"model with OPENAI_MODEL",
+			"%s failed the tool call test, both natively and as JSON in the text; choose another model with "+
+				"OPENAI_MODEL",
 			model.Name(),
 		)
 	}
@@ -58,12 +58,12 @@ func anthropicModel(ctx context.Context, set *settings.Settings) []Finding {
 		tools := Finding{What: "tool calls", Fine: "work"}
 		if !health.Tools {
 			tools.Err = fmt.Errorf(
-				"%s did not call the tool it was told to call; choose another model with ANTHROPIC_MODEL",
+				"%s failed the tool call test; choose another model with ANTHROPIC_MODEL",
 				set.AnthropicModel,
 			)
 		}
 		found = append(found, tools, Finding{
-			What: "seed", Fine: "Anthropic's models take none: a question that gives one is told so",
+			What: "seed", Fine: "not supported by Anthropic's models: questions with a seed get a note",
 		})
 	}
 	return found
@@ -91,9 +91,9 @@ func measureModel(ctx context.Context, set *settings.Settings, model *openai.Mod
 	}
 	f := Finding{What: "model's size"}
 	found, err := model.Measure(ctx)
-	profile := "the profile is full"
+	profile := "profile: full"
 	if why := found.Small(); set.AgentProfile == "small" || set.AgentProfile == "auto" && why != "" {
-		profile = "the profile is small: rules search, and it answers from three passages"
+		profile = "profile: small, rules search, and the model answers from three passages"
 		if why != "" && why != found.String() {
 			profile += "; " + why
 		}
@@ -101,8 +101,8 @@ func measureModel(ctx context.Context, set *settings.Settings, model *openai.Mod
 	f.Fine, f.Err = found.String()+"; "+profile, err
 	// 0: the server does not report it.
 	if room := found.Context; err == nil && room > 0 && room < leastRoom {
-		f.Err = fmt.Errorf("a context of %d tokens is too small for a question with its passages: give the server at "+
-			"least %d (llama-server --ctx-size, OLLAMA_CONTEXT_LENGTH)", room, leastRoom)
+		f.Err = fmt.Errorf("a context of %d tokens is too small for a question with its passages: set at least %d "+
+			"(llama-server --ctx-size, OLLAMA_CONTEXT_LENGTH)", room, leastRoom)
 	}
 	return []Finding{f}
 }
@@ -130,14 +130,14 @@ func checkAccess(set *settings.Settings) Finding {
 	case a.NeedsKey && a.Holders == 0:
 		f.Err = &chat.Error{
 			Code:    chat.CodeUnauthorized,
-			Message: "A key is needed, and nobody has one; make the first with 'footnote key new NAME'",
+			Message: "An API key is required, but none exists; create one with 'footnote key new NAME'",
 		}
 	case a.NeedsKey:
-		f.Fine = fmt.Sprintf("a key is needed; %d can be used", a.Holders)
+		f.Fine = fmt.Sprintf("an API key is required; valid keys: %d", a.Holders)
 	case a.Network:
-		f.Fine = fmt.Sprintf("everyone who reaches %s can use it without a key (FOOTNOTE_OPEN_TO_NETWORK)", set.Addr)
+		f.Fine = fmt.Sprintf("everyone who can reach %s has access without a key (FOOTNOTE_OPEN_TO_NETWORK)", set.Addr)
 	default:
-		f.Fine = "without a key, from this machine only"
+		f.Fine = "without an API key, from this machine only"
 	}
 	return f
 }
@@ -157,7 +157,7 @@ func probeHealth(ctx context.Context, addr string) error {
 	}
 	server := remote.Server{URL: "http://" + net.JoinHostPort(host, port)}
 	if err := server.JSON(ctx, http.MethodGet, "/health", nil, nil); err != nil {
-		return fmt.Errorf("not well: %w", err)
+		return fmt.Errorf("unhealthy: %w", err)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func probeHealth(ctx context.Context, addr string) error {
 // probeOriginals checks the storage of originals: it stores some bytes, reads them back and deletes them. The bytes
 // are random, so that the delete can't hit an existing original with the same hash.
 func probeOriginals(ctx context.Context, set *settings.Settings, kept originals.Store) Finding {
-	found := Finding{What: "originals", Fine: "can be written and read: " + originals.Place(set)}
+	found := Finding{What: "originals", Fine: "readable and writable: " + originals.Place(set)}
 	found.Err = func() error {
 		hash, _, err := kept.Put(ctx, strings.NewReader(rand.Text()), 1<<10)
 		if err != nil {
@@ -173,7 +173,7 @@ func probeOriginals(ctx context.Context, set *settings.Settings, kept originals.
 		}
 		there, err := originals.Intact(ctx, kept, hash)
 		if err == nil && !there {
-			err = errors.New("bytes that were stored come back as others")
+			err = errors.New("stored bytes were read back changed")
 		}
 		return errors.Join(err, kept.Delete(ctx, hash))
 	}()
@@ -207,17 +207,17 @@ func compareOriginals(ctx context.Context, dir *datadir.Dir) Finding {
 		}
 		switch {
 		case missing > 0:
-			return fmt.Errorf("%d of %s are missing in %s; 'footnote restore' brings a backup back",
+			return fmt.Errorf("%d of %s are missing in %s; restore a backup with 'footnote restore'",
 				missing, english.Count(len(known), "original"), dir.Path("blobs"))
 		// A kill leaves unreferenced files, but a database always has some known ones.
 		case len(known) == 0 && len(unknown) > 0:
-			return fmt.Errorf("the database knows no document, though %s holds %s; if documents are missing, "+
-				"'footnote restore' brings a backup back", dir.Path("blobs"),
+			return fmt.Errorf("the database has no documents, but %s contains %s; if documents are missing, restore a "+
+				"backup with 'footnote restore'", dir.Path("blobs"),
 				english.Count(len(unknown), "original"))
 		}
-		f.Fine = english.Count(len(known), "original") + ", none is missing"
+		f.Fine = english.Count(len(known), "original") + ", none missing"
 		if len(unknown) > 0 {
-			f.Fine += "; " + english.Count(len(unknown), "file") + " that no document needs"
+			f.Fine += "; " + english.Count(len(unknown), "unreferenced file")
 		}
 		return nil
 	}()

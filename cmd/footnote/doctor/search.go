@@ -36,7 +36,7 @@ func vectorStore(ctx context.Context, set *settings.Settings) []Finding {
 	err = vectors.Ping(ctx)
 	found.Fine = fmt.Sprintf("%s answers: %s", set.MilvusAddress, vectors.About())
 	if err := errors.Join(err, vectors.Close()); err != nil {
-		found.Err = fmt.Errorf("%w (MILVUS_ADDRESS is %s); searches find by words meanwhile", err, set.MilvusAddress)
+		found.Err = fmt.Errorf("%w (MILVUS_ADDRESS is %s); keyword search still works", err, set.MilvusAddress)
 	}
 	return []Finding{found}
 }
@@ -59,7 +59,7 @@ func embeddedHere(ctx context.Context, set *settings.Settings) Finding {
 	for ; time.Since(begun) < paceTime && r.Err == nil; n++ {
 		_, r.Err = model.EmbedQuery(ctx, text)
 	}
-	r.Fine = fmt.Sprintf("%s works in this process: %s; some %.0f passages of %d words a second on one processor",
+	r.Fine = fmt.Sprintf("%s runs in this process: %s; about %.0f passages of %d words per second on one processor",
 		model.Model(), model.About(), float64(n)/time.Since(begun).Seconds(), paceWords)
 	return r
 }
@@ -90,7 +90,7 @@ func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 		found.Fine = fmt.Sprintf("works (%.1f s for two passages)", time.Since(begun).Seconds())
 		// A model of another type loads as well, but returns meaningless scores.
 		if scores[0] <= scores[1] {
-			found.Fine += ", but it finds that “Bread is baked.” says which colour the sky has: is it a reranker?"
+			found.Fine += ", but its scores are meaningless: it may not be a reranker"
 		}
 	}
 	return []Finding{found}
@@ -99,11 +99,11 @@ func checkRerank(ctx context.Context, set *settings.Settings) []Finding {
 // checkOffice checks whether Office files are rendered. With the setting, a missing soffice and a system that can't
 // sandbox it are errors: the pages would be missing without notice.
 func checkOffice(set *settings.Settings) Finding {
-	f := Finding{What: "pages of Office files", Fine: "off: they are shown as text"}
+	f := Finding{What: "pages of Office files", Fine: "off: shown as text"}
 	if set.OfficePages {
 		program, err := office.Program()
 		_, refused := wire.OfficePages(set)
-		f.Fine, f.Err = "drawn by "+program, errors.Join(err, refused)
+		f.Fine, f.Err = "rendered by "+program, errors.Join(err, refused)
 	}
 	return f
 }
@@ -111,9 +111,9 @@ func checkOffice(set *settings.Settings) Finding {
 // checkConfinement checks whether programs that parse files are sandboxed. Without a sandbox they keep their
 // limits, and Office files are not rendered; that is not an error of the settings.
 func checkConfinement() Finding {
-	f := Finding{What: "confinement", Fine: "programs that read files see their own file alone, and no network"}
+	f := Finding{What: "confinement", Fine: "programs that parse files have access to their file only, and no network"}
 	if err := child.Refused(); err != nil {
-		f.Fine = "none, programs that read files see the server's disk: " + err.Error()
+		f.Fine = "none, programs that parse files have access to the server's disk: " + err.Error()
 	}
 	return f
 }

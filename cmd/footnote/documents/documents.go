@@ -27,8 +27,8 @@ import (
 // Ingest uploads files to a server's library. Duplicates are detected by their bytes, not parsed again, and counted
 // separately.
 type Ingest struct {
-	Paths     []string `arg:"" name:"path" help:"Files and folders. A folder is taken with all below it; hidden files are left out."`
-	Namespace string   `help:"Namespace to add them to." default:"default" placeholder:"NAME"`
+	Paths     []string `arg:"" name:"path" help:"Files and folders. Folders are added recursively; hidden files are skipped."`
+	Namespace string   `help:"Namespace of the documents." default:"default" placeholder:"NAME"`
 }
 
 // Source is a file to add.
@@ -45,7 +45,7 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 		return err
 	}
 	if len(files) == 0 {
-		return errors.New("there is nothing to add: no " + extract.Formats.Labels("or") + " file in " +
+		return errors.New("nothing to add: no " + extract.Formats.Labels("or") + " file in " +
 			strings.Join(c.Paths, ", ") + left.inBrackets())
 	}
 	server, err := p.Connect()
@@ -88,7 +88,7 @@ func (c *Ingest) Run(p *command.Program) (err error) {
 			failed = append(failed, doc.Filename+": "+reason)
 		}
 	}
-	show.End(fmt.Sprintf("%d added, %d already there, %d failed", len(files)-known-len(failed), known, len(failed)))
+	show.End(fmt.Sprintf("%d added, %d already present, %d failed", len(files)-known-len(failed), known, len(failed)))
 	if left.Any() {
 		fmt.Fprintln(p.Stderr, left)
 	}
@@ -156,7 +156,7 @@ func (l *SkipCounts) String() string {
 	if more := len(kinds) - mostKinds; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d other kinds", more))
 	}
-	return fmt.Sprintf("%d left out, of kinds that can't be read: %s", l.files, strings.Join(parts, ", "))
+	return fmt.Sprintf("%d skipped, with unsupported formats: %s", l.files, strings.Join(parts, ", "))
 }
 
 // inBrackets returns the skipped files in brackets, as the end of a message. It is empty if no file was skipped.

@@ -17,14 +17,14 @@ import (
 
 // Export downloads the server's record of answers. The server decides the content; this command only writes it.
 type Export struct {
-	Run      exportRun      `cmd:"" default:"withargs" help:"An answer with all it rests on (footnote export RUN)."`
-	Feedback exportFeedback `cmd:"" help:"What readers said of answers."`
+	Run      exportRun      `cmd:"" default:"withargs" help:"An answer with its sources (footnote export RUN)."`
+	Feedback exportFeedback `cmd:"" help:"Feedback on answers."`
 }
 
 // exportRun exports one answer with its evidence. The server encodes the file, so that it is the same as the page's
 // download. Only the server validates the id.
 type exportRun struct {
-	ID     string `arg:"" name:"run" help:"The run's id, as in the page's links and in the API."`
+	ID     string `arg:"" name:"run" help:"The run ID, as in URLs of the page and in the API."`
 	Format string `help:"md, html or json, which can be verified; docx; or the sources as bib, csl or ris." enum:"md,html,json,docx,bib,csl,ris" default:"md"`
 	Out    string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
 }
@@ -36,7 +36,7 @@ func (e *exportRun) Run(p *command.Program) error {
 
 // exportFeedback exports readers' feedback on answers, optionally filtered by rating.
 type exportFeedback struct {
-	Rating string `help:"Only up or down." enum:",up,down" default:""`
+	Rating string `help:"Only feedback with this rating: up or down." enum:",up,down" default:""`
 	Format string `help:"csv or jsonl." enum:"csv,jsonl" default:"csv"`
 	Out    string `short:"o" help:"File to write; without it, standard output." placeholder:"FILE"`
 }

@@ -32,7 +32,7 @@ const maxEvidence = 32 << 20
 // the server nor its library is used, so its provider need not be trusted.
 type Verify struct {
 	File      string `arg:"" help:"An exported answer: Markdown, HTML or JSON."`
-	Documents string `help:"Check against the originals in this folder instead of the library." type:"existingdir" placeholder:"FOLDER"`
+	Documents string `help:"Verify against the originals in this folder instead of the library." type:"existingdir" placeholder:"FOLDER"`
 	JSON      bool   `help:"Print the report as JSON."`
 }
 
@@ -59,7 +59,7 @@ func (v *Verify) Run(p *command.Program) error {
 		printReport(p.Stdout, report)
 	}
 	if !report.OK {
-		return errors.New("not everything in this file is verified")
+		return errors.New("the file has unverified quotes")
 	}
 	return nil
 }

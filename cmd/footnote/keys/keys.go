@@ -15,18 +15,18 @@ import (
 
 // Command manages the keys file. A running server notices its changes.
 type Command struct {
-	New    newCommand    `cmd:"" help:"Make a key for a user and show it once."`
-	List   listCommand   `cmd:"" help:"List the users who have a key."`
-	Revoke revokeCommand `cmd:"" help:"Revoke all keys of a user: what is open under them, runs and waiting questions end within seconds."`
+	New    newCommand    `cmd:"" help:"Create an API key for a user and show it once."`
+	List   listCommand   `cmd:"" help:"List users with an API key."`
+	Revoke revokeCommand `cmd:"" help:"Revoke all API keys of a user. Open sessions, runs and queued questions end within seconds."`
 }
 
 // Help returns the additional help of 'footnote key --help'.
 func (Command) Help() string {
-	return `As long as no key was ever made and FOOTNOTE_KEYS is not set, everybody who reaches the server is the ` +
-		`one local user; the server then
-listens on this machine only, unless FOOTNOTE_OPEN_TO_NETWORK is set. From the first key on, the page and the API ` +
-		`need one, and each user has
-chats and documents of their own. The user "local" has those from before. Only a hash of each key is kept.`
+	return `Until the first API key is created, and unless FOOTNOTE_KEYS is set, everyone who can reach the server ` +
+		`is the user "local". The server then
+listens on this machine only, unless FOOTNOTE_OPEN_TO_NETWORK is set. Once a key exists, the page and the API ` +
+		`require one, and each user has
+separate conversations and documents. The user "local" keeps the earlier ones. Only a hash of each key is stored.`
 }
 
 // newCommand creates a key.
@@ -45,7 +45,7 @@ func (c *newCommand) Run(p *command.Program) error {
 		return err
 	}
 	fmt.Fprintln(p.Stdout, key)
-	fmt.Fprintf(p.Stderr, "This is the key of %s. It is not shown again; %s keeps its hash.\n", c.Name, file)
+	fmt.Fprintf(p.Stderr, "This is the API key of %s. It is not shown again; its hash is stored in %s.\n", c.Name, file)
 	return nil
 }
 
@@ -72,7 +72,7 @@ func (c *revokeCommand) Run(p *command.Program) error {
 	if err == nil && n == 0 {
 		err = &chat.Error{
 			Code:    chat.CodeNotFound,
-			Message: locale.Message(c.Name + " has no key; 'footnote key list' shows who has"),
+			Message: locale.Message(c.Name + " has no API key; 'footnote key list' lists the users with keys"),
 		}
 	}
 	if err == nil {

@@ -47,7 +47,7 @@ func (r *Server) Add(
 		return doc, &chat.Error{Code: answer.Rejected[0].Code, Message: locale.Message(answer.Rejected[0].Detail)}, nil
 	}
 	if len(answer.Documents) != 1 {
-		return doc, nil, errors.New("the server did not say what became of it")
+		return doc, nil, errors.New("the server returned no result")
 	}
 	return answer.Documents[0], nil, nil
 }

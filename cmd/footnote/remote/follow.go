@@ -83,7 +83,7 @@ const maxEvent = 8 << 20
 
 // ErrBroken means that a stream ended before its run.
 var ErrBroken = &chat.Error{
-	Code: chat.CodeUnavailable, Message: "The stream ended before the run did; look at the page, or ask again",
+	Code: chat.CodeUnavailable, Message: "The stream ended before the run; open the page, or ask again",
 }
 
 // readStream yields the events of one stream. over means that the last event was received, or that the loop ended.
@@ -112,7 +112,7 @@ func (f *Run) readStream(ctx context.Context, yield func([]byte) bool) (over boo
 			Last  int64     `json:"last"`
 		}
 		if err := json.Unmarshal(event.Data, &head); err != nil {
-			return false, fmt.Errorf("the server sent something that is no event: %w", err)
+			return false, fmt.Errorf("the server sent an invalid event: %w", err)
 		}
 		switch {
 		case id == 0 && head.Type == chat.KindStartOver:
@@ -152,7 +152,7 @@ func Decode(raw []byte) (chat.Payload, error) {
 		Type chat.Kind `json:"type"`
 	}
 	if err := json.Unmarshal(raw, &head); err != nil {
-		return nil, fmt.Errorf("the server sent something that is no event: %w", err)
+		return nil, fmt.Errorf("the server sent an invalid event: %w", err)
 	}
 	return chat.Event{Type: head.Type, Body: raw}.Payload()
 }

@@ -226,7 +226,7 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, &chat.Error{Code: chat.CodeConflict, Message: locale.Message(fmt.Sprintf(
-			"%s is taken by another program; stop that one, or choose another address, like --addr 127.0.0.1:8081",
+			"%s is in use by another program; stop it, or choose another address, like --addr 127.0.0.1:8081",
 			addr,
 		))}
 	}

@@ -18,8 +18,8 @@ import (
 
 // Up serves, follows folders and opens the page. It is the first command for a new user.
 type Up struct {
-	Dirs   []string `arg:"" optional:"" name:"dir" help:"Folders to keep the library like." type:"path"`
-	NoOpen bool     `help:"Leave the browser alone."`
+	Dirs   []string `arg:"" optional:"" name:"dir" help:"Folders to sync with the library." type:"path"`
+	NoOpen bool     `help:"Do not open the browser."`
 }
 
 // Run serves and also follows the given folders. If a server uses the data directory already, it opens that
@@ -39,7 +39,7 @@ func (c *Up) Run(p *command.Program) error {
 	if !ok || busy.URL == "" {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "Footnote serves %s already\n", busy.URL)
+	fmt.Fprintf(p.Stdout, "Footnote is already running at %s\n", busy.URL)
 	c.open(p, busy.URL)
 	return c.followFor(p, &remote.Server{URL: busy.URL, Key: string(set.APIKey)})
 }

@@ -26,13 +26,13 @@ type agentSettings struct {
 	AgentMaxIterations           int           `help:"Model turns per question, at most 50; 0: the toolset's own (10, strategy 3)." env:"FOOTNOTE_AGENT_MAX_ITERATIONS" default:"0"`
 	AgentMaxCalls                int           `help:"Search and read calls per question, at most 50; 0: the toolset's own (10, strategy 5)." env:"FOOTNOTE_AGENT_MAX_CALLS" default:"0"`
 	AgentTimeoutPerTool          time.Duration `help:"Timeout of one tool call." env:"FOOTNOTE_AGENT_TIMEOUT_PER_TOOL" default:"30s"`
-	AgentSystemPrompt            *string       `help:"Additional system prompt for every model: a role, a tone, the subject of the documents (8,000 characters). It changes no rule." env:"FOOTNOTE_AGENT_SYSTEM_PROMPT" placeholder:"TEXT"`
+	AgentSystemPrompt            *string       `help:"Additional system prompt for every model: a role, a tone, the subject of the documents (8,000 characters). It can't override the built-in rules." env:"FOOTNOTE_AGENT_SYSTEM_PROMPT" placeholder:"TEXT"`
 	AgentTemperature             *float64      `help:"Default temperature of questions, 0 to 1; without one, the toolset's own: 0, react 0.1, strategy 0.3." env:"FOOTNOTE_AGENT_TEMPERATURE" placeholder:"NUMBER"`
-	AgentMaxTokens               int           `help:"Tokens of one reply of the model; 0: its own limit." env:"FOOTNOTE_AGENT_MAX_TOKENS" default:"0"`
+	AgentMaxTokens               int           `help:"Token limit of a model's reply; 0: the model's limit." env:"FOOTNOTE_AGENT_MAX_TOKENS" default:"0"`
 	AgentContextTokens           int           `help:"Tokens of a run's history before the results of older calls are shortened." env:"FOOTNOTE_AGENT_CONTEXT_TOKENS" default:"60000"`
 
-	MemoryTurns    int `help:"Earlier questions of a conversation in the model's context." env:"FOOTNOTE_MEMORY_TURNS" default:"10"`
-	MemoryTokens   int `help:"Tokens of these, and as many again of passages." env:"FOOTNOTE_MEMORY_TOKENS" default:"4000"`
+	MemoryTurns    int `help:"Number of previous questions of a conversation in the model's context." env:"FOOTNOTE_MEMORY_TURNS" default:"10"`
+	MemoryTokens   int `help:"Token limit of these questions and, separately, of their passages." env:"FOOTNOTE_MEMORY_TOKENS" default:"4000"`
 	MemoryPassages int `help:"Passages of earlier answers in the model's context." env:"FOOTNOTE_MEMORY_PASSAGES" default:"50"`
 
 	GuardInput     []string `help:"RE2 patterns of blocked questions, instead of the built-in ones; none: no question is blocked." env:"FOOTNOTE_GUARD_INPUT" placeholder:"PATTERN" sep:";"`
@@ -84,7 +84,7 @@ func (s agentSettings) checkAgent() error {
 	}{{"FOOTNOTE_AGENT_MAX_ITERATIONS", s.AgentMaxIterations}, {"FOOTNOTE_AGENT_MAX_CALLS", s.AgentMaxCalls}} {
 		if limit.value < 0 || limit.value > chat.MostTurnsOrCalls {
 			errs = append(
-				errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for the toolset's own", limit.name,
+				errs, fmt.Errorf("%s must be between 1 and %d, or 0 for the toolset's default", limit.name,
 					chat.MostTurnsOrCalls),
 			)
 		}
@@ -98,19 +98,19 @@ func (s agentSettings) checkAgent() error {
 	}
 	if p := s.AgentSystemPrompt; p != nil && strings.TrimSpace(*p) == "" {
 		errs = append(errs, errors.New(
-			"FOOTNOTE_AGENT_SYSTEM_PROMPT is empty: leave it out, or say what the model is to be told",
+			"FOOTNOTE_AGENT_SYSTEM_PROMPT is empty: unset it, or set it to a prompt",
 		))
 	} else if p != nil && utf8.RuneCountInString(*p) > maxSystemPrompt {
 		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_SYSTEM_PROMPT is longer than %d characters", maxSystemPrompt))
 	}
 	if t := s.AgentTemperature; t != nil && !(*t >= 0 && *t <= 1) {
-		errs = append(errs, errors.New("FOOTNOTE_AGENT_TEMPERATURE goes from 0 to 1"))
+		errs = append(errs, errors.New("FOOTNOTE_AGENT_TEMPERATURE must be between 0 and 1"))
 	}
 	if s.AgentFallbackMinScore < 0 || s.AgentFallbackMinScore > 1 {
-		errs = append(errs, errors.New("FOOTNOTE_AGENT_FALLBACK_MIN_SCORE goes from 0 to 1"))
+		errs = append(errs, errors.New("FOOTNOTE_AGENT_FALLBACK_MIN_SCORE must be between 0 and 1"))
 	}
 	if n := s.AgentMaxTokens; n != 0 && n < leastReply {
-		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_MAX_TOKENS is 0, or at least %d", leastReply))
+		errs = append(errs, fmt.Errorf("FOOTNOTE_AGENT_MAX_TOKENS must be 0, or at least %d", leastReply))
 	}
 	if s.AgentTimeoutPerTool < time.Second {
 		errs = append(errs, errors.New("FOOTNOTE_AGENT_TIMEOUT_PER_TOOL must be at least 1s"))

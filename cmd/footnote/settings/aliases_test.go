@@ -91,7 +91,7 @@ strategies:
 		},
 		"neither true nor false": {"strategies: {agentic: {enable_query_analysis: maybe}}", "true or false"},
 		"a name that is not known": {"strategies: {agentic: {magic: 1}}",
-			"strategies.agentic.magic, which is no setting: there are "},
+			"unknown setting strategies.agentic.magic in the settings file: valid ones are "},
 	} {
 		_, err := settingsOf(t, tt.text)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

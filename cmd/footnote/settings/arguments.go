@@ -222,7 +222,7 @@ func (s *limitSettings) checkLimits() error {
 	for _, l := range chat.AllLimits() {
 		if n := limits[l.Name]; n < 0 || n > maxLimit {
 			errs = append(
-				errs, fmt.Errorf("%s goes from 1 to %d, or is 0 for no limit", limitEnv(l.Name), int64(maxLimit)),
+				errs, fmt.Errorf("%s must be between 1 and %d, or 0 for no limit", limitEnv(l.Name), int64(maxLimit)),
 			)
 		}
 	}

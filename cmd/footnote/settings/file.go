@@ -42,7 +42,7 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 	}
 	var tree map[string]any
 	if err := yaml.Unmarshal(raw, &tree); err != nil {
-		return fmt.Errorf("the settings file %s is not YAML: %w", file, err)
+		return fmt.Errorf("the settings file %s is not valid YAML: %w", file, err)
 	}
 	values := map[string]string{}
 	if err := movePrices(tree, values); err != nil {
@@ -61,7 +61,7 @@ func (p *Parser) UseFile(args []string, getenv func(string) string) error {
 	}
 	for key := range values {
 		if !known[key] {
-			return fmt.Errorf("the settings file %s sets %q, which is no setting; see 'footnote --help'", file, key)
+			return fmt.Errorf("unknown setting %[2]q in the settings file %[1]s; see 'footnote --help'", file, key)
 		}
 	}
 	return kong.Resolvers(kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
@@ -115,13 +115,13 @@ func movePrices(tree map[string]any, values map[string]string) error {
 	delete(tree, "prices")
 	models, ok := given.(map[string]any)
 	if !ok {
-		return errors.New("the prices in the settings file are not like {gpt-4.1-mini: {in: 0.4, out: 1.6}}")
+		return errors.New("the prices in the settings file must have the form {gpt-4.1-mini: {in: 0.4, out: 1.6}}")
 	}
 	var list []string
 	for name, price := range models {
 		pair, ok := price.(map[string]any)
 		if !ok || pair["in"] == nil || pair["out"] == nil || len(pair) != 2 {
-			return fmt.Errorf("the price of %s in the settings file is not like {in: 0.4, out: 1.6}", name)
+			return fmt.Errorf("the price of %s in the settings file must have the form {in: 0.4, out: 1.6}", name)
 		}
 		list = append(list, fmt.Sprintf("%s=%v/%v", name, pair["in"], pair["out"]))
 	}
@@ -139,7 +139,7 @@ func moveServers(tree map[string]any, values map[string]string) error {
 	}
 	raw, err := json.Marshal(section["servers"])
 	if err != nil {
-		return errors.New("the MCP servers in the settings file are not like {name: {command: …}} or {name: {url: …}}")
+		return errors.New("the MCP servers in the settings file must be {name: {command: …}} or {name: {url: …}}")
 	}
 	delete(section, "servers")
 	values["mcp-servers"] = string(raw)

@@ -18,7 +18,7 @@ import (
 // toolSettings are the MCP servers whose tools questions may use. They are JSON, from the environment or a settings
 // file.
 type toolSettings struct {
-	MCPServers Secret `name:"mcp-servers" help:"Servers that speak the Model Context Protocol, as JSON; easier to write in the settings file under mcp: servers:. See the handbook." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
+	MCPServers Secret `name:"mcp-servers" help:"MCP servers (Model Context Protocol), as JSON, or in the settings file under mcp: servers:. See the handbook." env:"FOOTNOTE_MCP_SERVERS" placeholder:"JSON"`
 }
 
 // toolServer is an entry of mcp.servers. It has either a command or a URL.
@@ -48,7 +48,7 @@ func (s *Settings) ToolServers(version string, log *slog.Logger) (*mcp.Client, e
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&given); err != nil {
 		return nil, fmt.Errorf(
-			"the MCP servers are not like {name: {command: …, args: […]}} or {name: {url: …}}: %w", plainJSONError(err),
+			"the MCP servers must be {name: {command: …, args: […]}} or {name: {url: …}}: %w", plainJSONError(err),
 		)
 	}
 	servers := map[string]mcp.Server{}
@@ -109,14 +109,14 @@ func (t toolServer) mcpServer(name string) (mcp.Server, error) {
 	if t.Timeout != "" {
 		var err error
 		if s.Timeout, err = time.ParseDuration(t.Timeout); err != nil {
-			missing = append(missing, fmt.Errorf("the timeout of the MCP server %s is not like 45s", name))
+			missing = append(missing, fmt.Errorf("the timeout of the MCP server %s must be a duration like 45s", name))
 		}
 	}
 	var err error
 	s.Free, s.Held, err = readApprovals(t.Approve)
 	if err != nil {
 		missing = append(
-			missing, fmt.Errorf("approve of the MCP server %s is not always, never, or a list of its tools", name),
+			missing, fmt.Errorf("approve of the MCP server %s must be always, never, or a list of its tools", name),
 		)
 	}
 	return s, errors.Join(missing...)

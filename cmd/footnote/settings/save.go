@@ -125,14 +125,14 @@ func changeSettings(raw []byte, values map[string]string) ([]byte, error) {
 		return nil, err
 	}
 	if err := documents.Decode(&further); !errors.Is(err, io.EOF) {
-		return nil, errors.New("it holds more than one document")
+		return nil, errors.New("it contains more than one document")
 	}
 	if doc.Kind == 0 { // an empty file, or only comments
 		doc = yaml.Node{Kind: yaml.DocumentNode, Content: []*yaml.Node{{Kind: yaml.MappingNode}}}
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return nil, errors.New("it holds no settings by name")
+		return nil, errors.New("it contains no mapping of settings")
 	}
 	// Before the tree changes, since that invalidates its line numbers.
 	inLines := changeLines(string(raw), root, values)
@@ -265,7 +265,7 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 		case !isAlias && known["agent-"+name]:
 			setting = "agent-" + name
 		case !isAlias:
-			return fmt.Errorf("the settings file sets %s, which is no setting: there are %s", dottedKey(key),
+			return fmt.Errorf("unknown setting %s in the settings file: valid ones are %s", dottedKey(key),
 				strings.Join(
 					namesIn(section, known), ", ",
 				))
@@ -276,7 +276,7 @@ func replaceAliases(values map[string]string, known map[string]bool) error {
 		delete(values, key)
 		if other, set := values[setting]; set && other != value {
 			return fmt.Errorf(
-				"the settings file sets %s to %q and %s, which is the same setting, to %q: keep one of them",
+				"the settings file sets %s to %q and its alias %s to %q: remove one of them",
 				dottedKey(key), value, setting, other,
 			)
 		}
@@ -293,10 +293,10 @@ func setSwitch(values map[string]string, key, part string) error {
 	left := slices.Contains(without, part)
 	switch {
 	case value != "true" && value != "false":
-		return fmt.Errorf("%s in the settings file is %q; it is true or false", dottedKey(key), value)
+		return fmt.Errorf("%s in the settings file is %q; it must be true or false", dottedKey(key), value)
 	case value == "true" && left:
 		return fmt.Errorf(
-			"the settings file sets %s to true, and agent.without to %q, which says otherwise: keep one of them",
+			"the settings file sets %s to true, which contradicts agent.without, %q: remove one of them",
 			dottedKey(key), values["agent-without"],
 		)
 	case value == "false" && !left:

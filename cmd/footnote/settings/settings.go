@@ -40,51 +40,51 @@ type Settings struct {
 	Addr   string `help:"Address to serve on." env:"FOOTNOTE_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	Data   string `help:"Directory of all stored data." env:"FOOTNOTE_DATA" default:"./footnote-data" placeholder:"DIR"`
 
-	Server string `help:"Footnote server that ask, ingest, watch, export and verify work with, like https://footnote.example; without it, the one of the data directory." env:"FOOTNOTE_SERVER" placeholder:"URL"`
+	Server string `help:"URL of the Footnote server for ask, ingest, watch, export and verify, like https://footnote.example; without it, the server of the data directory." env:"FOOTNOTE_SERVER" placeholder:"URL"`
 
 	DatabaseURL Secret `name:"database-url" help:"PostgreSQL (15 or newer) for many replicas; semantic search then needs a Milvus server. Without it, all data is in the data directory." env:"DATABASE_URL" placeholder:"postgres://…"`
-	Blobs       string `help:"Location of the originals, shared by all replicas: file:///path, or s3://bucket/folder?region=…, with &endpoint=https://host:9000 for a storage other than Amazon's and keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it, the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
+	Blobs       string `help:"Location of the originals, shared by all replicas: file:///path, or s3://bucket/folder?region=…, with &endpoint=https://host:9000 for S3-compatible storage, and keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it, the data directory." env:"FOOTNOTE_BLOBS" placeholder:"URL"`
 
 	milvusSettings
 	keySettings
 	limitSettings
 
-	Model         string `help:"Which model answers: auto (openai or anthropic when a key or base URL is set, else offline), offline, openai, anthropic." enum:"auto,offline,openai,anthropic" env:"FOOTNOTE_MODEL" default:"auto"`
-	OpenAIAPIKey  Secret `name:"openai-api-key" help:"Key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
-	OpenAIBaseURL string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server: Ollama, vLLM, llama.cpp and the like." env:"OPENAI_BASE_URL" placeholder:"URL"`
+	Model         string `help:"Model provider: auto (openai or anthropic when a key or base URL is set, else offline), offline, openai, anthropic." enum:"auto,offline,openai,anthropic" env:"FOOTNOTE_MODEL" default:"auto"`
+	OpenAIAPIKey  Secret `name:"openai-api-key" help:"API key of the OpenAI-compatible server." env:"OPENAI_API_KEY" placeholder:"KEY"`
+	OpenAIBaseURL string `name:"openai-base-url" help:"Base URL of an OpenAI-compatible server, such as Ollama, vLLM or llama.cpp." env:"OPENAI_BASE_URL" placeholder:"URL"`
 	OpenAIModel   string `name:"openai-model" help:"Model name." env:"OPENAI_MODEL" default:"gpt-4.1-mini"`
 	modelSettings
 	OpenAIEmbeddingBaseURL string `name:"openai-embedding-base-url" help:"Base URL of the server of the embedding model, if it differs from OPENAI_BASE_URL." env:"OPENAI_EMBEDDING_BASE_URL" placeholder:"URL"`
-	OpenAIEmbeddingAPIKey  Secret `name:"openai-embedding-api-key" help:"Key of that server; without it OPENAI_API_KEY, if both have the same host." env:"OPENAI_EMBEDDING_API_KEY" placeholder:"KEY"`
+	OpenAIEmbeddingAPIKey  Secret `name:"openai-embedding-api-key" help:"API key of the embedding server; without it, OPENAI_API_KEY if both have the same host." env:"OPENAI_EMBEDDING_API_KEY" placeholder:"KEY"`
 	OpenAIEmbeddingModel   string `name:"openai-embedding-model" help:"Embedding model of the OpenAI-compatible server; without one, and without FOOTNOTE_EMBEDDING_DIR, semantic search is off." env:"OPENAI_EMBEDDING_MODEL" placeholder:"NAME"`
 	embeddingSettings
 	rerankerSettings
 	ocrSettings
 	officeSettings
 
-	AgentToolset string   `help:"Default toolset of questions: cursor, react, strategy or documentation. POST /agent/query has react where this is cursor, and POST /agent/retrieve has strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
-	AgentTools   []string `help:"Tools by name, from any toolset, instead of the toolset's own." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
+	AgentToolset string   `help:"Default toolset of questions: cursor, react, strategy or documentation. POST /agent/query uses react instead of cursor, and POST /agent/retrieve always uses strategy." env:"FOOTNOTE_AGENT_TOOLSET" default:"cursor" placeholder:"NAME"`
+	AgentTools   []string `help:"Enabled tools by name, from any toolset. Default: the tools of the toolset." env:"FOOTNOTE_AGENT_TOOLS" placeholder:"NAME"`
 	agentSettings
-	SessionMaxTurns int `help:"Questions that one conversation may have (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`
-	SessionKeepDays int `help:"Days that a conversation is kept after its last question; 0: for ever." env:"FOOTNOTE_SESSION_KEEP_DAYS" default:"30"`
+	SessionMaxTurns int `help:"Maximum number of questions per conversation (at most 20 with the toolset documentation)." env:"FOOTNOTE_SESSION_MAX_TURNS" default:"200"`
+	SessionKeepDays int `help:"Days until a conversation is deleted after its last question; 0: never." env:"FOOTNOTE_SESSION_KEEP_DAYS" default:"30"`
 
-	WebProvider string   `help:"Web search service for the tool web_search: searxng, tavily or brave; without one there is no such tool." env:"FOOTNOTE_WEB_PROVIDER" placeholder:"NAME"`
-	WebURL      string   `name:"web-url" help:"Base URL of the web search service: needed for searxng." env:"FOOTNOTE_WEB_URL" placeholder:"URL"`
-	WebAPIKey   Secret   `name:"web-api-key" help:"Key of the web search service: needed for tavily and brave." env:"FOOTNOTE_WEB_API_KEY" placeholder:"KEY"`
-	WebAllow    []string `help:"Addresses (IP:PORT) that web pages may be read from although they are not on the public internet." env:"FOOTNOTE_WEB_ALLOW" placeholder:"IP:PORT"`
-	PlacesAllow []string `help:"Servers on your own network that places may be followed on, also where other people reach this server: HOST or HOST:PORT, separated by commas. Addresses of clouds' metadata stay closed." env:"FOOTNOTE_PLACES_ALLOW" placeholder:"HOST"`
+	WebProvider string   `help:"Web search provider for the tool web_search: searxng, tavily or brave; without one the tool is disabled." env:"FOOTNOTE_WEB_PROVIDER" placeholder:"NAME"`
+	WebURL      string   `name:"web-url" help:"Base URL of the web search provider; required for searxng." env:"FOOTNOTE_WEB_URL" placeholder:"URL"`
+	WebAPIKey   Secret   `name:"web-api-key" help:"API key of the web search provider; required for tavily and brave." env:"FOOTNOTE_WEB_API_KEY" placeholder:"KEY"`
+	WebAllow    []string `help:"Private addresses (IP:PORT) that web pages may be fetched from." env:"FOOTNOTE_WEB_ALLOW" placeholder:"IP:PORT"`
+	PlacesAllow []string `help:"Servers on your private network that sources may connect to, even if other users can reach this server: HOST or HOST:PORT, separated by commas. Cloud metadata addresses stay blocked." env:"FOOTNOTE_PLACES_ALLOW" placeholder:"HOST"`
 	WebApprove  string   `help:"Whether a user must approve each web search: always or never." enum:"always,never" env:"FOOTNOTE_WEB_APPROVE" default:"never"`
 
 	toolSettings
 	watchSettings
 
 	MaxUploadMiB int           `name:"max-upload-mib" help:"Maximum file size in MiB." env:"FOOTNOTE_MAX_UPLOAD_MIB" default:"50"`
-	MaxRuns      int           `help:"Concurrent runs per server before new questions are refused." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
+	MaxRuns      int           `help:"Maximum number of concurrent runs per server; further questions are rejected." env:"FOOTNOTE_MAX_RUNS" default:"2000"`
 	RunTimeout   time.Duration `help:"Timeout of one answer." env:"FOOTNOTE_RUN_TIMEOUT" default:"5m"`
-	RunLease     time.Duration `help:"For tests: how long a run stays with its replica without a sign of life." env:"FOOTNOTE_RUN_LEASE" default:"30s" hidden:""`
-	AllowedHosts []string      `help:"Further host names of the server, beside the one it listens on." env:"FOOTNOTE_ALLOWED_HOSTS" placeholder:"NAME"`
+	RunLease     time.Duration `help:"For tests: lease of a run without renewal by its replica." env:"FOOTNOTE_RUN_LEASE" default:"30s" hidden:""`
+	AllowedHosts []string      `help:"Additional host names of the server, besides the one it listens on." env:"FOOTNOTE_ALLOWED_HOSTS" placeholder:"NAME"`
 	// httpio.NewGuard validates them.
-	AllowedOrigins []string `help:"Origins of front ends whose pages may call the API in a browser (CORS), such as https://app.example.org or http://localhost:3000, separated by commas. Their scripts can do all that the user can, except send the forms of Footnote's own pages." env:"FOOTNOTE_ALLOWED_ORIGINS" placeholder:"ORIGIN"`
+	AllowedOrigins []string `help:"Origins of front ends whose pages may call the API in a browser (CORS), such as https://app.example.org or http://localhost:3000, separated by commas. Their scripts have all permissions of the user, except submitting forms of Footnote's pages." env:"FOOTNOTE_ALLOWED_ORIGINS" placeholder:"ORIGIN"`
 	LogLevel       string   `help:"debug, info, warn or error." enum:"debug,info,warn,error" env:"FOOTNOTE_LOG_LEVEL" default:"info"`
 }
 
@@ -97,14 +97,14 @@ const leastLease = 3 * time.Second
 func (c *Settings) Check() error {
 	var errs []error
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
-		errs = append(errs, fmt.Errorf("FOOTNOTE_ADDR %q is not HOST:PORT, like 127.0.0.1:8080", c.Addr))
+		errs = append(errs, fmt.Errorf("FOOTNOTE_ADDR %q must be HOST:PORT, like 127.0.0.1:8080", c.Addr))
 	}
 	if c.Data == "" {
-		errs = append(errs, errors.New("FOOTNOTE_DATA names no directory"))
+		errs = append(errs, errors.New("FOOTNOTE_DATA is empty: set it to a directory"))
 	}
 	if u, err := url.Parse(c.Server); c.Server != "" &&
 		(err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https") {
-		errs = append(errs, errors.New("FOOTNOTE_SERVER is not a URL like https://footnote.example"))
+		errs = append(errs, errors.New("FOOTNOTE_SERVER must be a URL like https://footnote.example"))
 	}
 	if c.DatabaseURL != "" {
 		if err := postgres.CheckURL(string(c.DatabaseURL)); err != nil {
@@ -116,7 +116,7 @@ func (c *Settings) Check() error {
 	}
 	if c.Blobs != "" && !validBlobs(c.Blobs) {
 		errs = append(errs, errors.New(
-			"FOOTNOTE_BLOBS is not a URL like file:///srv/footnote/blobs or s3://bucket?region=eu-central-1",
+			"FOOTNOTE_BLOBS must be a URL like file:///srv/footnote/blobs or s3://bucket?region=eu-central-1",
 		))
 	}
 	for name, base := range map[string]string{
@@ -124,7 +124,7 @@ func (c *Settings) Check() error {
 	} {
 		if u, err := url.Parse(base); base != "" && (err != nil || u.Host == "" ||
 			u.Scheme != "http" && u.Scheme != "https") {
-			errs = append(errs, fmt.Errorf("%s %q is not a URL like http://localhost:11434/v1", name, base))
+			errs = append(errs, fmt.Errorf("%s %q must be a URL like http://localhost:11434/v1", name, base))
 		}
 	}
 	if c.Model == "openai" && !c.WithOpenAI() {
@@ -157,14 +157,14 @@ func (c *Settings) Check() error {
 		errs = append(errs, err)
 	}
 	if c.MaxUploadMiB < 1 || c.MaxUploadMiB > 4096 {
-		errs = append(errs, errors.New("FOOTNOTE_MAX_UPLOAD_MIB goes from 1 to 4096"))
+		errs = append(errs, errors.New("FOOTNOTE_MAX_UPLOAD_MIB must be between 1 and 4096"))
 	}
 	if c.SessionMaxTurns < 1 {
 		errs = append(errs, errors.New("FOOTNOTE_SESSION_MAX_TURNS must be at least 1"))
 	}
 	if c.SessionKeepDays < 0 || c.SessionKeepDays > 36_500 {
 		errs = append(
-			errs, errors.New("FOOTNOTE_SESSION_KEEP_DAYS goes from 1 to 36500, or is 0 to keep conversations for ever"),
+			errs, errors.New("FOOTNOTE_SESSION_KEEP_DAYS must be between 1 and 36500, or 0 to keep all conversations"),
 		)
 	}
 	if c.MaxRuns < 1 {
@@ -217,7 +217,7 @@ func (s *Settings) NewLogger(w io.Writer) *slog.Logger {
 // embeddingSettings select the embedding model of this process, without a server. It is used if no server computes
 // the embeddings.
 type embeddingSettings struct {
-	EmbeddingDir           *string `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server goes before it. Without it, all-MiniLM-L6-v2 is used where it lies beside the program or in ../share/footnote; set to nothing, none is. make run sets it to the model that it has fetched." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
+	EmbeddingDir           *string `help:"Folder of a sentence model of the BERT family (all-MiniLM, bge, e5, all-mpnet, and multilingual ones such as multilingual-e5: model.safetensors, config.json, tokenizer.json or vocab.txt) for semantic search without a server. An embedding model of a server takes precedence. Default: all-MiniLM-L6-v2, if it is installed beside the program or in ../share/footnote; empty: none. make run sets it to the downloaded model." env:"FOOTNOTE_EMBEDDING_DIR" placeholder:"DIR"`
 	EmbeddingQueryPrefix   *string `help:"Prefix of each query for such a model, like 'query: ' for e5; without it, the one in the folder's configuration." env:"FOOTNOTE_EMBEDDING_QUERY_PREFIX" placeholder:"TEXT"`
 	EmbeddingPassagePrefix *string `help:"Prefix of each passage for such a model, like 'passage: ' for e5; without it, the one in the folder's configuration." env:"FOOTNOTE_EMBEDDING_PASSAGE_PREFIX" placeholder:"TEXT"`
 	EmbeddingFloat32       bool    `help:"Run such a model, and a reranker, with float32 weights instead of 8-bit ones: three times slower, but the vectors equal the reference to the last digits." env:"FOOTNOTE_EMBEDDING_FLOAT32"`
@@ -236,32 +236,32 @@ func (s *Settings) EmbedsHere() bool { return s.EmbeddingFolder() != "" && !s.Em
 
 // rerankerSettings select the reranker of a search's best passages. At most one of folder and URL is set.
 type rerankerSettings struct {
-	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM and the like: model.safetensors, config.json, tokenizer.json or vocab.txt): it reads the 20 best passages of a search together with the question, and reorders them." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
-	RerankURL    string        `name:"rerank-url" help:"Address of a server's /rerank route instead: Cohere's v2, Jina's, vLLM's or llama.cpp's, like http://localhost:8012/v1/rerank." env:"FOOTNOTE_RERANK_URL" placeholder:"URL"`
-	RerankModel  string        `help:"Model of this server; without one, its default." env:"FOOTNOTE_RERANK_MODEL" placeholder:"NAME"`
-	RerankAPIKey Secret        `name:"rerank-api-key" help:"Key of this server." env:"FOOTNOTE_RERANK_API_KEY" placeholder:"KEY"`
-	RerankTime   time.Duration `help:"Timeout of the reranker; after it, the results keep their order." env:"FOOTNOTE_RERANK_TIME" default:"3s"`
+	RerankDir    string        `help:"Folder of a reranker of the BERT family with one label (such as ms-marco-MiniLM, bge-reranker-base, mmarco-mMiniLM: model.safetensors, config.json, tokenizer.json or vocab.txt): it reranks the 20 best passages of a search." env:"FOOTNOTE_RERANK_DIR" placeholder:"DIR"`
+	RerankURL    string        `name:"rerank-url" help:"URL of a /rerank endpoint instead (Cohere v2, Jina, vLLM or llama.cpp), like http://localhost:8012/v1/rerank." env:"FOOTNOTE_RERANK_URL" placeholder:"URL"`
+	RerankModel  string        `help:"Model of the rerank server. Default: its default model." env:"FOOTNOTE_RERANK_MODEL" placeholder:"NAME"`
+	RerankAPIKey Secret        `name:"rerank-api-key" help:"API key of the rerank server." env:"FOOTNOTE_RERANK_API_KEY" placeholder:"KEY"`
+	RerankTime   time.Duration `help:"Timeout of the reranker; on expiry the results keep their order." env:"FOOTNOTE_RERANK_TIME" default:"3s"`
 }
 
 // checkReranker fails if both a folder and a URL are set, or if the timeout is not between 0 and one minute.
 func (s *rerankerSettings) checkReranker() error {
 	switch {
 	case s.RerankDir != "" && s.RerankURL != "":
-		return errors.New("FOOTNOTE_RERANK_DIR and FOOTNOTE_RERANK_URL can't both be set: which one is to rerank?")
+		return errors.New("FOOTNOTE_RERANK_DIR and FOOTNOTE_RERANK_URL can't both be set: unset one of them")
 	case s.RerankTime <= 0 || s.RerankTime > time.Minute:
-		return errors.New("FOOTNOTE_RERANK_TIME must be more than nothing and at most a minute, like 3s")
+		return errors.New("FOOTNOTE_RERANK_TIME must be more than 0 and at most 1m, like 3s")
 	}
 	return nil
 }
 
 // milvusSettings configure the external vector store.
 type milvusSettings struct {
-	MilvusAddress    string `help:"Milvus server (2.3 or newer) for the vectors; without it, they are in the data directory." env:"MILVUS_ADDRESS" placeholder:"HOST:PORT"`
+	MilvusAddress    string `help:"Milvus server (2.3 or newer) for the vectors. Default: the data directory." env:"MILVUS_ADDRESS" placeholder:"HOST:PORT"`
 	MilvusUser       string `help:"User of the Milvus server." env:"MILVUS_USER" placeholder:"NAME"`
 	MilvusPassword   Secret `help:"Password of that user." env:"MILVUS_PASSWORD" placeholder:"PASSWORD"`
 	MilvusTLS        bool   `name:"milvus-tls" help:"Encrypt the connection to the Milvus server." env:"MILVUS_TLS"`
-	MilvusDatabase   string `help:"Database on the Milvus server, if not its default one." env:"MILVUS_DATABASE" placeholder:"NAME"`
-	MilvusCollection string `help:"Prefix of the Milvus collection names: two installations on one Milvus need two prefixes." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
+	MilvusDatabase   string `help:"Database on the Milvus server. Default: its default database." env:"MILVUS_DATABASE" placeholder:"NAME"`
+	MilvusCollection string `help:"Prefix of the Milvus collection names, unique per installation." env:"MILVUS_COLLECTION" default:"footnote" placeholder:"NAME"`
 }
 
 // Milvus returns the store's configuration. Embeddings of different models are in different collections, so it
@@ -283,19 +283,19 @@ func (m milvusSettings) checkMilvus() error {
 
 // ocrSettings configure OCR.
 type ocrSettings struct {
-	OCR          string   `name:"ocr" help:"OCR engine for pictures of text: tesseract, the program, if it is on the PATH; or model, the model of the OpenAI-compatible server, which needs vision and gets each page as a picture." enum:"tesseract,model" env:"FOOTNOTE_OCR" default:"tesseract"`
-	OCRLanguages []string `name:"ocr-languages" help:"Languages for tesseract, by its names, like eng,deu; without them, the installed ones that fit the text." env:"FOOTNOTE_OCR_LANGUAGES" placeholder:"NAME"`
+	OCR          string   `name:"ocr" help:"OCR engine for scanned pages: tesseract, if the program is on the PATH; or model, the model of the OpenAI-compatible server, which needs vision and gets each page as an image." enum:"tesseract,model" env:"FOOTNOTE_OCR" default:"tesseract"`
+	OCRLanguages []string `name:"ocr-languages" help:"Language codes for tesseract, like eng,deu. Default: the installed languages that match the text." env:"FOOTNOTE_OCR_LANGUAGES" placeholder:"NAME"`
 }
 
 // officeSettings configure the display of Office files.
 type officeSettings struct {
-	OfficePages bool `name:"office-pages" help:"Show Office files as printed pages, beside their text: LibreOffice (soffice) renders them, if it is on the PATH. It runs confined, in namespaces of users, mounts and networks, which needs Linux 5.12 and permission to create them; elsewhere the setting has no effect, and the log and footnote doctor report it." env:"FOOTNOTE_OFFICE_PAGES"`
+	OfficePages bool `name:"office-pages" help:"Show Office files as printed pages, beside their text: LibreOffice (soffice) renders them, if it is on the PATH. It runs sandboxed in user, mount and network namespaces, which requires Linux 5.12 and the permission to create them; elsewhere the setting has no effect, which the log and footnote doctor report." env:"FOOTNOTE_OFFICE_PAGES"`
 }
 
 // watchSettings are the folders that 'footnote serve' follows.
 type watchSettings struct {
-	Watch          []string `help:"Folders that 'footnote serve' follows, as 'footnote watch' does; several are separated by commas. Of replicas, one at a time does, and each needs the folder under the same path. A server with keys needs FOOTNOTE_API_KEY: the documents are that user's." env:"FOOTNOTE_WATCH" placeholder:"DIR"`
-	WatchNamespace string   `help:"Namespace of the documents of those folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
+	Watch          []string `help:"Folders that 'footnote serve' watches, as 'footnote watch' does, separated by commas. One replica at a time watches them, and each needs the folder under the same path. A server with keys requires FOOTNOTE_API_KEY: the documents belong to its user." env:"FOOTNOTE_WATCH" placeholder:"DIR"`
+	WatchNamespace string   `help:"Namespace of the documents of these folders." env:"FOOTNOTE_WATCH_NAMESPACE" default:"default" placeholder:"NAME"`
 }
 
 // validBlobs reports whether FOOTNOTE_BLOBS is a valid URL of a directory or a bucket. It does not check whether it
@@ -324,20 +324,20 @@ const FileScheme = "file://"
 
 // modelSettings configure additional models and their use. CheckModels validates them.
 type modelSettings struct {
-	AnthropicAPIKey   Secret `name:"anthropic-api-key" help:"Key of Anthropic's API." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
-	AnthropicBaseURL  string `name:"anthropic-base-url" help:"Base URL of another server with Anthropic's protocol." env:"ANTHROPIC_BASE_URL" placeholder:"URL"`
+	AnthropicAPIKey   Secret `name:"anthropic-api-key" help:"API key of Anthropic." env:"ANTHROPIC_API_KEY" placeholder:"KEY"`
+	AnthropicBaseURL  string `name:"anthropic-base-url" help:"Base URL of another server with Anthropic's API." env:"ANTHROPIC_BASE_URL" placeholder:"URL"`
 	AnthropicModel    string `name:"anthropic-model" help:"Model name at Anthropic." env:"ANTHROPIC_MODEL" default:"claude-sonnet-4-5"`
 	AnthropicThinking int    `name:"anthropic-thinking" help:"Thinking tokens per reply of Anthropic's model: 0, or at least 1024. These models accept no seed, no temperature above 1, and no temperature while thinking." env:"ANTHROPIC_THINKING" default:"0"`
 
-	AgentToolCalls        string            `help:"How a model gets its tools: auto (its own tool calls, by JSON in the text if it has none), native, json." enum:"auto,native,json" env:"FOOTNOTE_AGENT_TOOL_CALLS" default:"auto"`
-	AgentModelsAllowed    []string          `help:"Further models that a request may name, weakest first." env:"FOOTNOTE_AGENT_MODELS_ALLOWED" placeholder:"NAME"`
+	AgentToolCalls        string            `help:"Format of tool calls: auto (native, or JSON in the text if the model supports none), native, json." enum:"auto,native,json" env:"FOOTNOTE_AGENT_TOOL_CALLS" default:"auto"`
+	AgentModelsAllowed    []string          `help:"Additional models that requests may select, weakest first." env:"FOOTNOTE_AGENT_MODELS_ALLOWED" placeholder:"NAME"`
 	AgentMinModelForAgent string            `help:"The weakest of the allowed models that selects tools; weaker ones answer from passages that rules retrieved." env:"FOOTNOTE_AGENT_MIN_MODEL_FOR_AGENT" placeholder:"NAME"`
 	AgentProfile          string            `help:"Amount of context for a model: full (tools, and long prompts), small (rules search, and it answers from three passages), or auto: small for a model on this machine or network that reads fewer than 100 tokens a second, has at most 8192 of context, or can't call tools." enum:"auto,small,full" env:"FOOTNOTE_AGENT_PROFILE" default:"auto"`
-	ModelPatience         time.Duration     `help:"Timeout for the first token of a reply of the OpenAI-compatible server; 0: 2 minutes, and 10 for a server on this machine or network. A server that sends any sign of activity gets up to five times as long. FOOTNOTE_RUN_TIMEOUT limits the whole answer." env:"FOOTNOTE_MODEL_PATIENCE" default:"0"`
-	ModelsSelect          string            `help:"A cheaper model that selects tools, plans and evaluates; the main one writes the answers." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
+	ModelPatience         time.Duration     `help:"Timeout for the first token of a reply of the OpenAI-compatible server; 0: 2 minutes, and 10 for a server on this machine or network. A server that sends any data gets up to five times as long. FOOTNOTE_RUN_TIMEOUT limits the whole answer." env:"FOOTNOTE_MODEL_PATIENCE" default:"0"`
+	ModelsSelect          string            `help:"A cheaper model that selects tools, plans and evaluates; the main model writes the answers." env:"FOOTNOTE_MODELS_SELECT" placeholder:"NAME"`
 	Operators             []string          `help:"Users who may select the model on the page, on servers with keys." env:"FOOTNOTE_OPERATORS" placeholder:"NAME"`
-	ModelPorts            []int             `help:"For tests: where model servers are looked for on this machine." env:"FOOTNOTE_MODEL_PORTS" hidden:""`
-	ModelServices         map[string]string `help:"For tests: other addresses of services." env:"FOOTNOTE_MODEL_SERVICES" hidden:""`
+	ModelPorts            []int             `help:"For tests: ports of local model servers." env:"FOOTNOTE_MODEL_PORTS" hidden:""`
+	ModelServices         map[string]string `help:"For tests: URLs of model providers." env:"FOOTNOTE_MODEL_SERVICES" hidden:""`
 	Prices                map[string]string `help:"Price of a million tokens in and out, by model: name=0.4/1.6;other=2/8. In the settings file: prices: {name: {in: 0.4, out: 1.6}}. Answers then show their cost." env:"FOOTNOTE_PRICES" placeholder:"NAME=IN/OUT"`
 }
 
@@ -357,29 +357,29 @@ func (s *Settings) CheckModels() error {
 	}
 	if s.OpenAIAPIKey != "" && s.OpenAIBaseURL == "" && !IsOpenAIKey(string(s.OpenAIAPIKey)) {
 		errs = append(errs, errors.New(
-			"OPENAI_API_KEY is no key of OpenAI: those begin with sk- and have at least 40 characters; name another "+
-				"server by OPENAI_BASE_URL",
+			"OPENAI_API_KEY is not an OpenAI key, which begins with sk- and has at least 40 characters; set "+
+				"OPENAI_BASE_URL for another server",
 		))
 	}
 	if s.AnthropicAPIKey != "" && s.AnthropicBaseURL == "" && !strings.HasPrefix(string(s.AnthropicAPIKey), "sk-ant-") {
 		errs = append(errs, errors.New(
-			"ANTHROPIC_API_KEY is no key of Anthropic: those begin with sk-ant-; name another server by "+
-				"ANTHROPIC_BASE_URL",
+			"ANTHROPIC_API_KEY is not an Anthropic key, which begins with sk-ant-; set ANTHROPIC_BASE_URL for "+
+				"another server",
 		))
 	}
 	if s.AgentFramework == "anthropic" && !s.UsesAnthropic() {
 		errs = append(errs, errors.New(
-			"FOOTNOTE_AGENT_FRAMEWORK is anthropic, which needs ANTHROPIC_API_KEY, and FOOTNOTE_MODEL anthropic "+
-				"or auto",
+			"FOOTNOTE_AGENT_FRAMEWORK is anthropic, which requires ANTHROPIC_API_KEY, and FOOTNOTE_MODEL "+
+				"anthropic or auto",
 		))
 	}
 	if s.AnthropicThinking != 0 && s.AnthropicThinking < 1024 {
-		errs = append(errs, errors.New("ANTHROPIC_THINKING is 0, or at least 1024"))
+		errs = append(errs, errors.New("ANTHROPIC_THINKING must be 0, or at least 1024"))
 	}
 	if u, err := url.Parse(s.AnthropicBaseURL); s.AnthropicBaseURL != "" &&
 		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		errs = append(
-			errs, fmt.Errorf("ANTHROPIC_BASE_URL %q is not a URL like https://api.anthropic.com", s.AnthropicBaseURL),
+			errs, fmt.Errorf("ANTHROPIC_BASE_URL %q must be a URL like https://api.anthropic.com", s.AnthropicBaseURL),
 		)
 	}
 	if least := s.AgentMinModelForAgent; least != "" && !slices.Contains(s.AgentModelsAllowed, least) {
@@ -388,7 +388,7 @@ func (s *Settings) CheckModels() error {
 		))
 	}
 	if s.ModelPatience < 0 {
-		errs = append(errs, errors.New("FOOTNOTE_MODEL_PATIENCE can't be negative"))
+		errs = append(errs, errors.New("FOOTNOTE_MODEL_PATIENCE must be 0 or more"))
 	}
 	_, err := s.PriceTable()
 	return errors.Join(append(errs, err)...)
@@ -425,7 +425,7 @@ func (s *Settings) PriceTable() (map[string]agentrun.Price, error) {
 		a, errIn := strconv.ParseFloat(strings.TrimSpace(in), 64)
 		b, errOut := strconv.ParseFloat(strings.TrimSpace(out), 64)
 		if !ok || errIn != nil || errOut != nil || !(a >= 0 && a < 1e6 && b >= 0 && b < 1e6) {
-			errs = append(errs, fmt.Errorf("the price %q of %s is not two numbers like 0.4/1.6", text, name))
+			errs = append(errs, fmt.Errorf("the price %q of %s must be two numbers like 0.4/1.6", text, name))
 			continue
 		}
 		table[name] = agentrun.Price{In: a, Out: b}

@@ -17,7 +17,7 @@ func (s *Settings) WebSearch() (*web.Web, error) {
 	for _, text := range s.WebAllow {
 		address, err := netip.ParseAddrPort(text)
 		if err != nil {
-			return nil, fmt.Errorf("FOOTNOTE_WEB_ALLOW %q is not IP:PORT, like 192.168.1.10:80", text)
+			return nil, fmt.Errorf("FOOTNOTE_WEB_ALLOW %q must be IP:PORT, like 192.168.1.10:80", text)
 		}
 		cfg.Allow = append(cfg.Allow, address)
 	}

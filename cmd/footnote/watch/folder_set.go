@@ -99,13 +99,13 @@ func (d *FolderSet) Open(who access.Access, url string, named []*Folder) error {
 		err = json.Unmarshal(raw, &kept)
 	}
 	if err != nil {
-		return fmt.Errorf("read which folders were chosen on the page (remove the file to forget them): %w", err)
+		return fmt.Errorf("read the folders selected on the page (delete the file to reset them): %w", err)
 	}
 	d.kept = kept.Folders
 	d.rests = who.NeedsKey || who.Network || len(d.set.AllowedHosts) > 0
 	if d.rests && len(d.kept) > 0 {
-		d.log.Warn("the folders that were chosen on the page are not followed, as others reach this server now: "+
-			"FOOTNOTE_WATCH names those that are", "folders", len(d.kept))
+		d.log.Warn("folders selected on the page are not watched, because other machines can reach this server: set "+
+			"FOOTNOTE_WATCH", "folders", len(d.kept))
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func (d *FolderSet) follow(ctx context.Context, dir string, look *lastSync) {
 		look.note(folders.Unread)
 		if !told {
 			told = true
-			d.log.WarnContext(ctx, "the folder can't be read: its documents stay", "folder", dir, "error", err)
+			d.log.WarnContext(ctx, "folder can't be read: its documents are kept", "folder", dir, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -217,7 +217,7 @@ func (d *FolderSet) choose(dir string) error {
 		return err
 	}
 	d.begin(d.work, dir)
-	d.log.Info("a folder that was chosen on the page is followed", "folder", dir)
+	d.log.Info("watching a folder selected on the page", "folder", dir)
 	return nil
 }
 
@@ -234,7 +234,7 @@ func (d *FolderSet) end(ctx context.Context, dir string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	d.log.InfoContext(ctx, "a folder that was chosen on the page is not followed any more", "folder", dir)
+	d.log.InfoContext(ctx, "stopped watching a folder selected on the page", "folder", dir)
 	return d.library.DropWatched(ctx, chat.LocalUser, d.set.WatchNamespace, dir)
 }
 

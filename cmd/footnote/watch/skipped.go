@@ -37,7 +37,7 @@ func (f *Folder) reportSkipped(ctx context.Context, listing *folder.Listing) err
 	}
 	err := f.server.JSON(ctx, http.MethodPut, "/watched", told, nil)
 	if chat.CodeOf(err) == chat.CodeNotFound {
-		f.logOnce("the server is of an older version: its documents page does not say what is left out")
+		f.logOnce("the server is an older version: its documents page does not list skipped files")
 	} else if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (f *Folder) logUnsupported(listing *folder.Listing) {
 		f.log.Info(strings.TrimSuffix(left.String(), "\n"))
 	}
 	for _, file := range listing.Unread {
-		f.logOnce("can't be looked at: documents from there stay", "error", file.Err)
+		f.logOnce("can't be scanned: its documents are kept", "error", file.Err)
 	}
 }
 

@@ -32,7 +32,7 @@ import (
 
 // Command syncs a folder into a server's library. It ends with the program; the documents stay.
 type Command struct {
-	Dir       string `arg:"" help:"Folder to follow, with all below it; hidden files, and what its .gitignore and .footnoteignore name, are left out."`
+	Dir       string `arg:"" help:"Folder to watch recursively; hidden files, and files matched by its .gitignore and .footnoteignore, are skipped."`
 	Namespace string `help:"Namespace of its documents." default:"default" placeholder:"NAME"`
 }
 
@@ -41,8 +41,8 @@ type Command struct {
 func OpenNamed(set *settings.Settings, who access.Access, url string, log *slog.Logger) (all []*Folder, err error) {
 	if len(set.Watch) > 0 && who.NeedsKey && set.APIKey == "" {
 		return nil, &chat.Error{
-			Code: chat.CodeUnauthorized, Message: "FOOTNOTE_WATCH needs FOOTNOTE_API_KEY, as this server has keys: " +
-				"the documents of the folders belong to that key's user",
+			Code: chat.CodeUnauthorized, Message: "FOOTNOTE_WATCH requires FOOTNOTE_API_KEY on a server with " +
+				"API keys: the documents belong to the key's user",
 		}
 	}
 	server := &remote.Server{URL: url, Key: string(set.APIKey)}
@@ -190,7 +190,7 @@ func (f *Folder) Work() string { return "watch " + f.namespace + " " + f.folder.
 func (f *Folder) Close() error { return f.folder.Close() }
 
 // noNotices is logged if the system has no notifications.
-const noNotices = "the system tells of no changes: the folder is looked through every few seconds"
+const noNotices = "change notifications are unavailable: the folder is scanned every few seconds"
 
 // followOnce syncs the library with the folder, or a part of it, and returns the time until the next sync without a
 // notification.
@@ -202,7 +202,7 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Watcher) (pause
 	listing, err := f.folder.Scan(documents.IsReadable)
 	if err != nil {
 		f.look.note(folders.Unread)
-		f.logOnce("the folder can't be read: its documents stay", "error", err)
+		f.logOnce("folder can't be read: its documents are kept", "error", err)
 		return retryAfter
 	}
 	pause = sweepEvery
@@ -219,7 +219,7 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Watcher) (pause
 	same := maps.EqualFunc(before, listing.Files, folder.Stamp.Equal)
 	if same && time.Since(f.compared) < compareEvery {
 		if err := f.reportSkipped(ctx, listing); err != nil && ctx.Err() == nil {
-			f.logOnce("the server can't be told what is left out", "error", err)
+			f.logOnce("could not report skipped files to the server", "error", err)
 		}
 		f.look.note(folders.None)
 		return pause
@@ -234,7 +234,7 @@ func (f *Folder) followOnce(ctx context.Context, notices *folder.Watcher) (pause
 		return pause
 	case err != nil:
 		f.look.note(folders.Stuck)
-		f.logOnce("the library does not follow now", "error", err)
+		f.logOnce("could not sync the library", "error", err)
 		return retryAfter
 	}
 	f.look.note(folders.None)
@@ -260,7 +260,7 @@ func (f *Folder) compare(
 	}
 	// Deleting everything because a disk is unmounted can't be undone; folders are rarely emptied on purpose.
 	if len(listing.Files)+len(listing.Left) == 0 && len(listing.Folders) == 1 {
-		f.logOnce("the folder is empty, like a disk that is not there: its documents stay")
+		f.logOnce("folder is empty, possibly an unmounted disk: its documents are kept")
 		return true, nil
 	}
 	f.folder.Forget(listing)
@@ -286,7 +286,7 @@ func (f *Folder) compare(
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
 				f.unread[name] = err
-				f.logOnce("a file can't be read: its document stays", "file", name, "error", err)
+				f.logOnce("file can't be read: its document is kept", "file", name, "error", err)
 			}
 			continue
 		}
@@ -298,7 +298,7 @@ func (f *Folder) compare(
 	i, added, deleted := 0, 0, 0
 	defer func() {
 		if i > 0 {
-			f.log.Info("the library follows", "added", added, "deleted", deleted, "steps_left", len(steps)-i)
+			f.log.Info("library synced", "added", added, "deleted", deleted, "steps_left", len(steps)-i)
 		}
 	}()
 	for until := time.Now().Add(applyTime); i < len(steps); i++ {
@@ -327,7 +327,7 @@ func (f *Folder) refuses(
 	name string, stamp folder.Stamp, paths map[string]string, listing *folder.Listing,
 ) string {
 	if stamp.Size > f.maxBytes {
-		return fmt.Sprintf("it is larger than %d MiB (FOOTNOTE_MAX_UPLOAD_MIB)", f.maxBytes>>20)
+		return fmt.Sprintf("it exceeds the limit of %d MiB (FOOTNOTE_MAX_UPLOAD_MIB)", f.maxBytes>>20)
 	}
 	whole := f.path(name)
 	other, taken := paths[whole]

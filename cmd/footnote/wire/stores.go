@@ -116,15 +116,15 @@ func openShared(ctx context.Context, set *settings.Settings, log *slog.Logger) (
 	if set.MilvusAddress == "" {
 		log.InfoContext(
 			ctx,
-			"semantic search is off: with DATABASE_URL it needs a vector store, and MILVUS_ADDRESS is not set; "+
+			"semantic search is off: DATABASE_URL requires a vector store, and MILVUS_ADDRESS is not set; "+
 				"keyword search works",
 		)
 	}
 	if set.Blobs == "" {
 		log.WarnContext(
 			ctx,
-			"originals are kept in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or a bucket "+
-				"that all replicas share",
+			"originals are stored in this replica's data directory only; set FOOTNOTE_BLOBS to a directory or bucket "+
+				"shared by all replicas",
 			"data", set.Data,
 		)
 	}

@@ -260,12 +260,12 @@ func translateError(ctx context.Context, err error) error {
 	case "NoSuchBucket":
 		return &chat.Error{
 			Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there.",
-			Hint: "Make it, or correct FOOTNOTE_BLOBS.", Err: err,
+			Hint: "Create it, or correct FOOTNOTE_BLOBS.", Err: err,
 		}
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden":
 		return &chat.Error{
 			Code: chat.CodeUnavailable, Message: "The storage of the originals refuses its keys.",
-			Hint: "Correct them and start Footnote again.", Err: err,
+			Hint: "Correct them and restart Footnote.", Err: err,
 		}
 	}
 	return &chat.Error{

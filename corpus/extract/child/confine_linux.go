@@ -100,7 +100,7 @@ var Refused = sync.OnceValue(func() error {
 	cmd.Stderr = &said
 	confine(cmd, Bounds{Programs: Programs("/bin/sh")}, true)
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("this system refuses namespaces of users, mounts and networks: %w",
+		return fmt.Errorf("the system does not permit user, mount and network namespaces: %w",
 			withOutput(err, strings.TrimSpace(said.String())))
 	}
 	return nil

@@ -14,4 +14,4 @@ func Programs(string) []string { return nil }
 func Confine(*exec.Cmd, Bounds) {}
 
 // Refused returns an error: this system has no confinement.
-func Refused() error { return errors.New("programs are confined on Linux only") }
+func Refused() error { return errors.New("programs are sandboxed on Linux only") }

@@ -36,12 +36,12 @@ var tooLarge = &chat.Error{Code: chat.CodeUndrawable,
 func detach(from, to string, f extract.Format) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
-		return fmt.Errorf("draw an Office file: %w", err)
+		return fmt.Errorf("render an Office file: %w", err)
 	}
 	defer in.Close()
 	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("draw an Office file: %w", err)
+		return fmt.Errorf("render an Office file: %w", err)
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	if f.Name == "rtf" {

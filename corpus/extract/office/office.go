@@ -47,7 +47,7 @@ type LibreOffice struct {
 // are hidden from LibreOffice, wherever they are. New fails where the system can't confine programs.
 func New(hide ...string) (*LibreOffice, error) {
 	if err := child.Refused(); err != nil {
-		return nil, fmt.Errorf("Office files can't be drawn: LibreOffice must be confined, and %w", err)
+		return nil, fmt.Errorf("Office files can't be rendered: LibreOffice requires a sandbox, and %w", err)
 	}
 	return &LibreOffice{hide, detach, child.Confine}, nil
 }
@@ -85,12 +85,12 @@ func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err er
 	}
 	dir, err := os.MkdirTemp("", "footnote-office-")
 	if err != nil {
-		return fmt.Errorf("draw an Office file: %w", err)
+		return fmt.Errorf("render an Office file: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	d := drawing{in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out"), format: format}
 	if err := d.makeProfile(); err != nil {
-		return fmt.Errorf("draw an Office file: %w", err)
+		return fmt.Errorf("render an Office file: %w", err)
 	}
 	if err := o.detach(f.Path, d.source(), format); err != nil {
 		return err

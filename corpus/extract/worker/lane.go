@@ -54,7 +54,7 @@ func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return nil, errors.New("the workers have been ended")
+		return nil, errors.New("the workers were stopped")
 	}
 	if n := len(l.waiting); n > 0 {
 		p := l.waiting[n-1]
@@ -68,7 +68,7 @@ func (l *lane) take(ctx context.Context, req Request) (*process, error) {
 	}
 	if err := refused(); err != nil {
 		warnRefused.Do(func() {
-			l.cfg.Log.WarnContext(ctx, "programs that read files are not confined", "error", err)
+			l.cfg.Log.WarnContext(ctx, "programs that parse files are not sandboxed", "error", err)
 		})
 	}
 	p, err := start(ctx, l.cfg.Command, l.cfg.CacheDir)

@@ -97,7 +97,7 @@ func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, tot
 	rep, start, err := p.do(ctx, p.reading, req, report)
 	if failure, ok := errors.AsType[*corpus.Failure](err); ok && start.Markup &&
 		(failure.Code == "memory" || failure.Code == "timeout") {
-		p.cfg.Log.WarnContext(ctx, "a file's markup is left out", "file", f.Filename, "reason", failure.Code)
+		p.cfg.Log.WarnContext(ctx, "the markup of a file was dropped", "file", f.Filename, "reason", failure.Code)
 		req.Plain = true
 		rep, _, err = p.do(ctx, p.reading, req, report)
 	}
@@ -105,7 +105,7 @@ func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, tot
 		return corpus.Extracted{}, err
 	}
 	if rep.Extracted == nil {
-		return corpus.Extracted{}, errors.New("the worker answered another question")
+		return corpus.Extracted{}, errors.New("the worker answered a different request")
 	}
 	x := *rep.Extracted
 	if err := json.Unmarshal(rep.Meta, &x.Meta); err != nil {
@@ -172,7 +172,7 @@ func (p *Pool) Expect() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if l.coming = false; err != nil && !l.closed {
-			p.cfg.Log.Warn("a worker does not start", "error", err)
+			p.cfg.Log.Warn("could not start a worker", "error", err)
 		}
 	})
 }

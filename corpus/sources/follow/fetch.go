@@ -143,7 +143,7 @@ func (l *syncRun) fetchFailed(ctx context.Context, item placestore.Item, kept li
 	}
 	l.broken++
 	l.why = err
-	l.log.InfoContext(ctx, "an item waits for the next look", "error", err)
+	l.log.InfoContext(ctx, "an item is postponed to the next sync", "error", err)
 	if err := l.f.Store.PostponeItem(ctx, l.p.ID, l.lease.Owner, l.number, item.Key); err != nil {
 		return err
 	}

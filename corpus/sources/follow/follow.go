@@ -99,7 +99,7 @@ func (f *Follower) kind(name string) (sources.Kind, bool) {
 func (f *Follower) Run(ctx context.Context) {
 	if f.Alone { // free the leases of an earlier process
 		if err := f.Store.CountDeaths(ctx, true); err != nil && ctx.Err() == nil {
-			f.Log.WarnContext(ctx, "places of an earlier process are looked at later", "error", err)
+			f.Log.WarnContext(ctx, "could not resume the sources of an earlier process", "error", err)
 		}
 	}
 	f.sweepSecrets(ctx)
@@ -152,10 +152,10 @@ func (f *Follower) workOnce(ctx context.Context) (did bool, err error) {
 }
 
 // errStop cancels the work on a place that its owner changed, or whose lease another server has.
-var errStop = errors.New("the place was changed or is another server's now")
+var errStop = errors.New("the source was changed or is synced by another server")
 
 // errGone is returned for a place whose owner's keys were revoked. A retry follows after lastRetry.
-var errGone = errors.New("the keys of the place's owner were revoked")
+var errGone = errors.New("the API keys of the source's owner were revoked")
 
 // work processes a leased place and releases it. The goroutine that renews the lease ends before the release. The
 // release has a timeout of lastWord and also runs during a shutdown.
@@ -248,7 +248,7 @@ func (l *syncRun) finish(ctx context.Context, err, cause error) time.Duration {
 		}
 		return schedule
 	}
-	l.log.WarnContext(ctx, "a place can't be followed now", "code", chat.CodeOf(err), "error", err)
+	l.log.WarnContext(ctx, "could not sync a source", "code", chat.CodeOf(err), "error", err)
 	l.p.LookedAt, l.p.Failures = now, l.p.Failures+1
 	l.p.Failure = failureOf(err)
 	if schedule == 0 && l.p.Failures > retriesOnRequest {

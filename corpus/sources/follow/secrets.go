@@ -84,7 +84,7 @@ func (f *Follower) secrets(p placestore.Place) (values map[string]string, err er
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the secrets of a place: %w", err)
+		return nil, fmt.Errorf("read the secrets of a source: %w", err)
 	}
 	return values, nil
 }
@@ -99,7 +99,7 @@ func (f *Follower) forgetSecrets(id, keep string) {
 		}
 	}
 	if err != nil {
-		f.Log.Warn("secrets of a place that are not used any more stay until the next start", "place", id, "error", err)
+		f.Log.Warn("could not delete unused secrets of a source before the next start", "place", id, "error", err)
 	}
 }
 
@@ -112,7 +112,7 @@ const sweepAge = time.Hour
 func (f *Follower) sweepSecrets(ctx context.Context) {
 	files, err := os.ReadDir(f.Secrets)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.Log.WarnContext(ctx, "the secrets of places can't be listed", "error", err)
+		f.Log.WarnContext(ctx, "could not list the secrets of sources", "error", err)
 	}
 	for _, file := range files {
 		if info, err := file.Info(); err != nil || time.Since(info.ModTime()) < sweepAge {
@@ -127,7 +127,7 @@ func (f *Follower) sweepSecrets(ctx context.Context) {
 		}
 		if !there {
 			if err := os.Remove(filepath.Join(f.Secrets, file.Name())); err != nil {
-				f.Log.WarnContext(ctx, "secrets of a place that is gone can't be removed", "error", err)
+				f.Log.WarnContext(ctx, "could not delete the secrets of a deleted source", "error", err)
 			}
 		}
 	}

@@ -37,9 +37,9 @@ const overhead = 256
 
 var (
 	// errPack is returned for an invalid pack.
-	errPack = errors.New("the pack is broken")
+	errPack = errors.New("the pack is corrupt")
 	// errRoom is returned for a pack that exceeds one of the limits of want.
-	errRoom = errors.New("the pack takes too much memory")
+	errRoom = errors.New("the pack exceeds the memory limit")
 )
 
 // object is an object of a pack. Its name is its hash in bytes.

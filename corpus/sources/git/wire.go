@@ -19,7 +19,7 @@ const (
 )
 
 // errWire is returned for data that is not a valid line of the protocol.
-var errWire = errors.New("this is not Git's protocol")
+var errWire = errors.New("invalid Git protocol response")
 
 // refusal is a server's error message in place of a response. Its text is untrusted: it is logged but never shown.
 type refusal struct{ text string }

@@ -63,9 +63,9 @@ func (r reader) Read(p []byte) (int, error) {
 }
 
 var (
-	errLong = errors.New("the server says too much")
-	errForm = errors.New("the server does not speak IMAP")
-	errBye  = errors.New("the server says goodbye")
+	errLong = errors.New("the server response exceeds the size limit")
+	errForm = errors.New("the server is not an IMAP server")
+	errBye  = errors.New("the server closed the connection")
 )
 
 // secure starts TLS with the server. Buffered bytes were sent before the handshake, possibly by an attacker
@@ -90,7 +90,7 @@ func (w *wire) secure(ctx context.Context, config *tls.Config) error {
 type refusal struct{ code string } // upper case; empty: none
 
 // Error implements error.
-func (r *refusal) Error() string { return "the server refuses a command: " + strconv.Quote(r.code) }
+func (r *refusal) Error() string { return "the server rejected a command: " + strconv.Quote(r.code) }
 
 // response is one response of the server. Untagged responses have the tag “*”, continuation requests “+”. Of a FETCH,
 // the list is read by run, or by the caller of answer.

@@ -192,7 +192,7 @@ type Lease struct {
 }
 
 // ErrLost is returned when the lease expired, another server has it, or the place was removed.
-var ErrLost = errors.New("the lease of the place is lost")
+var ErrLost = errors.New("the lease of the source was lost")
 
 // Never schedules no sync.
 const Never time.Duration = -1

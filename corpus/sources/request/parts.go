@@ -54,7 +54,7 @@ type Stream struct {
 }
 
 // errShape is returned for JSON of an unexpected structure.
-var errShape = errors.New("the JSON has another shape")
+var errShape = errors.New("unexpected JSON structure")
 
 // ReadStream decodes the whole body with read and closes it. JSON that breaks off is a temporary error. Invalid
 // JSON, or JSON of another structure, returns wrong. Other errors of read are returned unchanged.

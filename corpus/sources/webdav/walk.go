@@ -239,7 +239,7 @@ func addressOf(root *url.URL, way string) (*url.URL, error) {
 			return nil, err
 		}
 		if plain == "." || plain == ".." {
-			return nil, errors.New("a way leads out of its root")
+			return nil, errors.New("a path leaves the root")
 		}
 		names[i] = url.PathEscape(plain)
 	}
