@@ -58,9 +58,9 @@ func TestRunWithoutFallbackFailsWithReason(t *testing.T) {
 	h := newHarness(t, scripted.New(fails(llm.KindAuth)))
 	got := h.answer(asks("How many days of holiday?"))
 	if d := got.done(); d.Status != chat.RunFailed || d.Error.Code != chat.CodeModelFailed ||
-		!strings.Contains(d.Error.Message, "refused this server's key") {
+		!strings.Contains(d.Error.Message, "rejected the API key") {
 		t.Errorf("done = %+v; want Status %v, Error.Code %v, %q in it",
-			d, chat.RunFailed, chat.CodeModelFailed, "refused this server's key")
+			d, chat.RunFailed, chat.CodeModelFailed, "rejected the API key")
 	}
 }
 

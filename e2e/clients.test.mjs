@@ -303,6 +303,6 @@ describe('with keys and a limit of 1', () => {
       return agent.runAgent().then(() => 'taken', e => `${e.status} ${e.payload}`)
     }
     assert.match(await refused({}), /^401 [^{]*key/)
-    assert.match(await refused({ 'X-API-Key': key }), /^429 You asked 1 question in 24 hours/)
+    assert.match(await refused({ 'X-API-Key': key }), /^429 You have reached the limit of 1 question in 24 hours/)
   })
 })

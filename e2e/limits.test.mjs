@@ -56,7 +56,7 @@ describe('a limit of 1', () => {
       await page.locator('#q').fill('And the wall?')
       await page.getByRole('button', { name: 'Send' }).click()
       const refused = page.locator('#composer-error')
-      await refused.getByText('You asked').waitFor()
+      await refused.getByText('You have reached the limit').waitFor()
       assert.match((await refused.textContent()).trim(), /^You have reached the limit of 1 question in 24 hours\. Try again on \d+ [A-Z][a-z]+ at \d\d:\d\d UTC\.$/)
       assert.equal(await page.locator('#q').inputValue(), 'And the wall?')
       await shot(page, 'limit-plain')

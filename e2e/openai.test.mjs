@@ -129,7 +129,7 @@ describe("OpenAI's client", () => {
     await assert.rejects(client.embeddings.create({ model: 'footnote', input: question }), e => e instanceof OpenAI.NotFoundError && e.message.includes('POST /v1/chat/completions'))
     await assert.rejects(client.responses.create({ model: 'gpt-5', input: question }), OpenAI.NotFoundError)
     await assert.rejects(client.responses.create({ model: 'footnote', input: [] }), OpenAI.BadRequestError)
-    await assert.rejects(client.responses.retrieve('resp_none'), e => e instanceof OpenAI.NotFoundError && /no such response/.test(e.message))
+    await assert.rejects(client.responses.retrieve('resp_none'), e => e instanceof OpenAI.NotFoundError && /Response not found/.test(e.message))
   })
 
   it('accepts optional tools', async () => {

@@ -183,7 +183,7 @@ func TestInvalidUploadsAreRejected(t *testing.T) {
 			[]string{"@big.md=" + strings.Repeat("x ", 600), "@ok.md=" + survey}, 202, "the limit for one file"},
 		{"no file", []string{"namespace=a"}, 400, "no file"},
 		{"an unknown field", []string{"folder=a", "@a.md=x"}, 400, `"folder`},
-		{"a field after its files", []string{"@late.md=late text", "namespace=a"}, 400, "before the files"},
+		{"a field after its files", []string{"@late.md=late text", "namespace=a"}, 400, "must precede the files"},
 		{"meta that is no object", []string{"meta=[1]", "@a.md=x"}, 400, "JSON object"},
 		{"a namespace that can't be", []string{"namespace=../etc", "@a.md=x"}, 400, "namespace"},
 		{"more than one request may hold", []string{"@a.md=" + strings.Repeat("x", 11_000)}, 413, "MiB|KiB"},

@@ -225,8 +225,8 @@ func TestAgentStepsAreReportedWithoutResults(t *testing.T) {
 				got.AgentTrace.Steps[0].CallID != "c1" {
 				t.Errorf("trace = %+v; want 2 steps, 2 tool calls, Steps[0].CallID %q", got.AgentTrace, "c1")
 			}
-			if len(got.Notes) != 2 || got.Notes[0] != "A note." || !strings.Contains(got.Notes[1], "a search found") {
-				t.Errorf("notes = %q; want 2 notes, %q, %q in it", got.Notes, "A note.", "a search found")
+			if len(got.Notes) != 2 || got.Notes[0] != "A note." || !strings.Contains(got.Notes[1], "a plain search") {
+				t.Errorf("notes = %q; want 2 notes, %q, %q in it", got.Notes, "A note.", "a plain search")
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func TestEveryRouteRejectsUnreadableText(t *testing.T) {
 	for route, body := range bodies {
 		method, path, _ := strings.Cut(route, " ")
 		refused(route, b.send(method, path, strings.Replace(body, "TEXT", "gr\xfcn", 1)), "must be valid UTF-8")
-		refused(route, b.send(method, path, strings.Replace(body, "TEXT", `a \ud800 b`, 1)), "half of a character")
+		refused(route, b.send(method, path, strings.Replace(body, "TEXT", `a \ud800 b`, 1)), "unpaired surrogate")
 	}
 	for path, fields := range map[string]url.Values{
 		"/chat": {"message": {"a \xff"}}, "/sessions/" + session + "/queue": {"message": {"a"},
@@ -59,16 +59,16 @@ func TestEveryRouteRejectsUnreadableText(t *testing.T) {
 	refused(
 		"a form's JSON",
 		b.send("POST", "/agent/runs/"+id+"/steps/x/rerun", url.Values{"input": {`{"a":"\udc00"}`}}.Encode(),
-			"Content-Type", form), "half of a character",
+			"Content-Type", form), "unpaired surrogate",
 	)
 	refused("meta", b.send("POST", "/documents",
 		"--b\r\nContent-Disposition: form-data; name=\"meta\"\r\n\r\n{\"a\":\"\\ud800\"}\r\n--b--\r\n",
-		"Content-Type", "multipart/form-data; boundary=b"), "half of a character")
+		"Content-Type", "multipart/form-data; boundary=b"), "unpaired surrogate")
 	refused("a key", b.send("POST", "/chat", `{"message":"a"}`, "Idempotency-Key", "a\xff"), "must be valid UTF-8")
 	for _, path := range []string{
 		"/sessions?q=%FF", "/documents?q=%FF", "/documents?%FF=1", "/feedback?cursor=%FF", "/choose?q=%FF", "/?q=%FF",
 	} {
-		refused(path, b.send("GET", path, ""), "not UTF-8")
+		refused(path, b.send("GET", path, ""), "valid UTF-8")
 	}
 	for _, path := range []string{"/documents?cursor=%%%", "/sessions?limit=5&q=%zz", "/documents?q=a;b=c"} {
 		refused(path, b.send("GET", path, ""), "question mark")

@@ -195,7 +195,7 @@ func TestInvalidMCPMessageIsRejected(t *testing.T) {
 		{"many at once", "[" + strings.Repeat(`{"method":"a"},`, 50) + `{"method":"a"}]`, kind, 400, chat.CodeInvalid,
 			"at most 50 messages"},
 		{"a method of another kind", `{"jsonrpc":"2.0","id":1,"method":{}}`, kind, 400, chat.CodeInvalid,
-			"of the wrong type"},
+			"the wrong type"},
 		{"params that are no object", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":5}`, kind, 400,
 			chat.CodeInvalid, "must be an object such as"},
 		{"a name that is no text", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}`, kind, 400,

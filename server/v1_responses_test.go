@@ -245,7 +245,7 @@ func TestUnsupportedResponsesOptionsAreRejected(t *testing.T) {
 		`{"model":"footnote","input":[5]}`:                          "input must be text",
 		`{"model":"footnote","input":""}`:                           "question",
 		why + `"instructions":5}`:                                   "instructions",
-		why + `"previous_response_id":"x"}`:                         "no such response",
+		why + `"previous_response_id":"x"}`:                         "Response not found",
 		why + `"conversation":5}`:                                   "conversation",
 		why + `"conversation":"a/b"}`:                               "session",
 		why + `"conversation":{"name":"a"}}`:                        "conversation",
@@ -400,7 +400,7 @@ func TestQuestionsCountOnEveryRoute(t *testing.T) {
 				}
 			case over.path == "/ui/chat", over.path == "/ag-ui":
 				if got.status != 429 || got.header.Get("Retry-After") == "" ||
-					!strings.HasPrefix(got.body, "You asked ") {
+					!strings.HasPrefix(got.body, "You have reached the limit of ") {
 					t.Errorf("%s over the limit: %d %s; want 429, Retry-After and a sentence",
 						over.path, got.status, got.body)
 				}
@@ -450,8 +450,8 @@ func TestSearchesCountOnEveryRoute(t *testing.T) {
 	}
 	ask("anna", "/search", search).wantOver(t, "/search", 429, chat.SearchesPerMinute)
 	ask("anna", "/agent/retrieve", retrieve).wantOver(t, "/agent/retrieve", 429, chat.SearchesPerMinute)
-	if got := ask("anna", "/mcp", mcp); !strings.Contains(got.body, "You searched 3 times in a minute") {
-		t.Errorf("/mcp over the limit: %s, want %q in it", got.body, "You searched 3 times in a minute")
+	if got := ask("anna", "/mcp", mcp); !strings.Contains(got.body, "You have reached the limit of 3 searches per minute") {
+		t.Errorf("/mcp over the limit: %s, want %q in it", got.body, "You have reached the limit of 3 searches per minute")
 	}
 	if got := ask("bert", "/search", search); got.status != 200 {
 		t.Errorf("another user: %d, want 200", got.status)
@@ -543,8 +543,8 @@ func TestUploadLimit(t *testing.T) {
 	}
 	if got = b.upload(given["carl"], 2<<20); got.status != http.StatusInsufficientStorage ||
 		got.header.Get("Retry-After") != "60" || !strings.Contains(got.body, `"disk_full"`) ||
-		!strings.Contains(got.body, "Delete some first") {
+		!strings.Contains(got.body, "Delete documents first") {
 		t.Errorf("more than the disk's share: %d %s; want %d, %q in it, %q in it",
-			got.status, got.body, http.StatusInsufficientStorage, `"disk_full"`, "Delete some first")
+			got.status, got.body, http.StatusInsufficientStorage, `"disk_full"`, "Delete documents first")
 	}
 }

@@ -582,7 +582,7 @@ func TestPageSearchCountsAsOneSearch(t *testing.T) {
 	}
 	links, text := b.find("roof", given["anna"])
 	if len(links) != 1 || strings.Contains(text, "Passages") ||
-		!strings.Contains(text, "You searched 1 time in a minute") {
+		!strings.Contains(text, "You have reached the limit of 1 search per minute") {
 		t.Errorf("over the limit: %q, %s; want the document by its name, and why there are no passages", links, text)
 	}
 	if got := b.send("POST", "/search", `{"query":"roof"}`, "X-API-Key", given["anna"]); got.status != 429 {

@@ -209,8 +209,8 @@ func TestTimesAreUTCWithoutScript(t *testing.T) {
 		want     string
 	}{
 		{"Nothing to wait for.", "Nothing to wait for."},
-		{"You can ask again at 2026-03-02T01:00:00Z.",
-			`You can ask again <time datetime="2026-03-02T01:00:00Z" data-as="when">on 2 March at 01:00 UTC</time>.`},
+		{"Try again at 2026-03-02T01:00:00Z.",
+			`Try again <time datetime="2026-03-02T01:00:00Z" data-as="when">on 2 March at 01:00 UTC</time>.`},
 		{"It is 2026-03-02T01:00:00Z",
 			`It is <time datetime="2026-03-02T01:00:00Z" data-as="when">on 2 March at 01:00 UTC</time>`},
 		{"The file <at 2026-99-99T99:99:99Z> is no time.", "The file &lt;at 2026-99-99T99:99:99Z&gt; is no time."},

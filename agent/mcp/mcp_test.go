@@ -267,7 +267,7 @@ func TestUnreachableServerDoesNotBlockStart(t *testing.T) {
 	t.Parallel()
 	c, log := connected(t, map[string]Server{"gone": {Command: "/there/is/no/such/program"}, "shop": program(t)})
 	find(t, c, "shop__greet")
-	if !strings.Contains(log.String(), "MCP server is away") {
+	if !strings.Contains(log.String(), "MCP server is unavailable") {
 		t.Errorf("log:\n%s", log)
 	}
 }

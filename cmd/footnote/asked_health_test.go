@@ -424,8 +424,8 @@ func TestContainerHealthCheck(t *testing.T) {
 	}
 	s.end(os.Interrupt)
 	if got := command(t, "", []string{"FOOTNOTE_ADDR=127.0.0.1:" + port}, "doctor", "--health"); got.code != 1 ||
-		!strings.Contains(got.stderr, "not well") {
-		t.Errorf("without a server: %d %s%s; want 1 and %q in it", got.code, got.stdout, got.stderr, "not well")
+		!strings.Contains(got.stderr, "unhealthy") {
+		t.Errorf("without a server: %d %s%s; want 1 and %q in it", got.code, got.stdout, got.stderr, "unhealthy")
 	}
 }
 

@@ -289,15 +289,15 @@ func TestDamagedBackupIsRejected(t *testing.T) {
 	}{
 		{"empty", "is not a backup", nil},
 		{"no tar", "is not a backup", []byte(strings.Repeat("hello ", 1000))},
-		{"cut in the database", "is cut off", raw[:8000]},
-		{"cut in the middle", "is cut off", raw[:n/2]},
-		{"cut at the border of a block", "is cut off", raw[:n/2/512*512]},
-		{"cut before its list", "is cut off", raw[:bytes.Index(raw, []byte("contents.json"))]},
-		{"cut in its list", "is cut off", raw[:bytes.Index(raw, []byte("contents.json"))+600]},
+		{"cut in the database", "is incomplete", raw[:8000]},
+		{"cut in the middle", "is incomplete", raw[:n/2]},
+		{"cut at the border of a block", "is incomplete", raw[:n/2/512*512]},
+		{"cut before its list", "is incomplete", raw[:bytes.Index(raw, []byte("contents.json"))]},
+		{"cut in its list", "is incomplete", raw[:bytes.Index(raw, []byte("contents.json"))+600]},
 		{"a bit of the database", "is damaged", flip(9000)},
 		{"a bit of an original", "is damaged", flip(n / 2)},
 		{"a bit of a name", "is damaged", flip(1024 + 3)},
-		{"a file of another name", "belongs in none",
+		{"a file of another name", "unexpected file",
 			bytes.Replace(raw, []byte("footnote.db"), []byte("../../evil."), 1)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -544,7 +544,7 @@ func TestDoctorComparesDatabaseWithOriginals(t *testing.T) {
 	if err := os.Rename(filepath.Join(other, "footnote.db"), full); err != nil {
 		t.Fatal(err)
 	}
-	doctor(1, "the database knows no document, though "+filepath.Join(data, "blobs")+" holds 3 originals")
+	doctor(1, "the database has no documents, but "+filepath.Join(data, "blobs")+" holds 3 originals")
 
 	if err := os.Rename(full+"-full", full); err != nil {
 		t.Fatal(err)

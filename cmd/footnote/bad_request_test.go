@@ -253,7 +253,7 @@ func TestFailingModelFallsBackToOffline(t *testing.T) {
 				Body:   `{"error":{"message":"Incorrect API key provided: test-key","code":"invalid_api_key"}}`,
 			}), "", "key",
 		},
-		{"an unknown model", fault(scripted.Fault{Status: 404}), "", "refused the request"},
+		{"an unknown model", fault(scripted.Fault{Status: 404}), "", "rejected the request"},
 		{"a spent quota",
 			fault(scripted.Fault{
 				Status: 429,

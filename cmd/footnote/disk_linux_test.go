@@ -80,7 +80,7 @@ func TestDiskReserveIsKeptForQuestions(t *testing.T) {
 			r.header.Get("Retry-After"), r.body)
 	}
 	if len(answer.Rejected) != 1 || answer.Rejected[0].Code != "disk_full" ||
-		!strings.Contains(answer.Rejected[0].Detail, "are kept for questions") {
+		!strings.Contains(answer.Rejected[0].Detail, "are reserved for questions") {
 		t.Errorf("upload: rejected = %+v, want one file with disk_full and the reason", answer.Rejected)
 	}
 	if log := s.follow(s.begin("What is the rent?").RunID); log.done.Status != chat.RunCompleted ||

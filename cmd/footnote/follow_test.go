@@ -214,7 +214,7 @@ func TestAskRetriesBeforeFirstEvent(t *testing.T) {
 		}
 	}
 	eventually(t, "it tries again and finds nobody", func() bool {
-		return strings.Count(asked.steps.String(), "asking it again") > 1
+		return strings.Count(asked.steps.String(), "before the answer began; retrying") > 1
 	})
 	s := serveAt(t, addr, newDir(t))
 	asked.end(t)

@@ -57,7 +57,7 @@ type decoded struct {
 }
 
 func TestBodiesAreDecodedStrictly(t *testing.T) {
-	const pairs, nul = "half of a character", "holds a NUL"
+	const pairs, nul = "unpaired surrogate", "contains a NUL"
 	for _, row := range []struct{ in, strict, open string }{ // open: "=" for the same
 		{`{"a":1,"text":"grün 😀 \ud83d\ude00 \\ud800 \u00e9 \n\"","after":"2026-01-31","model":"m"}`, "", "="},
 		{`{"text":"\ud83d\ude00\uD83D"}`, pairs, "="},
@@ -66,31 +66,31 @@ func TestBodiesAreDecodedStrictly(t *testing.T) {
 		{`{"text":"\ud800\\udc00"}`, pairs, "="},
 		{`{"\udfff":1}`, pairs, "="},
 		{`{"meta":{"x":["\ud800"]}}`, pairs, "="},
-		{`{"text":"\ud8`, "breaks off before its end", "="},
-		{"{\"text\":\"gr\xfcn\"}", "not UTF-8", "="},
-		{"{\"text\":\"\xed\xa0\x80\"}", "not UTF-8", "="},
-		{"\xff\xfe{\x00\"\x00a\x00\"\x00", "not UTF-8", "="},
-		{`{"text":"\u0000"}`, `"text" holds a NUL`, "="},
+		{`{"text":"\ud8`, "unexpected end of input", "="},
+		{"{\"text\":\"gr\xfcn\"}", "valid UTF-8", "="},
+		{"{\"text\":\"\xed\xa0\x80\"}", "valid UTF-8", "="},
+		{"\xff\xfe{\x00\"\x00a\x00\"\x00", "valid UTF-8", "="},
+		{`{"text":"\u0000"}`, `"text" contains a NUL`, "="},
 		{`{"text":"\\u0000"}`, "", "="},
-		{`{"meta":{"x":[["\u0000"]]}}`, `"x" holds a NUL`, "="},
-		{`{"meta":{"x\u0000":1}}`, `"x" holds a NUL`, "="},
-		{`{"meta":{"x":1,"x":2}}`, `"x" stands twice`, "="},
-		{`{"a":1,"\u0061":2}`, `"a" stands twice`, "="},
+		{`{"meta":{"x":[["\u0000"]]}}`, `"x" contains a NUL`, "="},
+		{`{"meta":{"x\u0000":1}}`, `"x" contains a NUL`, "="},
+		{`{"meta":{"x":1,"x":2}}`, `Duplicate field "x"`, "="},
+		{`{"a":1,"\u0061":2}`, `Duplicate field "a"`, "="},
 		{`{"x":1}`, `Unknown field "x". Check its spelling`, ""},
 		{`{"parts":[{"Text":"x"}]}`, `Unknown field "Text". Field names are case-sensitive: use "text".`, "="},
-		{`{"MODEL":""}`, `Write it "model"`, "="},
+		{`{"MODEL":""}`, `use "model"`, "="},
 		{`{"meta":{"Text":1,"text":2}}`, "", "="},
-		{`{"parts":[{"a":"1"}]}`, `"parts.a" can't be a string here`, "="},
-		{`{"a":1.5}`, `"a" can't be a number 1.5 here`, "="},
-		{`{"text":1}`, `"text" can't be a number here`, "="},
-		{`{"after":"soon"}`, `"after" must be a day`, "="},
-		{`{"after":5}`, `"after" must be a day`, "="},
+		{`{"parts":[{"a":"1"}]}`, `"parts.a" can't be a string`, "="},
+		{`{"a":1.5}`, `"a" can't be a number 1.5`, "="},
+		{`{"text":1}`, `"text" can't be a number`, "="},
+		{`{"after":"soon"}`, `"after" must be a date`, "="},
+		{`{"after":5}`, `"after" must be a date`, "="},
 		{`{"after":null,"parts":null}`, "", "="},
 		{`"x"`, "must be a JSON object, not a string", "="},
 		{` `, "The body is empty", "="},
-		{`{} {}`, "one JSON object with nothing after it", "="},
-		{`{"a":}`, "goes wrong at byte 6", "="},
-		{`{"meta":{"x":` + strings.Repeat("[", 20_000), "breaks off or goes wrong at byte", "="},
+		{`{} {}`, "a single JSON object", "="},
+		{`{"a":}`, "syntax error at byte 6", "="},
+		{`{"meta":{"x":` + strings.Repeat("[", 20_000), "syntax error at byte", "="},
 	} {
 		if row.open == "=" {
 			row.open = row.strict

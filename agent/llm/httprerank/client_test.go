@@ -62,12 +62,12 @@ func TestRerankResponses(t *testing.T) {
 			`{"index":1,"relevance_score":0}],"meta":{}}`, 200, "[1 0]"},
 		{"one is missing", `{"results":[{"index":0,"relevance_score":1}]}`, 200, "1 of 2 passages"},
 		{"one twice", `{"results":[{"index":0,"relevance_score":1},{"index":0,"relevance_score":1}]}`, 200,
-			"something else"},
+			"an unknown passage"},
 		{"one too many", `{"results":[{"index":2,"relevance_score":1},{"index":0,"relevance_score":1}]}`, 200,
-			"something else"},
-		{"no score", `{"results":[{"index":0},{"index":1}]}`, 200, "something else"},
-		{"no JSON", `oops`, 200, "the reranker's answer"},
-		{"a refusal that repeats the key", `the key secret is wrong`, 401, "answered 401: the key [key] is wrong"},
+			"an unknown passage"},
+		{"no score", `{"results":[{"index":0},{"index":1}]}`, 200, "an unknown passage"},
+		{"no JSON", `oops`, 200, "the reranker's response"},
+		{"a refusal that repeats the key", `the key secret is wrong`, 401, "returned status 401: the key [key] is wrong"},
 	} {
 		c := serve(t, func(request) (int, string) { return tt.status, tt.body })
 		got, err := c.Scores(t.Context(), "q", []string{"a", "b"})

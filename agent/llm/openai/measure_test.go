@@ -35,8 +35,8 @@ func TestMeasureDetectsSmallModels(t *testing.T) {
 		{"says no context", 0, []scripted.Reply{call, used}, ""},
 		{"little room", 8192, []scripted.Reply{call, used}, "8192"},
 		{"slow", 32768, []scripted.Reply{slow, used}, "tokens/s in"},
-		{"no call", 32768, []scripted.Reply{{Text: "The number is 12."}}, "call a tool"},
-		{"result not used", 32768, []scripted.Reply{call, {Text: "I searched."}}, "what a tool returned"},
+		{"no call", 32768, []scripted.Reply{{Text: "The number is 12."}}, "tool call"},
+		{"result not used", 32768, []scripted.Reply{call, {Text: "I searched."}}, "the result of a tool"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
