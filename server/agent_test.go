@@ -367,7 +367,7 @@ func TestInvalidQuestionsGetOneSentence(t *testing.T) {
 	}{
 		{"empty", "/chat", `{"message":""}`, 400, "empty"},
 		{"white space", "/chat", `{"message":" \n\t "}`, 400, "empty"},
-		{"only NUL", "/chat", `{"message":"\u0000"}`, 400, `"message" holds a NUL`},
+		{"only NUL", "/chat", `{"message":"\u0000"}`, 400, `"message" contains a NUL`},
 		{"only signs that show nothing", "/agent/chat", `{"message":"\u200b\u2060\u3164 \u00ad"}`, 400, "empty"},
 		{"missing", "/agent/chat", `{}`, 400, "empty"},
 		{"one rune too long", "/chat", `{"message":"` + long + `"}`, 400, "32,000 characters"},

@@ -71,7 +71,7 @@ func TestEveryRouteRejectsUnreadableText(t *testing.T) {
 		refused(path, b.send("GET", path, ""), "valid UTF-8")
 	}
 	for _, path := range []string{"/documents?cursor=%%%", "/sessions?limit=5&q=%zz", "/documents?q=a;b=c"} {
-		refused(path, b.send("GET", path, ""), "question mark")
+		refused(path, b.send("GET", path, ""), "query string")
 	}
 	if sessions, _, err := b.store.Sessions(t.Context(), chat.Local, chat.SessionQuery{}); err != nil ||
 		len(sessions) != 1 || sessions[0].Title != "Is the roof sound?" {

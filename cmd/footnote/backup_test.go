@@ -530,7 +530,7 @@ func TestDoctorComparesDatabaseWithOriginals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	doctor(0, "1 file that no document needs")
+	doctor(0, "1 unreferenced file")
 
 	// The database of a new library, with all its tables.
 	other := newDir(t)
@@ -544,7 +544,7 @@ func TestDoctorComparesDatabaseWithOriginals(t *testing.T) {
 	if err := os.Rename(filepath.Join(other, "footnote.db"), full); err != nil {
 		t.Fatal(err)
 	}
-	doctor(1, "the database has no documents, but "+filepath.Join(data, "blobs")+" holds 3 originals")
+	doctor(1, "the database has no documents, but "+filepath.Join(data, "blobs")+" contains 3 originals")
 
 	if err := os.Rename(full+"-full", full); err != nil {
 		t.Fatal(err)
