@@ -86,12 +86,12 @@ func TestIngestAndAsk(t *testing.T) {
 			run := func(args ...string) result { return command(t, "", nil, append(args, "--data="+data)...) }
 
 			first := run("ingest", dir)
-			if first.code != 0 || !strings.Contains(first.stderr, "4 added, 0 already there, 0 failed") ||
+			if first.code != 0 || !strings.Contains(first.stderr, "4 added, 0 already present, 0 failed") ||
 				!strings.Contains(first.stderr, "/4 ") {
 				t.Errorf("first time: %+v; want code 0, %q in it, %q in it",
-					first, "4 added, 0 already there, 0 failed", "/4 ")
+					first, "4 added, 0 already present, 0 failed", "/4 ")
 			}
-			if !strings.Contains(first.stderr, "\n1 left out, of kinds that can't be read: 1 .mov\n") {
+			if !strings.Contains(first.stderr, "\n1 skipped, with unsupported formats: 1 .mov\n") {
 				t.Errorf("output lacks the skipped file: %s", first.stderr)
 			}
 			last := 0
@@ -103,17 +103,17 @@ func TestIngestAndAsk(t *testing.T) {
 				last = max(last, done)
 			}
 			if second := run("ingest", dir); second.code != 0 ||
-				!strings.Contains(second.stderr, "0 added, 4 already there, 0 failed") {
-				t.Errorf("second time: %+v; want code 0 and %q in it", second, "0 added, 4 already there, 0 failed")
+				!strings.Contains(second.stderr, "0 added, 4 already present, 0 failed") {
+				t.Errorf("second time: %+v; want code 0 and %q in it", second, "0 added, 4 already present, 0 failed")
 			}
 			if err := os.WriteFile(filepath.Join(dir, "lease.md"),
 				[]byte("# Lease\n\nThe rent of the mill is 1200 pounds a month.\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if third := run("ingest", dir); third.code != 0 ||
-				!strings.Contains(third.stderr, "1 added, 3 already there, 0 failed") {
+				!strings.Contains(third.stderr, "1 added, 3 already present, 0 failed") {
 				t.Errorf("with a changed file: %+v; want code 0 and %q in it",
-					third, "1 added, 3 already there, 0 failed")
+					third, "1 added, 3 already present, 0 failed")
 			}
 			bad := run(
 				"ingest",
@@ -121,7 +121,7 @@ func TestIngestAndAsk(t *testing.T) {
 					file{"good.md", "# Mill\n\nThe mill has three floors.\n"}),
 			)
 			for _, says := range []string{
-				"1 added, 0 already there, 2 failed", "zip.pdf: ", "locked.pdf: This PDF needs a password",
+				"1 added, 0 already present, 2 failed", "zip.pdf: ", "locked.pdf: This PDF needs a password",
 				"2 of 3 files",
 			} {
 				if bad.code != 1 || !strings.Contains(bad.stderr, says) {
@@ -225,8 +225,8 @@ func TestDoctorReportsStatus(t *testing.T) {
 		{"with a model", newDir(t), append(good.env(), "OPENAI_EMBEDDING_MODEL=hash"), 0,
 			[]string{"✓ model", "scripted answers", "✓ tool calls", "✓ semantic search", "hash works"}},
 		{"a model of this machine", newDir(t), local(8192), 0, []string{
-			"qwen, which the server has instead of scripted, answers", "✓ model's size", "a context of 8192 tokens",
-			"the profile is small",
+			"qwen (served instead of scripted) answers", "✓ model's size", "a context of 8192 tokens",
+			"profile: small",
 		}},
 		{"too little context", newDir(t), local(2048), 1, []string{"✕ model's size", "2048", "--ctx-size"}},
 		{"beside a server", running.dir, nil, 0, []string{"in use by the Footnote at " + running.url}},

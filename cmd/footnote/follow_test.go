@@ -128,7 +128,7 @@ func TestAskResumesAtOtherReplicaWithoutDuplicates(t *testing.T) {
 		t.Errorf("answer was printed %d times, want once:\n%s", n, asText.out)
 	}
 	for _, a := range []*asking{asJSON, asText} {
-		if !strings.Contains(a.steps.String(), "going on with it") {
+		if !strings.Contains(a.steps.String(), "reconnecting") {
 			t.Errorf("no stream was interrupted:\n%s", a.steps)
 		}
 	}
@@ -247,7 +247,7 @@ func TestAskFailsWithoutServer(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatalf("ask continues without a server:\n%s", asked.steps)
 	}
-	if n := strings.Count(asked.steps.String(), "going on with it"); asked.cmd.ProcessState.ExitCode() != 1 || n < 2 ||
+	if n := strings.Count(asked.steps.String(), "reconnecting"); asked.cmd.ProcessState.ExitCode() != 1 || n < 2 ||
 		!strings.Contains(asked.steps.String(), "does not answer") {
 		t.Errorf("exit code after the server was killed = %d, want 1\n%s",
 			asked.cmd.ProcessState.ExitCode(), asked.steps)

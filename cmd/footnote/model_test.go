@@ -323,7 +323,7 @@ func TestModelIsSelectedWhileServing(t *testing.T) {
 		`{"port":1,"model":"x"}`:                              "not looked for at port 1",
 		`{"service":"openai"}`:                                "needs a key",
 		`{"service":"openai","key":"short"}`:                  "",
-		`{"service":"anthropic","key":"sk-other"}`:            "no key of Anthropic",
+		`{"service":"anthropic","key":"sk-other"}`:            "not an Anthropic key",
 		`{"service":"groq","key":"a b"}`:                      "no spaces",
 		`{"service":"nobody","key":"x"}`:                      "no service of that name",
 		`{"service":"mistral","key":"k","model":"` + longName: "at most 200",
@@ -351,7 +351,7 @@ func TestModelIsSelectedWhileServing(t *testing.T) {
 		!bytes.Contains(raw, []byte("openai_model: qwen3:8b\n")) || bytes.Contains(raw, []byte("short")) {
 		t.Errorf("%v, the settings file is %s, want what it said before, the model, and no other key", err, raw)
 	}
-	if !strings.Contains(s.log.String(), "a model on this machine could answer") {
+	if !strings.Contains(s.log.String(), "a local model is available") {
 		t.Errorf("log lacks the local model: %s", s.log)
 	}
 	s.end(os.Interrupt)

@@ -379,7 +379,7 @@ func TestLocalEmbeddingModelSearchesWithoutServer(t *testing.T) {
 	if got := command(t, "", []string{env}, "doctor", "--data="+newDir(t)); got.code != 0 ||
 		!strings.Contains(got.stdout, "all-MiniLM-L6-v2@") ||
 		!strings.Contains(got.stdout, "6 layers, vectors of 384 numbers, 256 tokens at once, in 8 bits with ") ||
-		!strings.Contains(got.stdout, " passages of 150 words a second on one processor") {
+		!strings.Contains(got.stdout, " passages of 150 words per second on one processor") {
 		t.Errorf("doctor = %d\n%s, want the name, the kind and the speed of the model", got.code, got.stdout)
 	}
 }
@@ -446,7 +446,7 @@ func TestReplicasShareBucketAndWork(t *testing.T) {
 func TestReplicasWithSeparateOriginalsAreWarned(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t), "DATABASE_URL="+postgrestest.Shared(t).Schema(t))
-	if !strings.Contains(s.log.String(), "set FOOTNOTE_BLOBS to a directory or a bucket that all replicas share") {
+	if !strings.Contains(s.log.String(), "set FOOTNOTE_BLOBS to a directory or bucket shared by all replicas") {
 		t.Errorf("log lacks the warning:\n%s", s.log)
 	}
 }

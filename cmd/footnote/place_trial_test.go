@@ -414,7 +414,7 @@ func TestUserDataIsMigrated(t *testing.T) {
 
 	env := emptyPostgres(t)
 	_, said := move(t, []string{"FOOTNOTE_DATA=" + s.dir}, env)
-	if !strings.Contains(said, "the passwords of 1 place") {
+	if !strings.Contains(said, "the secrets of 1 connected source") {
 		t.Errorf("output of backup and restore = %s, want the number of passwords", said)
 	}
 	wantInPostgres(t, strings.TrimPrefix(env[1], "DATABASE_URL="), program, grid)

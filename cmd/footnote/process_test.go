@@ -474,7 +474,7 @@ func TestInterruptedCommandExitsCleanly(t *testing.T) {
 		_ = cmd.Process.Kill() // the failure is reported
 		t.Fatalf("program runs after an interrupt:\n%s", shown)
 	}
-	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(shown.String(), "stopped before the answer was done") {
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(shown.String(), "stopped before the answer was complete") {
 		t.Errorf("code %d:\n%s", cmd.ProcessState.ExitCode(), shown)
 	}
 	s := serve(t, data)
@@ -578,7 +578,7 @@ func TestOpenServerWarnsAndKnowsItsNames(t *testing.T) {
 		}
 	}
 	if got := command(t, "", append(env, "FOOTNOTE_ADDR=0.0.0.0:"+port), "doctor", "--data="+dir); got.code != 0 ||
-		!strings.Contains(got.stdout, "everyone who reaches") {
+		!strings.Contains(got.stdout, "everyone who can reach") {
 		t.Errorf("doctor: exit code = %d:\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	key := newKey(t, dir, "anna")
@@ -605,7 +605,7 @@ func TestServerWithKeysFileStartsLocked(t *testing.T) {
 		}
 	}
 	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 1 ||
-		!strings.Contains(got.stdout, "nobody has one") {
+		!strings.Contains(got.stdout, "none exists") {
 		t.Errorf("doctor: exit code = %d, want 1:\n%s", got.code, got.stdout)
 	}
 	key := newKey(t, dir, "anna", env...)
@@ -614,7 +614,7 @@ func TestServerWithKeysFileStartsLocked(t *testing.T) {
 		t.Errorf("with the first key: status = %d, want 200", got.status)
 	}
 	if got := command(t, "", env, "doctor", "--data="+dir); got.code != 0 ||
-		!strings.Contains(got.stdout, "a key is needed; 1 can be used") {
+		!strings.Contains(got.stdout, "an API key is required; valid keys: 1") {
 		t.Errorf("doctor: exit code = %d, want 0:\n%s", got.code, got.stdout)
 	}
 }

@@ -30,15 +30,15 @@ func TestRequestBodiesAreDecodedStrictly(t *testing.T) {
 			`"}]` + more + `}`
 	}
 	for _, row := range []struct{ path, kind, body, part string }{
-		{"/chat", json, `{"message":"a\u0000b"}`, `"message" holds a NUL`},
-		{"/chat", "application/x-www-form-urlencoded", "message=a%00b", `"message" holds a NUL`},
-		{"/agent/chat", json, `{"message":"a\u0000"}`, `"message" holds a NUL`},
-		{"/agent/chat/structured", json, `{"message":"\u0000"}`, `"message" holds a NUL`},
-		{"/agent/query", json, `{"question":"a","context":"\u0000"}`, `"context" holds a NUL`},
-		{"/agent/query", json, `{"question":"a","history":[["b","\u0000"]]}`, `"history" holds a NUL`},
-		{"/v1/chat/completions", json, v1(`a\u0000`, ""), `"content" holds a NUL`},
-		{"/mcp", json, mcp(`"question":"a\u0000"`), `"question" holds a NUL`},
-		{"/search", json, `{"query":"a\u0000"}`, `"query" holds a NUL`},
+		{"/chat", json, `{"message":"a\u0000b"}`, `"message" contains a NUL`},
+		{"/chat", "application/x-www-form-urlencoded", "message=a%00b", `"message" contains a NUL`},
+		{"/agent/chat", json, `{"message":"a\u0000"}`, `"message" contains a NUL`},
+		{"/agent/chat/structured", json, `{"message":"\u0000"}`, `"message" contains a NUL`},
+		{"/agent/query", json, `{"question":"a","context":"\u0000"}`, `"context" contains a NUL`},
+		{"/agent/query", json, `{"question":"a","history":[["b","\u0000"]]}`, `"history" contains a NUL`},
+		{"/v1/chat/completions", json, v1(`a\u0000`, ""), `"content" contains a NUL`},
+		{"/mcp", json, mcp(`"question":"a\u0000"`), `"question" contains a NUL`},
+		{"/search", json, `{"query":"a\u0000"}`, `"query" contains a NUL`},
 
 		{"/chat", json, `{"message":"\u200b\u2060\u00ad\u3164"}`, "question is empty"},
 		{"/chat", "application/x-www-form-urlencoded", "message=" + url.QueryEscape("\u200b \ufe0f"),
@@ -65,11 +65,11 @@ func TestRequestBodiesAreDecodedStrictly(t *testing.T) {
 		{"/v1/chat/completions", json, parts(`{"type":"text","text":"a"},{"TYPE":"text"}`), `Unknown field "TYPE"`},
 		{"/v1/chat/completions", json, parts(`{"type":"text","text":"a","text":"b"}`), `"text" stands twice`},
 
-		{"/ui/chat", json, sdk(`{"type":"text","text":"a\u0000"}`, ""), `"text" holds a NUL`},
+		{"/ui/chat", json, sdk(`{"type":"text","text":"a\u0000"}`, ""), `"text" contains a NUL`},
 		{"/ui/chat", json, sdk(`{"type":"text","text":"\u200b"}`, ""), "question is empty"},
 		{"/ui/chat", json, sdk(`{"type":"text","text":"a"}`, `,"id":"b"`), `"id" stands twice`},
 		{"/ui/chat", json, sdk(`{"type":"text","Text":"a"}`, ""), `Unknown field "Text"`},
-		{"/ag-ui", json, agui(`a\u0000`, ""), `"content" holds a NUL`},
+		{"/ag-ui", json, agui(`a\u0000`, ""), `"content" contains a NUL`},
 		{"/ag-ui", json, agui(`\u200b`, ""), "question is empty"},
 		{"/ag-ui", json, agui("a", `,"runId":"b"`), `"runId" stands twice`},
 		{"/ag-ui", json, agui("a", `,"forwardedProps":{"Toolset":"react"}`), `Unknown field "Toolset"`},

@@ -220,7 +220,7 @@ func TestOneReplicaFollowsFolderAtTime(t *testing.T) {
 	first.kill()
 	put(t, filepath.Join(dir, "b.md"), "# B\n\nThe tenant lives in the second house.\n")
 	eventually(t, "the other goes on", func() bool { _, ok := second.at(path + "b.md"); return ok })
-	if code := second.end(os.Interrupt); code != 0 || strings.Contains(second.log.String(), "does not follow now") {
+	if code := second.end(os.Interrupt); code != 0 || strings.Contains(second.log.String(), "could not sync the library") {
 		t.Errorf("code %d, want 0 and no failure in the log:\n%s", code, second.log)
 	}
 }
@@ -234,8 +234,8 @@ func TestFollowedFolderNeedsOwnerWithKeys(t *testing.T) {
 		t.Fatalf("key new: %+v, want code 0", made)
 	}
 	refused := command(t, "", []string{"FOOTNOTE_WATCH=" + dir}, "serve", "--addr=127.0.0.1:0", "--data="+data)
-	if refused.code != 1 || !strings.Contains(refused.stderr, "FOOTNOTE_WATCH needs FOOTNOTE_API_KEY") {
-		t.Errorf("without a key: %+v; want code 1 and %q", refused, "FOOTNOTE_WATCH needs FOOTNOTE_API_KEY")
+	if refused.code != 1 || !strings.Contains(refused.stderr, "FOOTNOTE_WATCH requires FOOTNOTE_API_KEY") {
+		t.Errorf("without a key: %+v; want code 1 and %q", refused, "FOOTNOTE_WATCH requires FOOTNOTE_API_KEY")
 	}
 	key := strings.TrimSpace(made.stdout)
 	s := serve(t, data, "FOOTNOTE_WATCH="+dir, "FOOTNOTE_API_KEY="+key)
@@ -271,7 +271,7 @@ func (s *server) leftOut(dir string) map[string]string {
 	return left
 }
 
-// A rejected file is logged once; the documents of a folder stay while the folder is empty.
+// A rejected file is logged once; the documents of a folder stay while folder is empty.
 func TestWatchLogsRejectedFileOnce(t *testing.T) {
 	t.Parallel()
 	s := serve(t, newDir(t))
@@ -319,12 +319,12 @@ func TestWatchLogsRejectedFileOnce(t *testing.T) {
 	if err := os.Rename(dir, away); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the folder is missed", func() bool { return strings.Contains(w.log.String(), "its documents stay") })
+	eventually(t, "the folder is missed", func() bool { return strings.Contains(w.log.String(), "its documents are kept") })
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the empty folder is seen", func() bool {
-		return strings.Contains(w.log.String(), "the folder is empty")
+		return strings.Contains(w.log.String(), "folder is empty")
 	})
 	if got := len(s.listDocuments()); got != 5 {
 		t.Errorf("%d documents are left, want all 5", got)
@@ -526,7 +526,7 @@ func TestFoldersAreForLocalUserOnly(t *testing.T) {
 	if got := s.send("GET", "/documents", nil, header{"X-API-Key", sent}, asPage).body; strings.Contains(got, papers) {
 		t.Error("document page of another user has the folder")
 	}
-	if !strings.Contains(s.log.String(), "were chosen on the page are not followed") {
+	if !strings.Contains(s.log.String(), "selected on the page are not watched") {
 		t.Errorf("log lacks that the folder is not followed: %s", s.log)
 	}
 }
