@@ -463,8 +463,8 @@ func TestRefusalIsNotJudgedByModel(t *testing.T) {
 	h.startAgent(offline.New(nil))
 	if a := h.answer(chat.RunRequest{
 		Message: "How many days of paid holiday are there?", Config: req.Config,
-	}).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
-		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "backed")
+	}).answer(); !strings.Contains(a.SelfEvaluation, "supported by") {
+		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "supported by")
 	}
 }
 

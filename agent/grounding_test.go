@@ -179,7 +179,7 @@ func TestAnswersWithoutFootnotesAreChecked(t *testing.T) {
 			}, []scripted.Reply{says(invented)},
 			[]string{invented}, 0, "The answer needs no documents. 0 of 1 sentence is supported by the conversation."},
 		{"talk", asks("Hello!"), []scripted.Reply{says("Hello! How can I help?")}, nil, 0.8,
-			"The answer needs no documents. No sentence states anything to compare with the conversation."},
+			"The answer needs no documents. No sentence has a factual claim to compare with the conversation."},
 		{"talk that goes on", asks("Hello!"), []scripted.Reply{says("Hello! " + invented)}, []string{invented}, 0,
 			"The answer needs no documents. 0 of 1 sentence is supported by the conversation."},
 		{"a sum in the head", asks("What is 3 + 4?"), []scripted.Reply{says("3 + 4 = 7")}, nil, 0.8,

@@ -460,8 +460,8 @@ func TestStrategyToolsetPlansAndReflectsWithModel(t *testing.T) {
 	h := newHarness(t, offline.New(nil))
 	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "strategy"
-	if a := h.answer(req).answer(); !strings.Contains(a.SelfEvaluation, "backed") {
-		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "backed")
+	if a := h.answer(req).answer(); !strings.Contains(a.SelfEvaluation, "supported by") {
+		t.Errorf("without a model: %q, want %q in it", a.SelfEvaluation, "supported by")
 	}
 }
 

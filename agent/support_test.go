@@ -162,7 +162,7 @@ func TestFullSessionOffersNewOne(t *testing.T) {
 	if err == nil || chat.CodeOf(err) != chat.CodeTurnLimit ||
 		!strings.Contains(
 			chat.MessageOf(err).String(),
-			"limit of 2 questions. Ask in a new one: a request without session_id",
+			"limit of 2 questions. Omit session_id to start",
 		) {
 		t.Errorf("the third question = %v, want %v", err, chat.CodeTurnLimit)
 	}

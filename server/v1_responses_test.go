@@ -249,7 +249,7 @@ func TestUnsupportedResponsesOptionsAreRejected(t *testing.T) {
 		why + `"conversation":5}`:                                   "conversation",
 		why + `"conversation":"a/b"}`:                               "session",
 		why + `"conversation":{"name":"a"}}`:                        "conversation",
-		why + `"conversation":"a","previous_response_id":"resp_x"}`: "both",
+		why + `"conversation":"a","previous_response_id":"resp_x"}`: "mutually exclusive",
 		why + `"prompt":{"id":"pmpt_1"}}`:                           "prompt",
 		why + `"max_output_tokens":0}`:                              "max_output_tokens",
 		why + `"tool_choice":"required"}`:                           "tool_choice",
@@ -384,12 +384,12 @@ func TestQuestionsCountOnEveryRoute(t *testing.T) {
 			switch {
 			case over.path == "/mcp":
 				if !strings.Contains(got.body, `"isError":true`) ||
-					!strings.Contains(got.body, "questions in a minute") ||
+					!strings.Contains(got.body, "questions per minute") ||
 					!strings.Contains(got.body, `"limit":"questions_per_minute"`) ||
 					!strings.Contains(got.body, `"retry_after_seconds":`) ||
 					!strings.Contains(got.body, `"retry_at":"`) {
 					t.Errorf("/mcp over the limit: %s; want %q in it, %q in it, %q in it, %q in it, %q in it",
-						got.body, `"isError":true`, "questions in a minute", `"limit":"questions_per_minute"`,
+						got.body, `"isError":true`, "questions per minute", `"limit":"questions_per_minute"`,
 						`"retry_after_seconds":`, `"retry_at":"`)
 				}
 			case strings.HasPrefix(over.path, "/v1/"):

@@ -326,7 +326,7 @@ func TestAgentMetricsCountRuns(t *testing.T) {
 		t.Error("cost of two answers = 0, want more")
 	}
 	if log := s.log.String(); !strings.Contains(log, "The model selects the tools") ||
-		!strings.Contains(log, "where 0.70 is needed") {
+		!strings.Contains(log, "below the minimum of 0.70") {
 		t.Errorf("log lacks the selector and its reason:\n%s", log)
 	}
 }

@@ -488,7 +488,7 @@ func TestFolderIsSelectedOnPage(t *testing.T) {
 	s.end(os.Interrupt)
 	put(t, kept, `{"folders":`)
 	if got := command(t, "", nil, "serve", "--data="+s.dir, "--addr=127.0.0.1:0"); got.code == 0 ||
-		!strings.Contains(got.stderr, "chosen on the page") {
+		!strings.Contains(got.stderr, "selected on the page") {
 		t.Errorf("a damaged file: %d %s, want it said", got.code, got.stderr)
 	}
 }
