@@ -57,7 +57,7 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 		{"a question of 32,001 characters", "POST", "/chat", ask(strings.Repeat("ö", 32_001)), nil, 400,
 			"invalid", "32,000"},
 		{"malformed JSON", "POST", "/chat", `{"message":"a`, nil, 400, "invalid", "not valid JSON"},
-		{"two JSON values", "POST", "/chat", `{"message":"a"}{}`, nil, 400, "invalid", "one JSON object"},
+		{"two JSON values", "POST", "/chat", `{"message":"a"}{}`, nil, 400, "invalid", "a single JSON object"},
 		{"a list", "POST", "/chat", `[]`, nil, 400, "invalid", "JSON object"},
 		{"a number as message", "POST", "/chat", `{"message":7}`, nil, 400, "invalid", `"message"`},
 		{"an unknown field", "POST", "/chat", `{"message":"a","mesage":"b"}`, nil, 400, "invalid", `"mesage"`},

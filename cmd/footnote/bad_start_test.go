@@ -56,7 +56,7 @@ func TestFailedStartReportsReason(t *testing.T) {
 		says []string
 	}{
 		{"a taken port", nil, []string{"serve", "--data=" + newDir(t), "--addr=" + taken.Addr().String()}, 1,
-			[]string{"taken", "--addr"}},
+			[]string{"in use", "--addr"}},
 		{"a data directory in use", nil, []string{"serve", "--data=" + running.dir, "--addr=127.0.0.1:0"}, 1,
 			[]string{"in use", running.url, "--data"}},
 		{"a data directory of a newer version", nil, []string{"serve", "--data=" + newer, "--addr=127.0.0.1:0"}, 1,
@@ -130,7 +130,7 @@ func TestFailedStartReportsReason(t *testing.T) {
 			[]string{
 				"ingest", folder(t, file{"a.MOV", "\x00"}, file{"b.mov", "\x00"}, file{"LICENSE", "x"}),
 				"--data=" + newDir(t),
-			}, 1, []string{"nothing to add", "3 left out", "2 .mov, 1 without an ending"}},
+			}, 1, []string{"nothing to add", "3 skipped", "2 .mov, 1 without an ending"}},
 		{"a question without words", nil, []string{"ask", " ", "--data=" + newDir(t)}, 1,
 			[]string{"the question is empty"}},
 		{"a backup of nothing", nil, []string{"backup", filepath.Join(t.TempDir(), "b.tar"), "--data=" + newDir(t)}, 1,

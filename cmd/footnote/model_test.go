@@ -323,7 +323,7 @@ func TestModelIsSelectedWhileServing(t *testing.T) {
 		`{"port":1,"model":"x"}`:                              "not looked for at port 1",
 		`{"service":"openai"}`:                                "needs a key",
 		`{"service":"openai","key":"short"}`:                  "",
-		`{"service":"anthropic","key":"sk-other"}`:            "not an Anthropic key",
+		`{"service":"anthropic","key":"sk-other"}`:            "no key of Anthropic",
 		`{"service":"groq","key":"a b"}`:                      "no spaces",
 		`{"service":"nobody","key":"x"}`:                      "no service of that name",
 		`{"service":"mistral","key":"k","model":"` + longName: "at most 200",

@@ -167,7 +167,7 @@ func TestUserSpendingIsMigrated(t *testing.T) {
 	old.end(os.Interrupt)
 	env := append(emptyPostgres(t), "FOOTNOTE_KEYS="+filepath.Join(dir, "keys"), limit)
 	_, said := move(t, []string{"FOOTNOTE_DATA=" + dir}, env)
-	if !strings.Contains(said, "Not included: the hashes of keys") {
+	if !strings.Contains(said, "Not included: the hashes of API keys") {
 		t.Errorf("output of backup and restore = %s, want no hashes of keys", said)
 	}
 	s := asUser(serve(t, newDir(t), env[1:]...), key)

@@ -297,7 +297,7 @@ func TestWatchLogsRejectedFileOnce(t *testing.T) {
 	}
 	want := map[string]string{
 		"empty.md": "The file is empty. Choose one that has content.",
-		"large.md": "It is larger than 1 MiB (FOOTNOTE_MAX_UPLOAD_MIB).",
+		"large.md": "It exceeds the limit of 1 MiB (FOOTNOTE_MAX_UPLOAD_MIB).",
 		"film.mov": "Files that end with .mov can't be read.",
 	}
 	eventually(t, "the page says what is left out\n"+w.log.String(), func() bool {
