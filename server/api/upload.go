@@ -216,7 +216,7 @@ func uploadField(part *multipart.Part, settings *corpus.Upload, files int) (isFi
 	}
 	if name != "namespace" && name != "meta" {
 		return false, httpio.Invalid(
-			"Unknown field {1}. Supported fields: files, namespace and meta.",
+			"The field {1} is not known here. The fields are files, namespace and meta.",
 			strconv.Quote(name),
 		)
 	}

@@ -146,7 +146,7 @@ func (qs *Questions) checkQuestion(key string, q Question) (chat.RunRequest, err
 	if q.AddedContext != nil {
 		if req.AddedContext = *q.AddedContext; corpus.Blank(req.AddedContext) {
 			return req, httpio.Invalid(
-				"context is empty. Omit it, or send additional text to answer from.",
+				"The context is empty. Leave it out, or send text that the answer may rest on besides the documents.",
 			)
 		}
 	}
