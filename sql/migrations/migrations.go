@@ -1,8 +1,12 @@
 // Package migrations reads the schema migrations of a database: files NNN_name.sql. The stores run them; the package
 // determines the pending ones, and the versions of the program that are compatible with a schema.
 //
-// There are only forward migrations. A change of both databases needs two migrations, in the folders of sql/sqlite
-// and sql/postgres, whose numbers are independent.
+// There are only forward migrations. NNN_schema.sql contains the whole schema of version NNN, for an empty database.
+// Any other file migrates version NNN-1 to NNN.
+//
+// To add a migration, add a file with the next number to the folders of sql/sqlite and sql/postgres, whose numbers are
+// independent. In SQLite's schema file, make the same change and increase the number; a test of sql/sqlite compares
+// both.
 package migrations
 
 import (
@@ -17,26 +21,34 @@ import (
 	"github.com/footnote/footnote/text/locale"
 )
 
-// Migration is one forward migration of the schema. A released migration is never edited.
+// Migration is one file. A released migration is never edited, except for the schema.
 type Migration struct {
 	Number int // the version after it
 	Name   string
 	Script string
-	// Upgrade replaces Script of the first migration for a database of the version before it.
-	Upgrade string
 }
 
-// Read returns the migrations in dir, files named NNN_name.sql, in order. The first one creates the whole schema;
-// the file NNN_upgrade.sql with its number is its Upgrade. Numbers are consecutive: a gap or a duplicate is an
-// error.
+// whole reports whether a migration creates the whole schema.
+func (m Migration) whole() bool { return strings.HasSuffix(m.Name, "_schema") }
+
+// place returns the place of a migration among all, with the schema after the step to its version.
+func (m Migration) place() int {
+	if m.whole() {
+		return 2*m.Number + 1
+	}
+	return 2 * m.Number
+}
+
+// Read returns the migrations in dir, ordered by place. A gap or a duplicate in the
+// numbers is an error.
 func Read(files fs.FS, dir string) ([]Migration, error) {
 	entries, err := fs.ReadDir(files, dir)
 	if err != nil {
 		return nil, fmt.Errorf("migrations: %w", err)
 	}
-	var all, upgrades []Migration
+	var all []Migration
 	for _, entry := range entries {
-		number, name, _ := strings.Cut(entry.Name(), "_")
+		number, _, _ := strings.Cut(entry.Name(), "_")
 		n, err := strconv.Atoi(number)
 		if err != nil {
 			return nil, fmt.Errorf("migrations: %s does not begin with a number", entry.Name())
@@ -46,23 +58,14 @@ func Read(files fs.FS, dir string) ([]Migration, error) {
 			return nil, fmt.Errorf("migrations: %w", err)
 		}
 		m := Migration{Number: n, Name: strings.TrimSuffix(entry.Name(), ".sql"), Script: string(script)}
-		if name == "upgrade.sql" {
-			upgrades = append(upgrades, m)
-		} else {
-			all = append(all, m)
-		}
+		all = append(all, m)
 	}
-	slices.SortFunc(all, func(a, b Migration) int { return cmp.Compare(a.Number, b.Number) })
-	for i, m := range all {
-		if want := all[0].Number + i; m.Number != want {
+	slices.SortFunc(all, func(a, b Migration) int { return cmp.Compare(a.place(), b.place()) })
+	for i := 1; i < len(all); i++ {
+		want := all[i-1].Number + 1
+		if m := all[i]; m.Number != want && (m.Number != want-1 || !m.whole()) {
 			return nil, fmt.Errorf("migrations: %s should have the number %d", m.Name, want)
 		}
-	}
-	for _, up := range upgrades {
-		if len(all) == 0 || up.Number != all[0].Number || all[0].Upgrade != "" {
-			return nil, fmt.Errorf("migrations: %s should have the number of the first migration", up.Name)
-		}
-		all[0].Upgrade = up.Script
 	}
 	return all, nil
 }
@@ -75,32 +78,35 @@ func Newest(all []Migration) int {
 	return all[len(all)-1].Number
 }
 
-// After returns the pending migrations of a database with a version; 0 is an empty database. For a version before
-// the first migration, Script of the first is its Upgrade. It returns chat.CodeUnavailable for a database that is
-// too old for an upgrade.
+// After returns the pending migrations of a database with a version; 0 is an empty database. It returns
+// chat.CodeUnavailable for a database that is too old for the first migration.
 func After(all []Migration, version int) ([]Migration, error) {
 	if version >= Newest(all) {
 		return nil, nil
 	}
-	first := all[0]
-	switch {
-	case version == 0:
-		return all, nil
-	case version >= first.Number:
-		return all[version-first.Number+1:], nil
-	case version == first.Number-1 && first.Upgrade != "":
-		rest := slices.Clone(all)
-		rest[0].Script = first.Upgrade
-		return rest, nil
-	default:
+	oldest := all[0].Number
+	if !all[0].whole() {
+		oldest--
+	}
+	if version > 0 && version < oldest {
 		return nil, &chat.Error{
 			Code: chat.CodeUnavailable,
 			Message: locale.Say("This data was written by an early Footnote (version {1}). This one takes over "+
 				"version {2} and later.",
-				version, first.Number-1),
+				version, oldest),
 			Hint: fmt.Sprintf("Start a Footnote of version %d on it once, or begin with an empty data directory and "+
 				"add the documents again.",
-				first.Number-1),
+				oldest),
 		}
 	}
+	var pending []Migration
+	for _, m := range all {
+		switch {
+		case m.whole() && version == 0:
+			pending = []Migration{m} // in place of the steps before it
+		case !m.whole() && m.Number > version:
+			pending = append(pending, m)
+		}
+	}
+	return pending, nil
 }

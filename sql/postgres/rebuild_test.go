@@ -241,10 +241,14 @@ func TestConcurrentStartsMigrateOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	steps, err := migrations.After(all, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var n int
 	if err := openURL(t, url).queryRow(t.Context(), longTime, `SELECT count(*) FROM migrations`, nil, &n); err != nil ||
-		n != len(all) {
-		t.Errorf("%d steps, %v; want %d", n, err, len(all))
+		n != len(steps) {
+		t.Errorf("%d steps, %v; want %d", n, err, len(steps))
 	}
 }
 

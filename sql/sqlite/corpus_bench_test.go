@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -425,6 +426,40 @@ func TestPreviousVersionDataDirectoryIsMigrated(t *testing.T) {
 		if d := cmp.Diff(schemaOf(t, openAt(t, filepath.Join(t.TempDir(), "new.db"))), schemaOf(t, db)); d != "" {
 			t.Errorf("the schema differs from that of a new database (-new +taken over):\n%s", d)
 		}
+	}
+}
+
+// TestSchemaEqualsMigratedOne compares the schema of a new database with that of a migrated one, and the rows that it
+// contains.
+func TestSchemaEqualsMigratedOne(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("testdata/version_14.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	migrated := filepath.Join(t.TempDir(), "migrated.db")
+	if _, err := openConn(t, migrated).ExecContext(t.Context(), string(script)); err != nil {
+		t.Fatal(err)
+	}
+	comment, space := regexp.MustCompile(`--.*`), regexp.MustCompile(`\s*([(),]|\s)\s*`)
+	read := func(path string) (list []string) {
+		err := openAt(t, path).eachRow(t.Context(),
+			`SELECT name || ': ' || coalesce(sql, '') FROM sqlite_schema WHERE tbl_name <> 'migrations'
+			UNION ALL SELECT concat_ws(' ', n, changes, removals, next_row, vector_changes, vector_removals)
+				FROM corpus_state
+			ORDER BY 1`, nil, func(row scanner) error {
+				var part string
+				err := row.Scan(&part)
+				list = append(list, space.ReplaceAllString(comment.ReplaceAllString(part, ""), "$1"))
+				return err
+			})
+		if err != nil || len(list) < 100 {
+			t.Fatalf("the schema has %d parts, %v; want at least 100", len(list), err)
+		}
+		return list
+	}
+	if d := cmp.Diff(read(migrated), read(filepath.Join(t.TempDir(), "new.db"))); d != "" {
+		t.Errorf("the schema differs from that after all migrations (-migrated +new):\n%s", d)
 	}
 }
 

@@ -1,4 +1,4 @@
--- From version 8 to the schema of 009_schema.sql.
+-- Version 8 is the oldest that can be migrated.
 -- min_compatible: 9
 ALTER TABLE wishes RENAME TO commands;
 ALTER TABLE commands RENAME CONSTRAINT wishes_pkey TO commands_pkey;

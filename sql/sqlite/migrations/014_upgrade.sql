@@ -1,2 +1,2 @@
--- From version 13 to the schema of 014_schema.sql.
+-- Version 13 is the oldest that can be migrated.
 ALTER TABLE wishes RENAME TO commands;

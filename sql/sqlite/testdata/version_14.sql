@@ -1,3 +1,6 @@
+-- A database of version 14.
+CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
+INSERT INTO migrations VALUES (14, '014_schema', 1);
 -- The whole schema. Times are Unix microseconds, 0 for none. A row's number n is what other tables refer to; id is the
 -- public name.
 
