@@ -44,7 +44,7 @@ func TestFootnotesAreAddedForModelWithoutFootnotes(t *testing.T) {
 			h := newHarness(t, scripted.New(read, says(tt.says), says(tt.says)))
 			got := h.answer(asks("How many days of holiday are there?"))
 			a := got.answer()
-			if plain := cite.Footnote.ReplaceAllString(a.Markdown, "[N]"); plain != tt.want ||
+			if plain := cite.Footnote().ReplaceAllString(a.Markdown, "[N]"); plain != tt.want ||
 				got.text() != a.Markdown {
 				t.Errorf("answer = %q\nshown %q\nwant %q", a.Markdown, got.text(), tt.want)
 			}

@@ -368,7 +368,7 @@ func TestCitationPrecedesDeltaWithMarker(t *testing.T) {
 		case chat.Citation:
 			known["["+string(rune('0'+p.Number))+"]"] = true
 		case chat.AnswerDelta:
-			for _, m := range cite.Footnote.FindAllString(p.Text, -1) {
+			for _, m := range cite.Footnote().FindAllString(p.Text, -1) {
 				if !known[m] {
 					t.Errorf("delta %q precedes its citation", p.Text)
 				}

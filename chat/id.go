@@ -1,9 +1,9 @@
 package chat
 
 import (
-	"regexp"
-
 	"github.com/google/uuid"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // NewID returns a new UUIDv7 (RFC 9562 §5.7) in lower case. Ids of one process sort by time, and 62 bits are random.
@@ -12,11 +12,11 @@ import (
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Clients may choose their session ids. These characters need no escaping in URLs, JSON and SSE.
-var sessionID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+var sessionID = lazy.Regexp(`^[A-Za-z0-9_-]{1,128}$`)
 
 // CheckSessionID fails with CodeInvalid unless id is 1 to 128 letters, digits, "_" and "-".
 func CheckSessionID(id string) error {
-	if !sessionID.MatchString(id) {
+	if !sessionID().MatchString(id) {
 		return &Error{Code: CodeInvalid, Message: "A session id has 1 to 128 letters, digits, underscores and hyphens."}
 	}
 	return nil

@@ -1,10 +1,11 @@
 package text
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Formula is a TeX formula delimited by \( and \), \[ and \], $ or $$. These are the delimiters that models and web
@@ -165,7 +166,7 @@ func readDollars(s string, before byte) (f Formula, ok, open bool) {
 		}
 	}
 	if end == 0 {
-		return Formula{}, false, len(s) <= most && !(size == 1 && amountInProse.MatchString(s[1:]))
+		return Formula{}, false, len(s) <= most && !(size == 1 && amountInProse().MatchString(s[1:]))
 	}
 	f = Formula{End: end + size, TeX: s[size:end], Display: size == 2}
 	if size == 2 {
@@ -181,13 +182,13 @@ func readDollars(s string, before byte) (f Formula, ok, open bool) {
 }
 
 // amountInProse matches text after a dollar that is currency: an amount, then a word or a footnote.
-var amountInProse = regexp.MustCompile(`^[0-9][0-9.,'’]*(?:\s+\p{L}(?:\p{L}|\s+\p{L})|\s*\[\d)`)
+var amountInProse = lazy.Regexp(`^[0-9][0-9.,'’]*(?:\s+\p{L}(?:\p{L}|\s+\p{L})|\s*\[\d)`)
 
 // isInlineTeX reports whether the text between two dollars is a formula, by its ends and the text after it: the
 // second dollar of two prices has a space before it or a number after it.
 func isInlineTeX(tex, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(tex)
-	if unicode.IsSpace(last) || amountInProse.MatchString(tex) {
+	if unicode.IsSpace(last) || amountInProse().MatchString(tex) {
 		return false
 	}
 	switch {
@@ -218,7 +219,7 @@ func isASCIIWord(c byte) bool {
 // written as $5\%$ can be found and compared.
 func WithoutFormulas(s string) string {
 	return replaceFormulas(s, func(_ string, f Formula) string {
-		if numberOnly.MatchString(f.TeX) {
+		if numberOnly().MatchString(f.TeX) {
 			return " " + texInNumber.Replace(f.TeX) + " "
 		}
 		return " "
@@ -226,7 +227,7 @@ func WithoutFormulas(s string) string {
 }
 
 // numberOnly matches a formula that is a number, with an optional percent sign.
-var numberOnly = regexp.MustCompile(`^\s*[-−]?[0-9](?:[0-9.,]|\{,\}|\{\.\}|\\,)*\s*(?:\\%)?\s*$`)
+var numberOnly = lazy.Regexp(`^\s*[-−]?[0-9](?:[0-9.,]|\{,\}|\{\.\}|\\,)*\s*(?:\\%)?\s*$`)
 
 // texInNumber removes TeX markup around the characters of a number.
 var texInNumber = strings.NewReplacer("{", "", "}", "", `\,`, "", `\%`, "%")

@@ -1,10 +1,10 @@
 package text
 
-import "regexp"
+import "github.com/footnote/footnote/text/lazy"
 
 // OwnText matches an instruction to edit a text that is included: after “this” or “the following” any text,
 // directly after the instruction whole sentences. It needs no search.
-var OwnText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you ` +
+var OwnText = lazy.Regexp(`(?is)^\s*(?:please |can you |could you ` +
 	`)*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|correct)` +
 	`(?:\s+(?:this|(?:the ` +
 	`)?following)(?:\s+(?:text|sentence|paragraph|passage|message|e-?mail|letter|note))?(?:\s+(?:into|to|in|for|` +
@@ -13,7 +13,7 @@ var OwnText = regexp.MustCompile(`(?is)^\s*(?:please |can you |could you ` +
 
 // Further matches a question that only requests more on the subject of the last answer. It has English and German
 // forms. Questions in other languages are searched unchanged.
-var Further = regexp.MustCompile(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
+var Further = lazy.Regexp(`(?i)^(?:please |can you |could you |and |ok(?:ay)?,? |yes,? )*(?:` +
 	`(?:tell|show|give) me (?:some |any |a (?:bit|little) )?more(?: (?:details?|information|info))?(?: ` +
 	`(?:about|on) (?:it|this|that|them|these|those))?|` +
 	`(?:is there )?(?:what |any|any |some)?(?:thing )?(?:else|more)(?: (?:details?|information|info))?(?: ` +

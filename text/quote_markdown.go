@@ -1,26 +1,27 @@
 package text
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // maxListNumber is the maximum number of digits of a list item's number in Markdown.
 const maxListNumber = 9
 
 var (
-	bullet    = regexp.MustCompile(`^[-+*] `)
-	counter   = regexp.MustCompile(`^(\d{1,` + strconv.Itoa(maxListNumber) + `})([.)]) `)
-	quoteMark = regexp.MustCompile(`^(?:> ?)+`)
+	bullet    = lazy.Regexp(`^[-+*] `)
+	counter   = lazy.Regexp(`^(\d{1,` + strconv.Itoa(maxListNumber) + `})([.)]) `)
+	quoteMark = lazy.Regexp(`^(?:> ?)+`)
 	// marked matches Markdown syntax at the beginning of a line, except list items: a heading, a fence, a quote
 	// mark, a number alone
-	marked = regexp.MustCompile("^(?:#{1,6}(?: |$)|>|`{3}|~{3}|\\d+[.)]$)")
+	marked = lazy.Regexp("^(?:#{1,6}(?: |$)|>|`{3}|~{3}|\\d+[.)]$)")
 	// ruled matches lines of only marks, which underline a heading, form a rule or begin a table
-	ruled = regexp.MustCompile("^[-=_*:|+ ]+$")
+	ruled = lazy.Regexp("^[-=_*:|+ ]+$")
 )
 
 // QuoteMarkdown returns a Markdown quotation of lines, with white space collapsed. List items stay list items.
@@ -40,7 +41,7 @@ func QuoteMarkdown(lines []string) string {
 		}
 		around := ""
 		if quoted {
-			around = quoteMark.FindString(line)
+			around = quoteMark().FindString(line)
 		}
 		mark, isText := open.takeLine(line[len(around):], i == 0)
 		b.WriteString("> " + around + mark)
@@ -76,11 +77,11 @@ type list struct {
 // Markdown numbers items consecutively from the first. isText reports that the line begins with a number that
 // starts no item: in a paragraph only the number 1 does.
 func (l *list) takeLine(line string, first bool) (mark string, isText bool) {
-	if mark = bullet.FindString(line); mark != "" && !ruled.MatchString(line) {
+	if mark = bullet().FindString(line); mark != "" && !ruled().MatchString(line) {
 		*l = list{mark: mark[:1]}
 		return mark, false
 	}
-	m := counter.FindStringSubmatch(line)
+	m := counter().FindStringSubmatch(line)
 	if m == nil || len(m[1]) > 1 && m[1][0] == '0' { // Markdown renders no leading zeros
 		return "", false
 	}
@@ -98,10 +99,10 @@ func (l *list) takeLine(line string, first bool) (mark string, isText bool) {
 // escapedStart returns the offset for a backslash at the beginning of a line that would be syntax; -1 for none. An
 // item's number is escaped after its digits, other marks before their first character.
 func escapedStart(line string) int {
-	if m := counter.FindStringSubmatch(line); m != nil {
+	if m := counter().FindStringSubmatch(line); m != nil {
 		return len(m[1])
 	}
-	if !marked.MatchString(line) && !ruled.MatchString(line) && !bullet.MatchString(line) {
+	if !marked().MatchString(line) && !ruled().MatchString(line) && !bullet().MatchString(line) {
 		return -1
 	}
 	return strings.IndexFunc(line, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) })
@@ -123,17 +124,17 @@ func newEscaper(lines []string) escaper {
 	}
 	masked := MaskFormulas(whole)
 	// if the first of a run of signs is escaped, the rest of it may pair with another run
-	cut := slices.ContainsFunc(lines, ruled.MatchString) || strings.Contains(whole, "```") ||
+	cut := slices.ContainsFunc(lines, ruled().MatchString) || strings.Contains(whole, "```") ||
 		strings.Contains(whole, "~~~")
 	return escaper{
 		stars: cut || pairs(masked, '*'), lines: cut || pairs(masked, '_'), tildes: cut || pairs(masked, '~'),
-		ticks: cut || twice(whole), brackets: linkBracket.MatchString(whole),
+		ticks: cut || twice(whole), brackets: linkBracket().MatchString(whole),
 		dollars: len(Formulas(whole, nil)) != within,
 	}
 }
 
 // linkBracket matches the end of a link, a picture or a footnote.
-var linkBracket = regexp.MustCompile(`\][(\[:]`)
+var linkBracket = lazy.Regexp(`\][(\[:]`)
 
 // pairs reports whether a run of a sign may open and a later one may close a span such as emphasis. It is more
 // cautious than CommonMark, which also compares the lengths of the runs.
@@ -233,9 +234,9 @@ func (e escaper) isEscaped(s string, at int) bool {
 	case '[':
 		return e.brackets || ReadMarker(s[at:]).Size > 0
 	case '<':
-		return tagStart.MatchString(s[at:])
+		return tagStart().MatchString(s[at:])
 	case '&':
-		return entity.MatchString(s[at:])
+		return entity().MatchString(s[at:])
 	}
 	return false
 }
@@ -248,10 +249,10 @@ func isASCIISign(c byte) bool {
 var (
 	// entity matches an HTML character reference, lineStart block syntax at the beginning of a line, tagStart the
 	// beginning of a tag, and webWord that of an address that Markdown readers autolink.
-	entity    = regexp.MustCompile(`^&(?:#[xX][0-9a-fA-F]{1,6}|#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]*);`)
-	lineStart = regexp.MustCompile(`^(?:#{1,6}(?:\s|$)|[-+>=]|\d{1,9}[.)](?:\s|$))`)
-	tagStart  = regexp.MustCompile(`^<[A-Za-z/!?]`)
-	webWord   = regexp.MustCompile(`(?i)^([("']*)(https?|ftp|www)([:.])`)
+	entity    = lazy.Regexp(`^&(?:#[xX][0-9a-fA-F]{1,6}|#[0-9]{1,7}|[A-Za-z][A-Za-z0-9]*);`)
+	lineStart = lazy.Regexp(`^(?:#{1,6}(?:\s|$)|[-+>=]|\d{1,9}[.)](?:\s|$))`)
+	tagStart  = lazy.Regexp(`^<[A-Za-z/!?]`)
+	webWord   = lazy.Regexp(`(?i)^([("']*)(https?|ftp|www)([:.])`)
 )
 
 // EscapeMarkdown returns Markdown that renders s literally, with white space collapsed, in a paragraph, a list item
@@ -265,7 +266,7 @@ func EscapeMarkdown(s string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
-	if mark := lineStart.FindString(s); mark != "" {
+	if mark := lineStart().FindString(s); mark != "" {
 		at := len(strings.TrimRight(mark, " ")) - 1 // "1." is escaped before its point
 		if s[0] == '#' {
 			at = 0
@@ -332,11 +333,11 @@ func escapeFrom(b *strings.Builder, s string, from int) {
 				b.WriteByte('\\')
 			}
 		case '<':
-			if tagStart.MatchString(s[i:]) {
+			if tagStart().MatchString(s[i:]) {
 				b.WriteByte('\\')
 			}
 		case '&':
-			if entity.MatchString(s[i:]) {
+			if entity().MatchString(s[i:]) {
 				b.WriteByte('\\')
 			}
 		}
@@ -361,7 +362,7 @@ func unlinkAddress(s string) string {
 	words := strings.Split(s, " ")
 	for i, word := range words {
 		if strings.Contains(word, `\`) {
-			words[i] = webWord.ReplaceAllString(word, `$1$2\$3`)
+			words[i] = webWord().ReplaceAllString(word, `$1$2\$3`)
 		}
 	}
 	return strings.Join(words, " ")

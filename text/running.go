@@ -1,9 +1,10 @@
 package text
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // maxAddress is the number of bytes before a bracket that are checked for an address or an identifier.
@@ -12,10 +13,10 @@ const maxAddress = 2048
 // Texts before a bracket that is no footnote: an address, as autolinked by the page's Markdown renderer, and an
 // identifier of program code, as in "a[2]" or "max_size[2]".
 var (
-	address = regexp.MustCompile(`(?:(?:https?|ftp)://|www\.)[-a-zA-Z0-9@:%._+~#=]+[/?#]` +
+	address = lazy.Regexp(`(?:(?:https?|ftp)://|www\.)[-a-zA-Z0-9@:%._+~#=]+[/?#]` +
 		`[-a-zA-Z0-9@:%_+.~#$!?&/=();,'">^{}\[\]` + "`" + `]*$`)
-	pointed  = regexp.MustCompile(`<[a-zA-Z][a-zA-Z0-9+.-]*:[^\s<>]*$`)
-	codeName = regexp.MustCompile("(?:(?:^|[=(,;+/`-])[a-z]|[A-Za-z0-9]_[A-Za-z0-9]+)$")
+	pointed  = lazy.Regexp(`<[a-zA-Z][a-zA-Z0-9+.-]*:[^\s<>]*$`)
+	codeName = lazy.Regexp("(?:(?:^|[=(,;+/`-])[a-z]|[A-Za-z0-9]_[A-Za-z0-9]+)$")
 )
 
 // IsRunning reports whether a bracket directly after a text is in running text, so that "[2]" may be a footnote. It
@@ -41,8 +42,8 @@ func IsRunning(before string) bool {
 		before = rest
 	}
 	word := before[strings.LastIndexAny(before, " \t")+1:]
-	return !((strings.Contains(word, "://") || strings.Contains(word, "www.")) && address.MatchString(word) ||
-		strings.Contains(word, "<") && pointed.MatchString(word) || codeName.MatchString(word))
+	return !((strings.Contains(word, "://") || strings.Contains(word, "www.")) && address().MatchString(word) ||
+		strings.Contains(word, "<") && pointed().MatchString(word) || codeName().MatchString(word))
 }
 
 // behindTarget returns the text after a link's target. s begins after the target's opening parenthesis. open

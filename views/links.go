@@ -3,7 +3,6 @@ package views
 import (
 	"html"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -11,13 +10,14 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/lazy"
 	"github.com/footnote/footnote/text/locale"
 )
 
 // Longer addresses are rendered as text. The limit is arbitrary.
 const maxAddress = 2_000 // bytes of an address that can be followed
 
-var anchor = regexp.MustCompile(`(?s)<a href="([^"]*)"[^>]*>(.*?)</a>`)
+var anchor = lazy.Regexp(`(?s)<a href="([^"]*)"[^>]*>(.*?)</a>`)
 
 // drawLinks shows the host beside each link of sanitized HTML, unless the link's text is that address. away maps an
 // address to the href of the link.
@@ -27,8 +27,8 @@ func drawLinks(s string, away func(string) string) string {
 	if !strings.Contains(s, "<a ") {
 		return s
 	}
-	return anchor.ReplaceAllStringFunc(s, func(link string) string {
-		parts := anchor.FindStringSubmatch(link)
+	return anchor().ReplaceAllStringFunc(s, func(link string) string {
+		parts := anchor().FindStringSubmatch(link)
 		address, label := html.UnescapeString(parts[1]), parts[2]
 		u, err := url.Parse(address)
 		if err != nil || len(address) > maxAddress {
@@ -45,7 +45,7 @@ func drawLinks(s string, away func(string) string) string {
 		}
 		drawn := `<a class="away" href="` + html.EscapeString(href) +
 			`" rel="nofollow noreferrer noopener" target="_blank">` + label + `</a>`
-		if saysAddress(html.UnescapeString(tags.ReplaceAllString(label, "")), address, place) {
+		if saysAddress(html.UnescapeString(tags().ReplaceAllString(label, "")), address, place) {
 			return drawn
 		}
 		return drawn + ` <bdi class="host">(` + html.EscapeString(clippedStart(place, 80)) + `)</bdi>`

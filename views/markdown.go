@@ -22,6 +22,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/formula"
 	words "github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -149,7 +150,7 @@ func lineStart(src string, at int) int {
 	return strings.LastIndexByte(src[:min(at, len(src))], '\n') + 1
 }
 
-var unfinished = regexp.MustCompile("(\\s*\\[\\d{0,3}|[*_`~]+|!?\\[[^\\]\\n]{0,80}\\]\\([^)\\s]*|\\s)$")
+var unfinished = lazy.Regexp("(\\s*\\[\\d{0,3}|[*_`~]+|!?\\[[^\\]\\n]{0,80}\\]\\([^)\\s]*|\\s)$")
 
 // cutUnfinished removes an unfinished mark from the end. It scans only the last bytes, since it runs for every delta.
 func cutUnfinished(src string) string {
@@ -157,10 +158,10 @@ func cutUnfinished(src string) string {
 	for from < len(src) && !utf8.RuneStart(src[from]) {
 		from++
 	}
-	return withoutTableHead(src[:from] + unfinished.ReplaceAllString(src[from:], ""))
+	return withoutTableHead(src[:from] + unfinished().ReplaceAllString(src[from:], ""))
 }
 
-var tableRule = regexp.MustCompile(`(?m)^[ \t]*\|?[ \t]*:?-{1,}:?[ \t]*\|[ \t|:-]*\n`)
+var tableRule = lazy.Regexp(`(?m)^[ \t]*\|?[ \t]*:?-{1,}:?[ \t]*\|[ \t|:-]*\n`)
 
 // withoutTableHead removes a table's head whose delimiter row is not streamed yet. It would be rendered as text
 // until then.
@@ -174,13 +175,13 @@ func withoutTableHead(src string) string {
 	for strings.HasPrefix(src[start:], "\n") {
 		start++
 	}
-	if last := src[start:]; strings.HasPrefix(last, "|") && len(last) < 1000 && !tableRule.MatchString(last) {
+	if last := src[start:]; strings.HasPrefix(last, "|") && len(last) < 1000 && !tableRule().MatchString(last) {
 		return src[:start]
 	}
 	return src
 }
 
-var codeOpen = regexp.MustCompile(`<pre><code(?: class="language-([^"]*)")?>`)
+var codeOpen = lazy.Regexp(`<pre><code(?: class="language-([^"]*)")?>`)
 
 // finishHTML sanitizes the HTML, then replaces the placeholders.
 //
@@ -193,14 +194,14 @@ func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool
 		s = strings.ReplaceAll(s, "</table>", "</table></div>")
 	}
 	if strings.Contains(s, "<pre>") {
-		s = codeOpen.ReplaceAllString(s,
+		s = codeOpen().ReplaceAllString(s,
 			`<div class="code"><div class="code-head"><span>$1</span><button class="btn bare small" type="button" `+
 				`data-do="copy">`+
 				html.EscapeString(txtCopy.In(m.said))+`</button></div><pre tabindex="0"><code>`)
 		s = strings.ReplaceAll(s, "</pre>", "</pre></div>")
 	}
 	if strings.HasPrefix(s, "<blockquote>") {
-		if last := chipMark.FindAllStringSubmatch(s, -1); len(last) > 0 {
+		if last := chipMark().FindAllStringSubmatch(s, -1); len(last) > 0 {
 			n, _ := strconv.Atoi(last[len(last)-1][1])
 			if c, ok := cite(n); ok {
 				s = quoteBlock(m.said, s, c)
@@ -208,8 +209,8 @@ func (m *Markdown) finishHTML(unsafe []byte, cite func(int) (chat.Citation, bool
 		}
 	}
 	if strings.Contains(s, chipOpen) {
-		s = chipMark.ReplaceAllStringFunc(s, func(mark string) string {
-			n, _ := strconv.Atoi(chipMark.FindStringSubmatch(mark)[1])
+		s = chipMark().ReplaceAllStringFunc(s, func(mark string) string {
+			n, _ := strconv.Atoi(chipMark().FindStringSubmatch(mark)[1])
 			c, ok := cite(n)
 			if !ok {
 				return mark[:strings.IndexByte(mark, '<')] + "[" + strconv.Itoa(n) + "]"
@@ -272,7 +273,7 @@ type chipParser struct{}
 // Trigger implements parser.InlineParser.
 func (chipParser) Trigger() []byte { return []byte{'['} }
 
-var chipText = regexp.MustCompile(`^\[(\d{1,3})\](?:[^(\[:]|$)`)
+var chipText = lazy.Regexp(`^\[(\d{1,3})\](?:[^(\[:]|$)`)
 
 // maxBefore is the number of bytes before a "[" that are parsed to decide whether it is in running text.
 const maxBefore = 2048
@@ -280,9 +281,9 @@ const maxBefore = 2048
 // Parse implements parser.InlineParser.
 func (chipParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, at := block.PeekLine()
-	found := chipText.FindSubmatch(line)
+	found := chipText().FindSubmatch(line)
 	if found == nil {
-		if found = chipRow.FindSubmatch(line); found == nil {
+		if found = chipRow().FindSubmatch(line); found == nil {
 			return nil
 		}
 	}
@@ -296,7 +297,7 @@ func (chipParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) as
 	return &chipNode{n: n, start: at.Start, stop: at.Start + len(found[1]) + 2}
 }
 
-var chipRow = regexp.MustCompile(`^\[(\d{1,3})\](?:\[\d|:)`) // [1][2] and "[1]: …" are chips too, not references
+var chipRow = lazy.Regexp(`^\[(\d{1,3})\](?:\[\d|:)`) // [1][2] and "[1]: …" are chips too, not references
 
 // chipRenderer writes a placeholder for each citation. finishHTML replaces it after the sanitizer has run.
 type chipRenderer struct{}

@@ -2,7 +2,6 @@ package views
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/footnote/footnote/corpus/formula"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Placeholder elements for citations and for the ends of unsupported sentences are used until the model's HTML is
@@ -24,7 +24,7 @@ const (
 // chipElement is the placeholder of a citation in HTML that is not sanitized yet.
 func chipElement(n int) string { return chipOpen + strconv.Itoa(n) + `"></fn-chip>` }
 
-var chipMark = regexp.MustCompile(`[ \t]*<fn-chip n="(\d{1,3})"></fn-chip>`)
+var chipMark = lazy.Regexp(`[ \t]*<fn-chip n="(\d{1,3})"></fn-chip>`)
 
 // noteNode is the start or end of an unsupported sentence.
 type noteNode struct {
@@ -210,12 +210,12 @@ func markUnsupported(ctx context.Context, s string) string {
 // flagSpan renders the flag of an unsupported sentence.
 func flagSpan(word string) string { return `<span class="flag">` + word + `</span>` }
 
-var tags = regexp.MustCompile(`<(/?)([a-z0-9-]+)[^>]*>`)
+var tags = lazy.Regexp(`<(/?)([a-z0-9-]+)[^>]*>`)
 
 // isBalanced reports whether every tag in a piece of HTML is closed in it.
 func isBalanced(s string) bool {
 	depth := 0
-	for _, tag := range tags.FindAllStringSubmatch(s, -1) {
+	for _, tag := range tags().FindAllStringSubmatch(s, -1) {
 		switch {
 		case tag[2] == "br":
 		case tag[1] == "":

@@ -2,14 +2,14 @@ package views
 
 import (
 	"context"
-	"regexp"
 	"time"
 
+	"github.com/footnote/footnote/text/lazy"
 	"github.com/footnote/footnote/text/locale"
 )
 
 // instant matches an RFC 3339 time in a sentence, with the word before it.
-var instant = regexp.MustCompile(`\b(?:at )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`)
+var instant = lazy.Regexp(`\b(?:at )?(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`)
 
 // phrase is a segment of a sentence: text, or the text of a time.
 type phrase struct {
@@ -23,7 +23,7 @@ type phrase struct {
 func phrases(ctx context.Context, sentence string) []phrase {
 	var out []phrase
 	done := 0
-	for _, m := range instant.FindAllStringSubmatchIndex(sentence, -1) {
+	for _, m := range instant().FindAllStringSubmatchIndex(sentence, -1) {
 		at, err := time.Parse(time.RFC3339, sentence[m[2]:m[3]])
 		if err != nil {
 			continue

@@ -3,13 +3,13 @@ package views
 import (
 	"context"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // quoteBlock finishes a block quote that ends with a footnote: it marks the question's words and adds a line with
@@ -36,7 +36,7 @@ func quoteBlock(ctx context.Context, s string, c chat.Citation) string {
 	return markWords(s[:end], c.Matched) + `<footer class="place">` + where.String() + `</footer>` + s[end:]
 }
 
-var tagOrText = regexp.MustCompile(`<[^>]*>|[^<]+`)
+var tagOrText = lazy.Regexp(`<[^>]*>|[^<]+`)
 
 // markWords marks words in the text of HTML, case-sensitive and only at word boundaries. Words of scripts without
 // spaces match anywhere.
@@ -51,7 +51,7 @@ func markWords(s string, words []string) string {
 		escaped[i] = html.EscapeString(w)
 	}
 	slices.SortFunc(escaped, func(a, b string) int { return len(b) - len(a) })
-	return tagOrText.ReplaceAllStringFunc(s, func(part string) string {
+	return tagOrText().ReplaceAllStringFunc(s, func(part string) string {
 		if part[0] == '<' {
 			return part
 		}

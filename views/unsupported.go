@@ -1,18 +1,19 @@
 package views
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // place is the range of a sentence in an answer's Markdown, with its footnotes, in byte offsets.
 type place struct{ from, to int }
 
 // footnoteMark matches a footnote, also an escaped one.
-var footnoteMark = regexp.MustCompile(`^\\?\[\d{1,3}\]`)
+var footnoteMark = lazy.Regexp(`^\\?\[\d{1,3}\]`)
 
 // Doubted returns the numbers of the citations in the unsupported sentences. Their quotes may be verified word for
 // word and still not support the sentence. answer is Markdown.
@@ -23,7 +24,7 @@ func Doubted(answer string, unsupported []string) map[int]bool {
 	out := map[int]bool{}
 	src := answer
 	for _, p := range sentencePlaces(src, unsupported) {
-		for _, m := range anyMark.FindAllStringSubmatch(src[p.from:p.to], -1) {
+		for _, m := range anyMark().FindAllStringSubmatch(src[p.from:p.to], -1) {
 			if n, err := strconv.Atoi(m[1]); err == nil {
 				out[n] = true
 			}
@@ -33,7 +34,7 @@ func Doubted(answer string, unsupported []string) map[int]bool {
 }
 
 // anyMark matches a footnote or an escaped character.
-var anyMark = regexp.MustCompile(`\\.|\[(\d{1,3})\]`)
+var anyMark = lazy.Regexp(`\\.|\[(\d{1,3})\]`)
 
 // maxUnsupported limits the marked sentences of an answer, since each is searched for in the whole text. The value
 // is arbitrary.
@@ -116,7 +117,7 @@ func bareText(s string) (plain string, offsets []int) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == '[' || r == '\\' {
-			if mark := footnoteMark.FindString(s[i:]); mark != "" {
+			if mark := footnoteMark().FindString(s[i:]); mark != "" {
 				i += len(mark)
 				continue
 			}
@@ -135,16 +136,16 @@ func bareText(s string) (plain string, offsets []int) {
 // withChips extends a place by the sentence's own chips, which may follow its full stop, or the emphasis around the
 // whole sentence.
 func withChips(src string, p place) place {
-	if chips := chipsAfter.FindString(src[p.to:]); chips != "" {
+	if chips := chipsAfter().FindString(src[p.to:]); chips != "" {
 		return place{p.from, p.to + len(chips)}
 	}
 	around := src[len(strings.TrimRight(src[:p.from], "*_")):p.from]
 	if rest, ok := strings.CutPrefix(src[p.to:], around); ok && around != "" {
-		if chips := chipsAfter.FindString(rest); chips != "" {
+		if chips := chipsAfter().FindString(rest); chips != "" {
 			return place{p.from - len(around), p.to + len(around) + len(chips)}
 		}
 	}
 	return p
 }
 
-var chipsAfter = regexp.MustCompile(`^(?:[ \t]*\[\d{1,3}\])+[.!?]?`)
+var chipsAfter = lazy.Regexp(`^(?:[ \t]*\[\d{1,3}\])+[.!?]?`)

@@ -1,13 +1,13 @@
 package cite
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Claim is a sentence of an answer. It is valid as long as that answer.
@@ -34,8 +34,8 @@ type part struct {
 type mark struct{ at, number int }
 
 var (
-	listItem = regexp.MustCompile(`^(?:[-*+•]|\d{1,3}[.)])\s`)
-	boldLine = regexp.MustCompile(`^(?:\*\*[^*]+\*\*|__[^_]+__):?$`)
+	listItem = lazy.Regexp(`^(?:[-*+•]|\d{1,3}[.)])\s`)
+	boldLine = lazy.Regexp(`^(?:\*\*[^*]+\*\*|__[^_]+__):?$`)
 )
 
 // splitClaims splits an answer into its sentences, in order. A footnote belongs to the sentence around or before it.
@@ -117,7 +117,7 @@ func (p paragraph) appendSentences(out []Claim) []Claim {
 
 // itemText returns the normalised text of a list item, without its marker.
 func (p paragraph) itemText() string {
-	return readEscapes(strings.Join(strings.Fields(listItem.ReplaceAllString(p.text, "")), " "))
+	return readEscapes(strings.Join(strings.Fields(listItem().ReplaceAllString(p.text, "")), " "))
 }
 
 // isName reports whether a list item is one of the names.

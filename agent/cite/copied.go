@@ -43,7 +43,7 @@ func (x *passageIndex) update(s *Sources) {
 // not enough: "It is not true that …" and "…, unless it rains" reverse the meaning. So the passage must also support
 // the sentence as if the model had cited it. A sentence that is a question in the passage is not evidence.
 func (e *Evidence) findCopied(sentence string) []copied {
-	said := e.withoutReferences(claimText(listItem.ReplaceAllString(strings.TrimSpace(sentence), "")))
+	said := e.withoutReferences(claimText(listItem().ReplaceAllString(strings.TrimSpace(sentence), "")))
 	e.passages.update(e.sources)
 	runs := e.passages.index.Find(said) // most sentences end here, before the slow checks
 	if len(runs) == 0 || CountContentWords(said) < minCopied || strings.Contains(said, "|") || !IsFactualClaim(said) ||

@@ -1,24 +1,24 @@
 package cite
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Patterns of sentences about the run: the first person, quantifiers for all of something, and the web.
 var (
-	firstPerson = regexp.MustCompile(`(?i)\b(?:I|we)\b['’]?`)
-	wholeOf     = regexp.MustCompile(`(?i)\b(?:all|every|each|whole|entire)\b(?:\s+[^\s,;:]+){0,3}`)
-	searchWords = regexp.MustCompile(`(?i)\b(?:search|look)`)
-	readWords   = regexp.MustCompile(`(?i)\b(?:search|look|read|open|check)`)
-	theWeb      = regexp.MustCompile(`(?i)\b(?:web|internet|online)\b`)
-	negation    = regexp.MustCompile(`(?i)\b(?:not|cannot|never|without|unable)\b|n['’]t\b`)
-	noneOf      = regexp.MustCompile(
+	firstPerson = lazy.Regexp(`(?i)\b(?:I|we)\b['’]?`)
+	wholeOf     = lazy.Regexp(`(?i)\b(?:all|every|each|whole|entire)\b(?:\s+[^\s,;:]+){0,3}`)
+	searchWords = lazy.Regexp(`(?i)\b(?:search|look)`)
+	readWords   = lazy.Regexp(`(?i)\b(?:search|look|read|open|check)`)
+	theWeb      = lazy.Regexp(`(?i)\b(?:web|internet|online)\b`)
+	negation    = lazy.Regexp(`(?i)\b(?:not|cannot|never|without|unable)\b|n['’]t\b`)
+	noneOf      = lazy.Regexp(
 		`(?i)^(?:none|neither) of (?:the|your|these|those)(?: other)? (?:documents|files|sources)\b`,
 	)
 )
@@ -38,7 +38,7 @@ func (e *Evidence) isDenied(said string) bool {
 	switch {
 	case !reportsAbsence(said) || e.readAll(readDocs):
 		return false
-	case searches == 0 && (len(readDocs) == 0 || noneOf.MatchString(said)):
+	case searches == 0 && (len(readDocs) == 0 || noneOf().MatchString(said)):
 		return true
 	}
 	return !e.wasSearched(said, readDocs) && !e.isInPassages(said)
@@ -48,20 +48,20 @@ func (e *Evidence) isDenied(said string) bool {
 // are a web search, reading all documents although some were not read, or a number of documents that was not
 // counted.
 func (e *Evidence) contradictsLog(said string) bool {
-	if !firstPerson.MatchString(said) || strings.HasSuffix(said, "?") {
+	if !firstPerson().MatchString(said) || strings.HasSuffix(said, "?") {
 		return false
 	}
 	readDocs, pages, _, searches := e.sources.Readings()
-	if theWeb.MatchString(said) && !e.sources.SearchedWeb() && !negation.MatchString(said) {
+	if theWeb().MatchString(said) && !e.sources.SearchedWeb() && !negation().MatchString(said) {
 		return true
 	}
-	for _, whole := range wholeOf.FindAllString(said, -1) {
-		if mentionsDocuments(whole) && !e.readAll(readDocs) && (searches == 0 || !searchWords.MatchString(said)) {
+	for _, whole := range wholeOf().FindAllString(said, -1) {
+		if mentionsDocuments(whole) && !e.readAll(readDocs) && (searches == 0 || !searchWords().MatchString(said)) {
 			return true
 		}
 	}
-	numbers := Numeral.FindAllString(said, -1)
-	if len(numbers) == 0 || !readWords.MatchString(said) && !mentionsDocuments(said) {
+	numbers := Numeral().FindAllString(said, -1)
+	if len(numbers) == 0 || !readWords().MatchString(said) && !mentionsDocuments(said) {
 		return false
 	}
 	known := append(e.knownNumbers(), strconv.Itoa(len(readDocs)), strconv.Itoa(pages), strconv.Itoa(searches))
@@ -90,8 +90,8 @@ const mostSaidOfLog = 4
 
 // confirmsLog reports whether a sentence only states, correctly, that the web was not searched. It needs no passage.
 func (e *Evidence) confirmsLog(said string) bool {
-	return firstPerson.MatchString(said) && theWeb.MatchString(said) && negation.MatchString(said) &&
-		!e.sources.SearchedWeb() && CountContentWords(said) <= mostSaidOfLog && !Numeral.MatchString(said)
+	return firstPerson().MatchString(said) && theWeb().MatchString(said) && negation().MatchString(said) &&
+		!e.sources.SearchedWeb() && CountContentWords(said) <= mostSaidOfLog && !Numeral().MatchString(said)
 }
 
 // readAll reports whether the run read every document in reach.
@@ -134,7 +134,7 @@ func (e *Evidence) wasSearched(said string, readDocs []corpus.Document) bool {
 		}
 	}
 	looked := e.sources.SearchedFor() + "\n" + e.question
-	words, known := count(noneOf.ReplaceAllString(unfound.ReplaceAllString(said, " "), " "), looked)
+	words, known := count(noneOf().ReplaceAllString(unfound().ReplaceAllString(said, " "), " "), looked)
 	if words > 0 {
 		return 2*known >= words
 	}
@@ -152,11 +152,11 @@ func (e *Evidence) knownNumbers() []string {
 	for _, src := range shown {
 		known.WriteString(" " + src.Passage.Text + aboutSource(src))
 	}
-	return append(Numeral.FindAllString(known.String(), -1), strconv.Itoa(e.InReach), strconv.Itoa(len(shown)))
+	return append(Numeral().FindAllString(known.String(), -1), strconv.Itoa(e.InReach), strconv.Itoa(len(shown)))
 }
 
 // reportsAbsence reports whether a sentence states that something is not in the documents.
-func reportsAbsence(said string) bool { return reportsNotFound(said) || noneOf.MatchString(said) }
+func reportsAbsence(said string) bool { return reportsNotFound(said) || noneOf().MatchString(said) }
 
 // mentionsDocuments reports whether a text contains a word for documents.
 func mentionsDocuments(s string) bool {

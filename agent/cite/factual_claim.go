@@ -1,20 +1,20 @@
 package cite
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // politeness matches sentences that only address the reader.
 //
 // This list and those below contain phrases of answers in English, German, French, Spanish, Japanese, Chinese and
 // Russian. A sentence that they miss is treated as a claim and needs a source.
-var politeness = regexp.MustCompile(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of ` +
+var politeness = lazy.Regexp(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of ` +
 	`course|yes|no|maybe|ok|okay|thanks?|thank you|(?:great|good) question|you['’]re welcome|sorry|i['’]m sorry|` +
 	`hallo|guten tag|gern|gerne|natürlich|ja|nein|danke|bitte|bonjour|bien ` +
 	`sûr|oui|non|merci|hola|claro|sí|gracias)(?: (?:there|you))?[\s,.!–-]*)+$|` +
@@ -24,7 +24,7 @@ var politeness = regexp.MustCompile(`(?i)^(?:(?:hello|hi|hey|sure|certainly|of `
 	`)?(?:summary|overview|answer|comparison|list|findings|result|results))\b[^,;]*$`)
 
 // unfound matches sentences about the search, or about what the documents do not mention.
-var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|had|was|were|am|are)\s*(?:n['’]t|not)|` +
+var unfound = lazy.Regexp(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|had|was|were|am|are)\s*(?:n['’]t|not)|` +
 	`\s+cannot|['’]m not)\s+(?:been able|able|find|found|see|seen|locate|located|know|have|tell|say|answer|determine|` +
 	`confirm)\b|` +
 	`\b(?:i|we)(?:\s+have|['’]ve)?\s+(?:searched|looked)\b|^(?:searched|looked) for\b|` +
@@ -48,7 +48,7 @@ var unfound = regexp.MustCompile(`(?i)\b(?:i|we)(?:\s+(?:could|can|did|do|have|h
 	`(?:наш|найд|указ|упомин|сказано|говорится)`)
 
 // turnsOn matches the word at which a statement that something was not found turns to another statement.
-var turnsOn = regexp.MustCompile(
+var turnsOn = lazy.Regexp(
 	`(?i)\b(?:but|however|though|although|yet|aber|jedoch|doch|mais|cependant|pero|aunque)\b|;`,
 )
 
@@ -64,10 +64,10 @@ func IsFactualClaim(sentence string) bool {
 		return false
 	}
 	s = strings.TrimLeft(s, "*_`\"'“«( ")
-	if CountContentWords(s) == 0 || IsRefusal(s) || beginsPolitely(s) && politeness.MatchString(s) {
+	if CountContentWords(s) == 0 || IsRefusal(s) || beginsPolitely(s) && politeness().MatchString(s) {
 		return false
 	}
-	return !reportsNotFound(s) || turnsOn.MatchString(s)
+	return !reportsNotFound(s) || turnsOn().MatchString(s)
 }
 
 // reportsNotFound reports whether a sentence is about the search, or about what the documents do not mention. It looks
@@ -75,7 +75,7 @@ func IsFactualClaim(sentence string) bool {
 func reportsNotFound(s string) bool {
 	lower := strings.ToLower(s)
 	return slices.ContainsFunc(denials, func(d string) bool { return strings.Contains(lower, d) }) &&
-		unfound.MatchString(s)
+		unfound().MatchString(s)
 }
 
 // denials are substrings. Every match of unfound contains one, so they filter before that slow expression.

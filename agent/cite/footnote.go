@@ -1,23 +1,23 @@
 package cite
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Footnote matches the format in which the writer writes footnotes: [3]. It is a footnote only in running text.
-var Footnote = regexp.MustCompile(`\[\d{1,3}\]`)
+var Footnote = lazy.Regexp(`\[\d{1,3}\]`)
 
 // footnotesIn parses a block for footnotes and returns their byte ranges. Code, formulas, addresses and links
 // contain none. A bracket before “(” is a link. The spans are sorted, so one pass suffices.
 func footnotesIn(s string) [][]int {
 	var out [][]int
 	spans := withFormulas(s, codeSpans(s))
-	for _, at := range Footnote.FindAllStringIndex(s, -1) {
+	for _, at := range Footnote().FindAllStringIndex(s, -1) {
 		for len(spans) > 0 && spans[0][1] <= at[0] {
 			spans = spans[1:]
 		}

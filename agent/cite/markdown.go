@@ -158,9 +158,9 @@ func kindOfText(line string) lineKind {
 	switch {
 	case strings.Trim(line, "|-: *_=") == "":
 		return ruleLine
-	case line[0] == '#', boldLine.MatchString(line) && !strings.ContainsAny(line, ".!?"):
+	case line[0] == '#', boldLine().MatchString(line) && !strings.ContainsAny(line, ".!?"):
 		return headingLine
-	case listItem.MatchString(line):
+	case listItem().MatchString(line):
 		return itemLine
 	case line[0] == '|':
 		return rowLine

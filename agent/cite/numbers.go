@@ -2,15 +2,15 @@ package cite
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // writtenNumber matches a number in any format of the supported languages: 200,000, 200.000, 200 000, 2,5.
-var writtenNumber = regexp.MustCompile(
+var writtenNumber = lazy.Regexp(
 	"\\d{1,3}(?:[ \u00a0\u202f\u2009'’]\\d{3})+(?:[.,]\\d+)?|\\d+(?:[.,]\\d+)*",
 )
 
@@ -62,7 +62,7 @@ func (e *Evidence) valuesOf(number, said string) []string {
 
 // numbersOf parses the numbers in a text and returns their normalised values.
 func (e *Evidence) numbersOf(s string) (out []string) {
-	for _, n := range writtenNumber.FindAllString(s, -1) {
+	for _, n := range writtenNumber().FindAllString(s, -1) {
 		out = append(out, e.valuesOf(n, s)...)
 	}
 	return out
@@ -71,8 +71,8 @@ func (e *Evidence) numbersOf(s string) (out []string) {
 // withResults returns a sentence with its numbers normalised: a result of a calculation as the calculation wrote it,
 // and any other number whose English reading differs in the English format.
 func (e *Evidence) withResults(said string) string {
-	results := Numeral.FindAllString(e.Results.sums, -1)
-	return writtenNumber.ReplaceAllStringFunc(said, func(number string) string {
+	results := Numeral().FindAllString(e.Results.sums, -1)
+	return writtenNumber().ReplaceAllStringFunc(said, func(number string) string {
 		values := e.valuesOf(number, said)
 		if i := slices.IndexFunc(results, func(r string) bool {
 			return slices.Contains(values, plainNumber(r, true))

@@ -1,10 +1,11 @@
 package cite
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // minHeld is the minimum share of a sentence's weight that a sentence of a passage must contain for the program to
@@ -16,7 +17,7 @@ const minHeld = 0.7
 const minHeldWords = 0.5
 
 // underTable matches the line below a table's header.
-var underTable = regexp.MustCompile(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
+var underTable = lazy.Regexp(`^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$`)
 
 // WithPlacedFootnotes replaces the footnotes of an answer by markers of the passages that support its sentences. It
 // returns the number of sentences with a marker and of all factual ones. Headings and code get none. It is for
@@ -33,7 +34,7 @@ func (e *Evidence) WithPlacedFootnotes(answer string) (marked string, placed, st
 	for i, piece := range all {
 		text, head := piece.text, ""
 		// its last line is the header of a table
-		if i+1 < len(all) && underTable.MatchString(strings.TrimRight(all[i+1].text, "\r\n")) {
+		if i+1 < len(all) && underTable().MatchString(strings.TrimRight(all[i+1].text, "\r\n")) {
 			cut := strings.LastIndexByte(strings.TrimRight(text, "\r\n"), '\n') + 1
 			text, head = text[:cut], text[cut:]
 		}
@@ -99,7 +100,7 @@ func (e *Evidence) bestPassage(said string) int {
 			continue
 		}
 		held := string([]rune(src.Passage.Text)[start:end])
-		_, _, inWords := e.citer.Judge.Quote(held, writtenNumber.ReplaceAllString(said, " "))
+		_, _, inWords := e.citer.Judge.Quote(held, writtenNumber().ReplaceAllString(said, " "))
 		if inWords >= minHeldWords {
 			best, most = src.N, score
 		}

@@ -1,15 +1,15 @@
 package cite
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // inParentheses matches a possible reference in a sentence: "(from Chapter 2: Installation)".
-var inParentheses = regexp.MustCompile(`\s*\(([^()]{3,200})\)`)
+var inParentheses = lazy.Regexp(`\s*\(([^()]{3,200})\)`)
 
 // withoutReferences removes references in parentheses to a document of the run or to a section of it. Such a
 // reference names a location and makes no claim.
@@ -26,8 +26,8 @@ func (e *Evidence) withoutReferences(said string) string {
 			}
 		}
 	}
-	return inParentheses.ReplaceAllStringFunc(said, func(found string) string {
-		named := inParentheses.FindStringSubmatch(found)[1]
+	return inParentheses().ReplaceAllStringFunc(said, func(found string) string {
+		named := inParentheses().FindStringSubmatch(found)[1]
 		if slices.ContainsFunc(names, func(name string) bool { return e.refersTo(named, name, said) }) {
 			return ""
 		}
@@ -38,10 +38,10 @@ func (e *Evidence) withoutReferences(said string) string {
 // refersTo reports whether a reference has all content words of a name and no others, except words for documents. If
 // both have numbers, as in "Chapter 2", these must be equal. Stop words are those of the answer's language.
 func (e *Evidence) refersTo(reference, name, answer string) bool {
-	if !Numeral.MatchString(name) || !Numeral.MatchString(reference) {
-		name, reference = Numeral.ReplaceAllString(name, " "), Numeral.ReplaceAllString(reference, " ")
+	if !Numeral().MatchString(name) || !Numeral().MatchString(reference) {
+		name, reference = Numeral().ReplaceAllString(name, " "), Numeral().ReplaceAllString(reference, " ")
 	}
-	if CountContentWords(Numeral.ReplaceAllString(name, "")) == 0 ||
+	if CountContentWords(Numeral().ReplaceAllString(name, "")) == 0 ||
 		e.citer.Judge.HasOwnWords(name, MetaWords+" "+reference, answer) {
 		return false
 	}

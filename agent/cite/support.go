@@ -1,7 +1,6 @@
 package cite
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus/support"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Texts with fewer content words can't be checked separately and are merged with their neighbours. The values are
@@ -26,7 +26,7 @@ const MetaWords = support.MetaWords
 const SumMetaWords = support.SumMetaWords
 
 // Numeral matches the numbers in a text.
-var Numeral = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+var Numeral = lazy.Regexp(`\d+(?:[.,]\d+)*`)
 
 // ClaimsOf returns the claims of an answer. The last result is cached, since an answer is checked more than once.
 // The cache depends on the citations, because a quote may be one claim.
@@ -205,7 +205,7 @@ func (p part) joinPart(next part) part {
 // aboutTools returns words that need not occur in a passage: those that refer to documents, and numbers in tool
 // results.
 func (e *Evidence) aboutTools() string {
-	return MetaWords + strings.Join(Numeral.FindAllString(e.Results.allText(), -1), " ")
+	return MetaWords + strings.Join(Numeral().FindAllString(e.Results.allText(), -1), " ")
 }
 
 // aboutSource returns the names of a passage's location: title, section, file name and page.

@@ -178,10 +178,10 @@ func (e *Evidence) isTotal(said string, numbers []int) bool {
 		}
 		known += "\n" + src.Passage.Text
 	}
-	there := Numeral.FindAllString(known, -1)
+	there := Numeral().FindAllString(known, -1)
 	said = e.withResults(said)
 	return len(numbers) > 0 && e.hasResult(said) && !slices.ContainsFunc(
-		Numeral.FindAllString(said, -1), func(n string) bool { return !slices.Contains(there, n) },
+		Numeral().FindAllString(said, -1), func(n string) bool { return !slices.Contains(there, n) },
 	) && e.IsResult(said)
 }
 
@@ -205,7 +205,7 @@ func (e *Evidence) isListed(said string) bool {
 		about += e.question
 	}
 	return e.citer.Judge.States("", rest, about, e.Results.names, e.Results.Facts) ||
-		named && !negation.MatchString(rest) && !e.citer.Judge.HasOwnWords(rest, about, e.Results.Facts)
+		named && !negation().MatchString(rest) && !e.citer.Judge.HasOwnWords(rest, about, e.Results.Facts)
 }
 
 // cutTitle removes a title from a sentence, ignoring case, and reports whether it was found.
@@ -219,8 +219,8 @@ func cutTitle(said, title string) (rest string, found bool) {
 
 // hasResult reports whether a sentence contains a calculated number that is not in the question.
 func (e *Evidence) hasResult(said string) bool {
-	results, asked := Numeral.FindAllString(e.Results.sums, -1), Numeral.FindAllString(e.question, -1)
-	return slices.ContainsFunc(Numeral.FindAllString(said, -1), func(n string) bool {
+	results, asked := Numeral().FindAllString(e.Results.sums, -1), Numeral().FindAllString(e.question, -1)
+	return slices.ContainsFunc(Numeral().FindAllString(said, -1), func(n string) bool {
 		return slices.Contains(results, n) && !slices.Contains(asked, n)
 	})
 }

@@ -3,10 +3,11 @@ package cite
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // citedWords are the words that a footnote quotes; empty: the words that support the sentence.
@@ -30,12 +31,12 @@ func (w *Writer) Quote(ctx context.Context, passage int, words string, matched [
 	return w.writeFootnotes(ctx, []int{passage}, citedWords{words: words, matched: matched})
 }
 
-var openNumber = regexp.MustCompile(`\[\d{0,2}$`)
+var openNumber = lazy.Regexp(`\[\d{0,2}$`)
 
 // wouldJoin reports whether two texts, after the marker between them is removed, would form a footnote or a run of
 // backticks. Without a space between them the page would render something that neither text contains.
 func wouldJoin(before, after string) bool {
-	return openNumber.MatchString(before) ||
+	return openNumber().MatchString(before) ||
 		strings.HasPrefix(after, "`") && (strings.HasSuffix(before, "`") || strings.HasSuffix(before, "\\"))
 }
 

@@ -343,7 +343,7 @@ func outsideByGoldmark(markdown string) string {
 			return ast.WalkContinue, nil
 		})
 	found := ""
-	for _, m := range Footnote.FindAllString(shown, -1) {
+	for _, m := range Footnote().FindAllString(shown, -1) {
 		found += strings.Trim(m, "[]")
 	}
 	return found

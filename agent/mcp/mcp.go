@@ -17,13 +17,13 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -54,12 +54,12 @@ type Tool struct {
 }
 
 // serverName limits a server's name, so that a tool's name fits the 64 characters that providers allow.
-var serverName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,22}[a-zA-Z0-9])?$`)
+var serverName = lazy.Regexp(`^[a-zA-Z0-9]([a-zA-Z0-9-]{0,22}[a-zA-Z0-9])?$`)
 
 // Check validates a server's configuration. Its errors contain no secret.
 func (s Server) Check(name string) error {
 	switch {
-	case !serverName.MatchString(name):
+	case !serverName().MatchString(name):
 		return fmt.Errorf("the MCP server name %q may contain only letters, digits and hyphens, at most 24", name)
 	case (s.Command == "") == (s.URL == ""):
 		return fmt.Errorf("the MCP server %s needs either a command or a url", name)

@@ -291,7 +291,7 @@ func TestToolNamesFitEveryModel(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 80)
 	a, b := modelName("shop", long+"a"), modelName("shop", long+"b")
-	if a == b || len(a) != maxName || strange.MatchString(a) {
+	if a == b || len(a) != maxName || strange().MatchString(a) {
 		t.Errorf("names = %q, %q; want other than %q and %v", a, b, b, maxName)
 	}
 	if got := modelName("shop", "files.read/all"); got != "shop__files_read_all" {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Limits of this package, except maxName, for the size of each request to a model.
@@ -32,12 +33,12 @@ type Result struct {
 }
 
 // strange matches characters that are invalid in a name.
-var strange = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+var strange = lazy.Regexp(`[^a-zA-Z0-9_-]`)
 
 // modelName returns a tool's name in the format that all providers accept. A name that is too long ends in a hash,
 // so that names stay unique.
 func modelName(server, tool string) string {
-	name := server + between + strange.ReplaceAllString(tool, "_")
+	name := server + between + strange().ReplaceAllString(tool, "_")
 	if len(name) <= maxName {
 		return name
 	}

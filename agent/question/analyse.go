@@ -11,7 +11,6 @@ package question
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Type classifies a question.
@@ -54,36 +54,36 @@ type Analysis struct {
 const MaxAnalysed = 2000
 
 var (
-	quoted     = regexp.MustCompile(`["“„«]([^"“”„«»]{2,80})["”“»]`)
-	fileName   = regexp.MustCompile(`[\p{L}\p{N}_\-.]+\.(?i:pdf|md|markdown|txt|html?|docx?|xlsx?|pptx?|csv)\b`)
-	dateOrYear = regexp.MustCompile(`\b(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d{2})\b`)
-	documentID = regexp.MustCompile(`(?i)\b(?:document|doc|file)(?: with)?(?: the)? id[:#]? *["“]?([\w-]*\d[\w-]*)`)
-	sum        = regexp.MustCompile(
+	quoted     = lazy.Regexp(`["“„«]([^"“”„«»]{2,80})["”“»]`)
+	fileName   = lazy.Regexp(`[\p{L}\p{N}_\-.]+\.(?i:pdf|md|markdown|txt|html?|docx?|xlsx?|pptx?|csv)\b`)
+	dateOrYear = lazy.Regexp(`\b(?:\d{4}-\d{2}-\d{2}|(?:19|20)\d{2})\b`)
+	documentID = lazy.Regexp(`(?i)\b(?:document|doc|file)(?: with)?(?: the)? id[:#]? *["“]?([\w-]*\d[\w-]*)`)
+	sum        = lazy.Regexp(
 		`^[\s\d.,()+\-*/^%×÷=?]*$|^(?i:what is|what's|calculate|compute|how much is)\s+[\d(.][\s\d.,()+\-*/^%×÷=?]*$`,
 	)
-	talk = regexp.MustCompile(
+	talk = lazy.Regexp(
 		`^(?i:(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: very much| a lot)?|thank ` +
 			`you|who are you|what can you do|how are you|can you help me|bye|goodbye|ok(?:ay)?|great|danke)` +
 			`(?: there)?(?:[\s,!.?]+|$))+$`,
 	)
-	transform = regexp.MustCompile(
+	transform = lazy.Regexp(
 		`^(?i:(?:please |can you |could you ` +
 			`)*(?:translate|rewrite|rephrase|shorten|simplify|summari[sz]e|expand|reformat|turn)\s+(?:it|this|that|` +
 			`your (?:last )?answer|the (?:last |previous )?answer)\b)`,
 	)
-	refersBack = regexp.MustCompile(
+	refersBack = lazy.Regexp(
 		`(?i)\b(?:it|its|they|them|that one|those|these|the (?:first|second|third|last|other|former|latter)(?: ` +
 			`one)?|tell me more|more about (?:it|that|this)|what about|and (?:what|how|why|who|when|where))\b`,
 	)
-	compares = regexp.MustCompile(
+	compares = lazy.Regexp(
 		`(?i)\b(?:compare|compared|comparison|difference|differences|differ|versus|vs|both|better than|more ` +
 			`than|less than|which of)\b`,
 	)
-	aboutFiles = regexp.MustCompile(
+	aboutFiles = lazy.Regexp(
 		`(?i)\b(?:which|what|how many|list|show)\b.{0,30}\b(?:documents?|files?|pdfs?)\b|\b(?:uploaded|added|written ` +
 			`by|author of|tagged)\b`,
 	)
-	filesOf = regexp.MustCompile(
+	filesOf = lazy.Regexp(
 		`(?i)^(?:please |can you |could you )*(?:find|show|list|get|give|search for|look for|which|what|are there|do ` +
 			`(?:i|we) have|how many)(?: me| us)?(?: all| any)?(?: of)?(?: the| my| our)?(?: [\p{L}-]+){0,2}? ` +
 			`(?:documents?|files?|pdfs?|papers?|articles?|reports?|books?|notes|letters?|contracts?|e-?mails?|` +
@@ -92,21 +92,21 @@ var (
 			`(?:(?:from|in|of|since|before|after|until|on)(?: the)?(?: year| \p{L}+)? (?:19|20)\d{2}\b|(?-i:by ` +
 			`(?:the )?\p{Lu})|tagged\b|with the tags?\b)`,
 	)
-	commanding = regexp.MustCompile(
+	commanding = lazy.Regexp(
 		`^(?i:hello|hallo|hi|hey|please|compare|translate|rewrite|rephrase|shorten|simplify|find|list|show|give|tell|` +
 			`say|search|look|name|calculate|compute|open|read|check|count|answer|thanks?)$`,
 	)
-	measured = regexp.MustCompile(
+	measured = lazy.Regexp(
 		`(?i)^how (?:many|much|long|old|often|far|big|large|high|tall|wide|deep|heavy|fast|soon|late|early)\b`,
 	)
-	exploratory = regexp.MustCompile(
+	exploratory = lazy.Regexp(
 		`(?i)^(?:why|how|explain|describe|tell me about|give me an overview|overview|summari[sz]e|what are the ` +
 			`(?:main|key)|discuss|outline)\b`,
 	)
 )
 
 // ofText matches an order about a text in the question.
-var ofText = regexp.MustCompile(
+var ofText = lazy.Regexp(
 	`(?is)^\s*(?:please |can you |could you ` +
 		`)*(?:translate|rewrite|rephrase|paraphrase|shorten|simplify|summari[sz]e|expand|reformat|proofread|` +
 		`correct)\s+(?:this|(?:the ` +
@@ -122,8 +122,8 @@ func Analyse(question string, followsUp bool) Analysis {
 		q = strings.ToValidUTF8(q[:MaxAnalysed], "")
 	}
 	a := Analysis{Entities: findEntities(q), Keywords: Keywords(q)}
-	if followsUp && !bringsText.MatchString(q) && !talk.MatchString(q) {
-		if a.Reference = referenceOf(q); transform.MatchString(q) {
+	if followsUp && !bringsText().MatchString(q) && !talk().MatchString(q) {
+		if a.Reference = referenceOf(q); transform().MatchString(q) {
 			a.Reference = Rework
 		}
 	}
@@ -144,23 +144,24 @@ func (a Analysis) WithType(kind Type, q string) Analysis {
 // comparison by one word. The fallback is factual, the type that searches.
 func typeOf(q string, a Analysis, followsUp bool) Type {
 	switch {
-	case talk.MatchString(q):
+	case talk().MatchString(q):
 		return General
-	case followsUp && transform.MatchString(q), a.Reference == Rework, text.OwnText.MatchString(q), OrdersOwnText(q):
+	case followsUp && transform().MatchString(q), a.Reference == Rework, text.OwnText().MatchString(q),
+		OrdersOwnText(q):
 		return General
-	case sum.MatchString(q) && strings.ContainsAny(q, "0123456789"):
+	case sum().MatchString(q) && strings.ContainsAny(q, "0123456789"):
 		return Calculation
-	case fileName.MatchString(q), documentID.MatchString(q):
+	case fileName().MatchString(q), documentID().MatchString(q):
 		return SpecificDocument
-	case compares.MatchString(q):
+	case compares().MatchString(q):
 		return Comparison
-	case aboutFiles.MatchString(q), filesOf.MatchString(q):
+	case aboutFiles().MatchString(q), filesOf().MatchString(q):
 		return Metadata
 	case followsUp &&
-		(a.Reference != byItself || refersBack.MatchString(q) || text.Further.MatchString(q) ||
+		(a.Reference != byItself || refersBack().MatchString(q) || text.Further().MatchString(q) ||
 			len(a.Keywords) <= 1 && !isWholeQuestion(q)):
 		return FollowUp
-	case exploratory.MatchString(q) && !measured.MatchString(q):
+	case exploratory().MatchString(q) && !measured().MatchString(q):
 		return Exploratory
 	default:
 		return Factual
@@ -213,13 +214,13 @@ func findEntities(q string) []string {
 			out = append(out, s)
 		}
 	}
-	for _, m := range quoted.FindAllStringSubmatch(q, 5) {
+	for _, m := range quoted().FindAllStringSubmatch(q, 5) {
 		add(m[1])
 	}
-	for _, m := range fileName.FindAllString(q, 5) {
+	for _, m := range fileName().FindAllString(q, 5) {
 		add(m)
 	}
-	for _, m := range dateOrYear.FindAllString(q, 5) {
+	for _, m := range dateOrYear().FindAllString(q, 5) {
 		add(m)
 	}
 	var run []string
@@ -229,7 +230,7 @@ func findEntities(q string) []string {
 		first, _ := utf8.DecodeRuneInString(bare)
 		stem, _, _ := strings.Cut(strings.ReplaceAll(bare, "’", "'"), "'") // of What's, Who's, Don't
 		if unicode.IsUpper(first) && !(begins && text.IsStop(strings.ToLower(stem), "en")) &&
-			!(begins && (exploratory.MatchString(bare) || commanding.MatchString(bare))) && bare != "I" {
+			!(begins && (exploratory().MatchString(bare) || commanding().MatchString(bare))) && bare != "I" {
 			run = append(run, bare)
 		} else {
 			add(strings.Join(run, " "))
@@ -315,11 +316,11 @@ func (a Analysis) Hint() string {
 	return string(b)
 }
 
-var calculation = regexp.MustCompile(`(?i)^(?:what is|what's|calculate|compute|how much is)\s+`)
+var calculation = lazy.Regexp(`(?i)^(?:what is|what's|calculate|compute|how much is)\s+`)
 
 // Expression returns the expression in a calculation question. The calculator validates it.
 func Expression(question string) string {
-	return strings.TrimRight(calculation.ReplaceAllString(strings.TrimSpace(question), ""), " =?")
+	return strings.TrimRight(calculation().ReplaceAllString(strings.TrimSpace(question), ""), " =?")
 }
 
 // HasSubject reports whether a message has a subject that a later question may continue. Small talk, sums, another
@@ -333,22 +334,22 @@ func HasSubject(message string) bool {
 		return false
 	}
 	a := Analyse(message, true)
-	return a.NeedsDocuments() && a.Reference < AsksWhy && !text.Further.MatchString(message) &&
+	return a.NeedsDocuments() && a.Reference < AsksWhy && !text.Further().MatchString(message) &&
 		(a.Type != FollowUp || len(a.Keywords) > 0)
 }
 
 // IsTalk reports whether a message is only small talk: a greeting, thanks.
-func IsTalk(message string) bool { return talk.MatchString(message) }
+func IsTalk(message string) bool { return talk().MatchString(message) }
 
 // IsComparison reports whether a question compares things.
-func IsComparison(question string) bool { return compares.MatchString(question) }
+func IsComparison(question string) bool { return compares().MatchString(question) }
 
 // FileNames returns up to most file names in a text.
-func FileNames(s string, most int) []string { return fileName.FindAllString(s, most) }
+func FileNames(s string, most int) []string { return fileName().FindAllString(s, most) }
 
 // DocumentIDs returns the document id in a question, if it contains one.
 func DocumentIDs(q string) []string {
-	if m := documentID.FindStringSubmatch(q); m != nil {
+	if m := documentID().FindStringSubmatch(q); m != nil {
 		return m[1:2]
 	}
 	return nil

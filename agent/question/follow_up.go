@@ -1,10 +1,11 @@
 package question
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // reference classifies how a question depends on the context of the last answer.
@@ -23,13 +24,13 @@ const (
 const mostReferring = 12
 
 // enclitic matches a Spanish or Italian imperative with its object: explícalo, dilo, spiegalo.
-var enclitic = regexp.MustCompile(
+var enclitic = lazy.Regexp(
 	`^(?:\p{L}*[áéíóú]\p{L}*[ae]l[oa]s?|(?:di|haz|pon)l[oa]s?|\p{L}{3,}[ai]lo|(?:dil|fal)lo)$`,
 )
 
 // bringsText matches a text after a colon or on a further line, the object of the words before it: “Translate this:
 // The roof is good”.
-var bringsText = regexp.MustCompile(`(?s)[:\n]\s*\S*\p{L}`)
+var bringsText = lazy.Regexp(`(?s)[:\n]\s*\S*\p{L}`)
 
 // referenceOf classifies the reference of a question to the last answer. Function words identify the language; if
 // several match, the strongest reference counts.
@@ -101,7 +102,7 @@ func (g grammar) referenceOf(q string, said []wordAt) reference {
 func (g grammar) isOrder(q string, said []wordAt, back, content int) bool {
 	if hyphen := slices.Contains(
 		wordList("le la les ça"), said[0].word[strings.LastIndexByte(said[0].word, '-')+1:],
-	); enclitic.MatchString(said[0].word) || g.language == "fr" && hyphen && strings.Contains(said[0].word, "-") {
+	); enclitic().MatchString(said[0].word) || g.language == "fr" && hyphen && strings.Contains(said[0].word, "-") {
 		return content <= 3 &&
 			(len(said) == 1 || g.isFunction(said[1].word) && !slices.Contains(g.conjunctions, said[1].word))
 	}
@@ -110,7 +111,7 @@ func (g grammar) isOrder(q string, said []wordAt, back, content int) bool {
 	}
 	verb := -1
 	for i, w := range said[:back] {
-		isVerb := !g.isFunction(w.word) || commanding.MatchString(w.word) || exploratory.MatchString(w.word)
+		isVerb := !g.isFunction(w.word) || commanding().MatchString(w.word) || exploratory().MatchString(w.word)
 		switch {
 		case slices.Contains(g.polite, w.word), !isVerb && (i == 0 || !slices.Contains(g.questions, w.word)):
 		case !isVerb || verb >= 0:
@@ -163,18 +164,18 @@ func isWholeQuestion(q string) bool {
 }
 
 // seeks matches verbs of orders that documents answer, whatever text follows: “Find this in the lease: …”.
-var seeks = regexp.MustCompile(`^(?:find|search|look|show|list|give|tell|name|open|read|check|count|answer|compare)$`)
+var seeks = lazy.Regexp(`^(?:find|search|look|show|list|give|tell|name|open|read|check|count|answer|compare)$`)
 
 // makes matches verbs of requests with the form of the result and no subject: “Make this friendlier”.
-var makes = regexp.MustCompile(`^(?:make|put|say|mache?|fais|haz|fai)$`)
+var makes = lazy.Regexp(`^(?:make|put|say|mache?|fais|haz|fai)$`)
 
 // textBegin matches the start of a text: a colon or a new line. A colon inside a token, as in a time or JSON, does
 // not match.
-var textBegin = regexp.MustCompile(`:\s|\n`)
+var textBegin = lazy.Regexp(`:\s|\n`)
 
 // ownText splits a message into an order and the text after its first colon or line. ok is false without both.
 func ownText(q string) (order, body string, ok bool) {
-	at := textBegin.FindStringIndex(q)
+	at := textBegin().FindStringIndex(q)
 	if at == nil {
 		return "", "", false
 	}
@@ -196,16 +197,16 @@ func OrdersOwnText(q string) bool {
 		words := slices.DeleteFunc(slices.Clone(said), func(w wordAt) bool {
 			return slices.Contains(slices.Concat(g.polite, g.you, []string{"can", "could"}), w.word)
 		})
-		if len(words) < 2 || seeks.MatchString(words[0].word) {
+		if len(words) < 2 || seeks().MatchString(words[0].word) {
 			return false
 		}
 		back := slices.ContainsFunc(words, func(w wordAt) bool { return slices.Contains(g.back, w.word) })
 		if !back { // “Translate into German”
-			return len(words) == 3 && !g.isFunction(words[0].word) && !exploratory.MatchString(words[0].word) &&
+			return len(words) == 3 && !g.isFunction(words[0].word) && !exploratory().MatchString(words[0].word) &&
 				slices.Contains(g.manner, words[1].word) && !g.isFunction(words[2].word)
 		}
 		how := sentence || !slices.Contains(g.back, words[len(words)-1].word)
-		return how && (makes.MatchString(words[0].word) && slices.Contains(g.back, words[1].word) ||
+		return how && (makes().MatchString(words[0].word) && slices.Contains(g.back, words[1].word) ||
 			g.referenceOf(order, said) == Rework)
 	})
 }
@@ -238,17 +239,17 @@ func isAddressed(q string) bool {
 	})
 }
 
-var digits = regexp.MustCompile(`\d+`)
+var digits = lazy.Regexp(`\d+`)
 
 // listNumber matches the number of a list item.
-var listNumber = regexp.MustCompile(`(?m)^\s*\d{1,3}[.)]\s`)
+var listNumber = lazy.Regexp(`(?m)^\s*\d{1,3}[.)]\s`)
 
 // NeedsNone reports whether a model's reply to an undecided message can be its answer without documents. The reply
 // must contain no new number, and if the text in the message is a question, a question too. claims are the factual
 // claims of the reply. For a message without a text, each must be in the first person.
 func NeedsNone(message, reply string, claims []string) bool {
-	for _, n := range digits.FindAllString(listNumber.ReplaceAllString(reply, ""), -1) {
-		if !slices.Contains(digits.FindAllString(message, -1), n) {
+	for _, n := range digits().FindAllString(listNumber().ReplaceAllString(reply, ""), -1) {
+		if !slices.Contains(digits().FindAllString(message, -1), n) {
 			return false
 		}
 	}

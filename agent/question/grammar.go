@@ -1,13 +1,13 @@
 package question
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // grammar holds a language's words for joining questions and for references: closed classes, in lower case. There
@@ -112,13 +112,13 @@ type wordAt struct {
 	gap        string // text between it and the previous token
 }
 
-var wordShape = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:[-._][\p{L}\p{M}\p{N}]+)*`)
+var wordShape = lazy.Regexp(`[\p{L}\p{M}\p{N}]+(?:[-._][\p{L}\p{M}\p{N}]+)*`)
 
 // wordsAt splits a text into tokens in lower case, with their offsets in bytes.
 func wordsAt(q string) []wordAt {
 	var out []wordAt
 	from := 0
-	for _, at := range wordShape.FindAllStringIndex(q, -1) {
+	for _, at := range wordShape().FindAllStringIndex(q, -1) {
 		out = append(out, wordAt{strings.ToLower(q[at[0]:at[1]]), at[0], at[1], q[from:at[0]]})
 		from = at[1]
 	}
@@ -262,5 +262,5 @@ func (a grammar) isQuestion(said []wordAt) bool {
 // isWhole reports whether tokens do not end inside a phrase, as after “of” or “the”.
 func (a grammar) isWhole(said []wordAt) bool {
 	last := said[len(said)-1].word
-	return !a.isFunction(last) || pronoun.MatchString(last)
+	return !a.isFunction(last) || pronoun().MatchString(last)
 }

@@ -8,25 +8,26 @@ import (
 	"unicode"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 var (
-	opensCited = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: ` +
+	opensCited = lazy.Regexp(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: ` +
 		`me)?|view|display|go to|jump to|öffne|zeig(?:e)?(?: mir)?|ouvre|abre)(?: up)?(?: the| that| die| das)?` +
 		`(?: (?:source|document|file|page|passage|place|text|quote|original|quelle|dokument|seite|stelle)(?: ` +
 		`(?:of|behind|for|from|at|to|von|zu|hinter))?(?: the| der)?)?\s*$`)
-	opensNamed = regexp.MustCompile(
+	opensNamed = lazy.Regexp(
 		`(?i)^(?:please |bitte |now |can you |could you )*(?:open|öffne|ouvre|abre)(?: up)?(?: ` +
 			`(?:the|my|our|das|die|le|la|el))?( ` +
 			`(?:document|file|pdf|paper|report|book|dokument|datei|fichier|documento))?(?: (?:called|named|with ` +
 			`(?:the )?id))? (["“„«]?[\p{L}\p{N}].{0,200}?["”“»]?)(?:,? (?:please|bitte|for me))?[\s.!?]*$`,
 	)
 	// a footnote by its ordinal or “last”, or the only possible one: “the last citation”
-	opensInOrder = regexp.MustCompile(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: me)?|view|` +
+	opensInOrder = lazy.Regexp(`(?i)^(?:please |bitte |now |can you |could you )*(?:open|show(?: me)?|view|` +
 		`display|go to|jump to|öffne|zeig(?:e)?(?: mir)?)(?: up)? (?:the |that |die |das |den )?` +
 		`(?:(` + strings.Join(ordinals, "|") + `|last|letzte[nrs]?) )?` +
 		`(?:citation|footnote|source|reference|quote|fußnote|quelle|zitat)(?:,? (?:please|bitte|for me|now))?[\s.!?]*$`)
-	politeEnd = regexp.MustCompile(`(?i)^[\s.!?,]*(?:please|bitte|for me|now)?[\s.!?]*$`)
+	politeEnd = lazy.Regexp(`(?i)^[\s.!?,]*(?:please|bitte|for me|now)?[\s.!?]*$`)
 )
 
 // ordinals are patterns of the English and German ordinals for 1 to 10.
@@ -42,7 +43,7 @@ const LastCitation = -1
 // CitationToOpen parses the number of the footnote that a question asks to open, or LastCitation. Without a number,
 // as in “the source”, it is the first. Ordinals above the tenth are not recognised; digits are.
 func CitationToOpen(question string) (number int, ok bool) {
-	if m := opensInOrder.FindStringSubmatch(question); m != nil {
+	if m := opensInOrder().FindStringSubmatch(question); m != nil {
 		at := slices.IndexFunc(ordinals, func(names string) bool {
 			return m[1] != "" && regexp.MustCompile(`(?i)^(?:`+names+`)$`).MatchString(m[1])
 		})
@@ -54,8 +55,8 @@ func CitationToOpen(question string) (number int, ok bool) {
 		}
 		return 1, true
 	}
-	at := text.Footnote.FindStringSubmatchIndex(question)
-	if at == nil || !opensCited.MatchString(question[:at[0]]) || !politeEnd.MatchString(question[at[1]:]) {
+	at := text.Footnote().FindStringSubmatchIndex(question)
+	if at == nil || !opensCited().MatchString(question[:at[0]]) || !politeEnd().MatchString(question[at[1]:]) {
 		return 0, false
 	}
 	digits := at[2:4]
@@ -70,15 +71,15 @@ func CitationToOpen(question string) (number int, ok bool) {
 // document's name, such as one in quotes or a file name. Otherwise it may be a phrase as in “Open questions of the
 // survey”. name is empty if the question asks for more.
 func DocumentToOpen(question string) (name string, sure bool) {
-	m := opensNamed.FindStringSubmatch(question)
+	m := opensNamed().FindStringSubmatch(question)
 	if m == nil {
 		return "", false
 	}
 	name = strings.Trim(m[2], `"“”„«» `)
-	if at := fileName.FindStringIndex(name); at != nil && strings.ContainsFunc(name[at[1]:], unicode.IsLetter) {
+	if at := fileName().FindStringIndex(name); at != nil && strings.ContainsFunc(name[at[1]:], unicode.IsLetter) {
 		return "", false // “Handbook.md and say what is new in it”
 	}
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
 	named := m[1] != "" && !text.IsStop(first, "en") // not “the document that …”
-	return name, named || name != m[2] || fileName.FindString(name) == name
+	return name, named || name != m[2] || fileName().FindString(name) == name
 }

@@ -4,13 +4,15 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Patterns for properties of documents in a question: author, date, tag.
 var (
-	madeBy = regexp.MustCompile(`\b[Bb]y (?:the )?(\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*)*)`)
-	madeIn = regexp.MustCompile(`(?i)\b(from|in|of|since|after|before|until)(?: the)?(?: year)? ((?:19|20)\d{2})\b`)
-	tagged = regexp.MustCompile(`(?i)\b(?:tagged(?: with| as)?|with the tags?) ["“]?([\p{L}\p{N}][\p{L}\p{N}_-]*)`)
+	madeBy = lazy.Regexp(`\b[Bb]y (?:the )?(\p{Lu}[\p{L}.'’-]*(?: \p{Lu}[\p{L}.'’-]*)*)`)
+	madeIn = lazy.Regexp(`(?i)\b(from|in|of|since|after|before|until)(?: the)?(?: year)? ((?:19|20)\d{2})\b`)
+	tagged = lazy.Regexp(`(?i)\b(?:tagged(?: with| as)?|with the tags?) ["“]?([\p{L}\p{N}][\p{L}\p{N}_-]*)`)
 )
 
 // Properties parses the author, date and tag of the documents that a question asks for. It returns them as filters
@@ -27,9 +29,9 @@ func Properties(question string) (filters map[string]any, rest string) {
 		end = max(end, at[1])
 		use(pattern.FindStringSubmatch(question))
 	}
-	take(madeBy, func(said []string) { filters["author"] = said[1] })
-	take(tagged, func(said []string) { filters["tags"] = said[1] })
-	take(madeIn, func(said []string) {
+	take(madeBy(), func(said []string) { filters["author"] = said[1] })
+	take(tagged(), func(said []string) { filters["tags"] = said[1] })
+	take(madeIn(), func(said []string) {
 		year, err := strconv.Atoi(said[2])
 		if err != nil {
 			return
@@ -51,4 +53,4 @@ func Properties(question string) (filters map[string]any, rest string) {
 }
 
 // AsksForDocuments reports whether a question asks for documents by such properties.
-func AsksForDocuments(question string) bool { return filesOf.MatchString(question) }
+func AsksForDocuments(question string) bool { return filesOf().MatchString(question) }

@@ -1,12 +1,12 @@
 package question
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // intent is the normalised meaning of a question, for the cache of tool decisions. Questions with equal intent use
@@ -25,7 +25,7 @@ type intent struct {
 var countable = wordList("many much viel viele vielen")
 
 // request matches the polite beginning of an order: “Can you …”.
-var request = regexp.MustCompile(
+var request = lazy.Regexp(
 	`(?i)^(?:(?:hey|hi|hello|please|bitte)\W+)*(?:(?:can|could|would|will) you|(?:kannst|könntest) ` +
 		`du|(?:können|könnten) sie|(?:peux|pourrais)-tu|puedes|puoi)\s+`,
 )
@@ -35,7 +35,7 @@ var request = regexp.MustCompile(
 // would hide who does what to whom.
 func IntentOf(q string) intent {
 	g := spokenBy(wordsAt(q))[0]
-	ordered := request.ReplaceAllString(q, "")
+	ordered := request().ReplaceAllString(q, "")
 	said := wordsAt(ordered)
 	var out intent
 	capital := func(w wordAt) bool { return unicode.IsUpper([]rune(ordered[w.start:])[0]) }
@@ -91,7 +91,7 @@ func (g grammar) kindOf(q string, said []wordAt) string {
 		}
 	}
 	if !asks && strings.HasSuffix(strings.TrimSpace(q), "?") && len(said) > 0 && g.isFunction(said[0].word) &&
-		!exploratory.MatchString(said[0].word) && !commanding.MatchString(said[0].word) {
+		!exploratory().MatchString(said[0].word) && !commanding().MatchString(said[0].word) {
 		return "?"
 	}
 	slices.Sort(kinds)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // MaxParts is the maximum number of parts of a question.
@@ -21,23 +22,23 @@ func Undivided(question string) []chat.PlanPart {
 }
 
 var (
-	compared = []*regexp.Regexp{
-		regexp.MustCompile(
+	compared = []func() *regexp.Regexp{
+		lazy.Regexp(
 			`(?i)^(?:please |can you |could you ` +
 				`)*(?:compare|contrast)\s+(.+?)\s+(?:and|with|to|against|versus|vs\.?)\s+(.+?)[\s?.!]*$`,
 		),
-		regexp.MustCompile(`(?i)\b(?:differences?|distinction|comparison)\s+between\s+(.+?)\s+and\s+(.+?)[\s?.!]*$`),
-		regexp.MustCompile(
+		lazy.Regexp(`(?i)\b(?:differences?|distinction|comparison)\s+between\s+(.+?)\s+and\s+(.+?)[\s?.!]*$`),
+		lazy.Regexp(
 			`(?i)^(?:how (?:does|do|did)\s+)?(.+?)\s+(?:versus|vs\.?|(?:compare|compares|compared|differ|differs) ` +
 				`(?:to|with|from))\s+(.+?)[\s?.!]*$`,
 		),
 	}
-	lastRelation = regexp.MustCompile(`(?i)^.*\b(?:of|for|in|from|by|at|on)\s+`)
-	tailRelation = regexp.MustCompile(
+	lastRelation = lazy.Regexp(`(?i)^.*\b(?:of|for|in|from|by|at|on)\s+`)
+	tailRelation = lazy.Regexp(
 		`(?i)\s+(?:in|for|regarding|concerning|with regard to|with respect to|in terms of|when it comes to|according ` +
 			`to)\s+.+$`,
 	)
-	pronoun = regexp.MustCompile(
+	pronoun = lazy.Regexp(
 		`(?i)\b(?:it|its|they|them|their|he|him|his|she|her|that|this|those|these|there|then)\b`,
 	)
 )
@@ -53,7 +54,7 @@ func Split(question string, a Analysis) []chat.PlanPart {
 	var parts []chat.PlanPart
 	for i, c := range splitQuestions(q) {
 		part := chat.PlanPart{Query: c.text, Reasoning: "A question of its own", DependsOn: []int{}}
-		if i > 0 && (pronoun.MatchString(c.text) || c.joined && NeedsContext(c.text)) && !namesSomething(c.text) {
+		if i > 0 && (pronoun().MatchString(c.text) || c.joined && NeedsContext(c.text)) && !namesSomething(c.text) {
 			part.Reasoning, part.DependsOn = "Builds on the part before", []int{i - 1}
 		}
 		parts = append(parts, part)
@@ -82,7 +83,7 @@ func Split(question string, a Analysis) []chat.PlanPart {
 // used, even if its sides are not comparable.
 func comparedSides(q string) []string {
 	for _, form := range compared {
-		m := form.FindStringSubmatch(q)
+		m := form().FindStringSubmatch(q)
 		if m == nil {
 			continue
 		}
@@ -93,10 +94,10 @@ func comparedSides(q string) []string {
 			}
 		}
 		first, last := items[0], items[len(items)-1]
-		head := lastRelation.FindString(first)
-		tail := tailRelation.FindString(last)
+		head := lastRelation().FindString(first)
+		tail := tailRelation().FindString(last)
 		for i, item := range items {
-			if head != "" && i > 0 && !lastRelation.MatchString(item) {
+			if head != "" && i > 0 && !lastRelation().MatchString(item) {
 				items[i] = head + item
 			} else if head == "" && tail != "" && i < len(items)-1 {
 				items[i] += tail
@@ -112,12 +113,12 @@ func comparedSides(q string) []string {
 
 // namesSomething reports whether a part contains a named entity. A date alone does not identify a subject.
 func namesSomething(part string) bool {
-	return slices.ContainsFunc(findEntities(part), func(e string) bool { return !dateOrYear.MatchString(e) })
+	return slices.ContainsFunc(findEntities(part), func(e string) bool { return !dateOrYear().MatchString(e) })
 }
 
 // NeedsContext reports whether a part needs the context of another: it contains a pronoun, or fewer than two content
 // words.
-func NeedsContext(part string) bool { return pronoun.MatchString(part) || contentOf(part) < 2 }
+func NeedsContext(part string) bool { return pronoun().MatchString(part) || contentOf(part) < 2 }
 
 // contentOf counts the content words of a part, in the language of its question word.
 func contentOf(part string) int {

@@ -138,7 +138,7 @@ func TestQuestionPartsAreComplete(t *testing.T) {
 				for _, p := range parts {
 					last := p.Query[strings.LastIndexByte(p.Query, ' ')+1:]
 					if len(parts) > 1 &&
-						(contentOf(p.Query) == 0 || text.IsStop(last, "en") && !pronoun.MatchString(last)) {
+						(contentOf(p.Query) == 0 || text.IsStop(last, "en") && !pronoun().MatchString(last)) {
 						t.Errorf("split(%q): part %q is incomplete", q, p.Query)
 					}
 				}

@@ -280,7 +280,7 @@ func (k *knowledge) sumNotes(unsupported []string) []string {
 	}
 	if !slices.ContainsFunc(unsupported, func(said string) bool {
 		return slices.ContainsFunc(
-			cite.Numeral.FindAllString(said, -1), func(n string) bool { return !differsFrom(v, n) },
+			cite.Numeral().FindAllString(said, -1), func(n string) bool { return !differsFrom(v, n) },
 		)
 	}) {
 		result, _ := v.Decimal()

@@ -402,7 +402,7 @@ func (w *Runner) citedPath() (choice, bool) {
 // citationAsked returns the footnote of the last answer that the question names. A number without such a footnote is
 // an ordinary question.
 func (k *knowledge) citationAsked() (chat.Citation, bool) {
-	m := text.Footnote.FindStringSubmatch(k.run.Request.Message)
+	m := text.Footnote().FindStringSubmatch(k.run.Request.Message)
 	if m == nil {
 		return chat.Citation{}, false
 	}

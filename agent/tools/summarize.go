@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -78,12 +78,12 @@ func summarize(_ context.Context, d *Context, in args) (Result, error) {
 	return picked, nil
 }
 
-var numberInText = regexp.MustCompile(`\s*\[(\d{1,3})\]`)
+var numberInText = lazy.Regexp(`\s*\[(\d{1,3})\]`)
 
 // onlyNumbersOf removes from a text the numbers of passages that are not among its sources.
 func onlyNumbersOf(said string, from []*cite.Source) string {
-	return numberInText.ReplaceAllStringFunc(said, func(mark string) string {
-		n, _ := strconv.Atoi(numberInText.FindStringSubmatch(mark)[1]) // three digits at most
+	return numberInText().ReplaceAllStringFunc(said, func(mark string) string {
+		n, _ := strconv.Atoi(numberInText().FindStringSubmatch(mark)[1]) // three digits at most
 		if slices.ContainsFunc(from, func(s *cite.Source) bool { return s != nil && s.N == n }) {
 			return mark
 		}
@@ -92,7 +92,7 @@ func onlyNumbersOf(said string, from []*cite.Source) string {
 }
 
 // passageNumber matches the notations of a passage number: 3, [3], n=3, [Source 3].
-var passageNumber = regexp.MustCompile(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
+var passageNumber = lazy.Regexp(`^\[?(?:n ?[=:]? ?|Source )?(\d{1,3})\]?$`)
 
 // givenPassages converts texts of a call to passages: words, or numbers of shown passages. from has the source of
 // each, nil for the model's own words. A text that a shown passage contains gets that passage as its source, so that
@@ -104,7 +104,7 @@ func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from
 	for _, given := range texts {
 		given = strings.TrimSpace(given)
 		var src *cite.Source
-		if m := passageNumber.FindStringSubmatch(given); m != nil {
+		if m := passageNumber().FindStringSubmatch(given); m != nil {
 			n, _ := strconv.Atoi(m[1]) // three digits at most
 			s, ok := d.Sources.At(n)
 			if !ok {

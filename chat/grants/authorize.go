@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -32,8 +32,8 @@ const maxState = 2000 // bytes
 // challengeForm matches the base64url encoding of a SHA-256, 43 characters; verifierForm a verifier by RFC 7636,
 // section 4.1.
 var (
-	challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
-	verifierForm  = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+	challengeForm = lazy.Regexp(`^[A-Za-z0-9_-]{43}$`)
+	verifierForm  = lazy.Regexp(`^[A-Za-z0-9._~-]{43,128}$`)
 )
 
 // Check validates the parameters of an authorization request at a server with an issuer and a resource. It fails
@@ -60,7 +60,7 @@ func (iss *Issuer) Check(ctx context.Context, get func(string) string, resource 
 		fault = "state is too long"
 	case get("response_type") != "code":
 		fault = "response_type must be code"
-	case get("code_challenge_method") != "S256" || !challengeForm.MatchString(q.Challenge):
+	case get("code_challenge_method") != "S256" || !challengeForm().MatchString(q.Challenge):
 		fault = "PKCE with the method S256 is required"
 	case get("scope") != "" && get("scope") != Scope:
 		fault = "the only scope is " + Scope
@@ -145,7 +145,7 @@ func (iss *Issuer) Exchange(ctx context.Context, code, verifier, client, redirec
 		return Tokens{}, fmt.Errorf("read a code: %w", err)
 	}
 	sum := sha256.Sum256([]byte(verifier))
-	if !verifierForm.MatchString(verifier) || base64.RawURLEncoding.EncodeToString(sum[:]) != q.Challenge ||
+	if !verifierForm().MatchString(verifier) || base64.RawURLEncoding.EncodeToString(sum[:]) != q.Challenge ||
 		q.Client != client || q.Redirect != redirect || resource != "" && resource != q.Resource {
 		if err := iss.Store.Drop(ctx, KindGrant, r.Owner); err != nil { // revokes its tokens
 			return Tokens{}, err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text/host"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Client is a program that registered itself. It has no secret: any program can register under the same name.
@@ -87,7 +87,7 @@ func readRedirect(address string) (*url.URL, error) {
 }
 
 // hostForm matches a DNS name in ASCII (RFC 1123): labels of letters, digits and hyphens.
-var hostForm = regexp.MustCompile(
+var hostForm = lazy.Regexp(
 	`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
 // isHost reports whether a text is an IP address without a zone, or a name whose last label is no number: browsers
@@ -97,7 +97,7 @@ func isHost(host string) bool {
 		return ip.Zone() == ""
 	}
 	last := strings.ToLower(host[strings.LastIndexByte(host, '.')+1:])
-	return len(host) <= 253 && hostForm.MatchString(host) && strings.Trim(last, "0123456789") != "" &&
+	return len(host) <= 253 && hostForm().MatchString(host) && strings.Trim(last, "0123456789") != "" &&
 		!strings.HasPrefix(last, "0x")
 }
 

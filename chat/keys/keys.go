@@ -17,12 +17,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // prefix makes keys recognisable to people and to secret scanners.
@@ -35,7 +35,7 @@ const every = time.Second
 const header = "# One key a line: name, SHA-256 of the key. Written by 'footnote key'.\n"
 
 // nameForm validates user names. Names are part of paths and of the log, so they are short and plain.
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
+var nameForm = lazy.Regexp(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // errUnknown does not reveal whether a key was ever valid.
 var errUnknown = &chat.Error{
@@ -204,7 +204,7 @@ func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 		name, sum, _ := strings.Cut(line, " ")
 		var digest [sha256.Size]byte
 		decoded, err := hex.DecodeString(strings.TrimSpace(sum))
-		if err != nil || len(decoded) != len(digest) || !nameForm.MatchString(name) {
+		if err != nil || len(decoded) != len(digest) || !nameForm().MatchString(name) {
 			return nil, fmt.Errorf("line %d of the key file must be a name and a SHA-256 hash", n)
 		}
 		copy(digest[:], decoded)
@@ -216,7 +216,7 @@ func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 // New makes a key for a user, stores its hash and returns the key, which can't be retrieved again. A user may have
 // several keys. Two concurrent calls may lose a key; the command is interactive.
 func New(path, name string) (key string, err error) {
-	if !nameForm.MatchString(name) {
+	if !nameForm().MatchString(name) {
 		return "", &chat.Error{
 			Code:    chat.CodeInvalid,
 			Message: "A name has 1 to 64 of a-z, 0-9, point, dash and underscore, and begins with a letter or digit",

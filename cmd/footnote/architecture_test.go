@@ -79,6 +79,7 @@ var allowed = map[string][]string{
 	"static":                 {},
 	"docs":                   {},
 	"text/english":           {},
+	"text/lazy":              {},
 	"docs/":                  {},
 	"chat/keys":              {"chat"},
 	"chat/grants":            {"chat", "chat/keys"},
@@ -282,7 +283,7 @@ func under(dir string, places []string) bool {
 
 func mayImport(dir, imported string) bool {
 	switch imported { // leaf packages, allowed everywhere
-	case "text", "text/english", "text/host", "text/locale", "text/sse":
+	case "text", "text/english", "text/host", "text/lazy", "text/locale", "text/sse":
 		return true
 	}
 	if strings.HasPrefix(imported, "e2e/") { // test programs and the scripted model are not released

@@ -2,17 +2,17 @@ package milvus
 
 import (
 	"context"
-	"regexp"
 	"strings"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // familyLike matches the rest of a collection name after Config.Collection and "_": model and dimension. Earlier
 // versions also had collections with the words of passages.
-var familyLike = regexp.MustCompile(`^[0-9a-f]{8}_[1-9][0-9]*(` + withWords + `)?$`)
+var familyLike = lazy.Regexp(`^[0-9a-f]{8}_[1-9][0-9]*(` + withWords + `)?$`)
 
 // servingCollection returns the collection that the alias points to, empty without an alias. Milvus resolves an
 // alias when it describes it.

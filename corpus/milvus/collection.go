@@ -310,7 +310,7 @@ func (s *Store) listCollections(ctx context.Context) ([]string, error) {
 			list, err := c.ListCollections(ctx)
 			for _, collection := range list {
 				if rest, ours := strings.CutPrefix(collection.Name, s.cfg.Collection+"_"); ours &&
-					familyLike.MatchString(rest) {
+					familyLike().MatchString(rest) {
 					names = append(names, collection.Name)
 				}
 			}

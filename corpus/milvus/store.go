@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +27,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/lazy"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -84,7 +84,7 @@ type Store struct {
 var _ corpus.Vectors = (*Store)(nil)
 
 // nameLike matches valid names of Milvus collections.
-var nameLike = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+var nameLike = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
 
 // Check validates the configuration and returns all errors.
 func (c Config) Check() error {
@@ -99,7 +99,7 @@ func (c Config) Check() error {
 			"MILVUS_ADDRESS must be HOST:PORT, like 127.0.0.1:19530, or a URL like https://milvus.example:443",
 		))
 	}
-	if c.Collection != "" && !nameLike.MatchString(c.Collection) {
+	if c.Collection != "" && !nameLike().MatchString(c.Collection) {
 		errs = append(errs, errors.New(
 			"MILVUS_COLLECTION must have at most 100 letters, digits and underscores, and not begin with a digit",
 		))

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/milvus-io/milvus-sdk-go/v2/client"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/corpus"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // bytesPerWrite limits the vectors of one call: 2,500 of 384 dimensions. It is well below Milvus' limit of 64 MiB,
@@ -45,7 +45,7 @@ func (s *Store) storeVectors(ctx context.Context, vs []corpus.Vector, unknown bo
 		}
 		// Delete uses IDs in filter expressions. The library's own IDs have only letters, digits, "-" and "_", so
 		// none of them is rejected.
-		if !plainLike.MatchString(v.PassageID) || !plainLike.MatchString(v.DocumentID) {
+		if !plainLike().MatchString(v.PassageID) || !plainLike().MatchString(v.DocumentID) {
 			return &chat.Error{
 				Code:    chat.CodeInvalid,
 				Message: "The ID of a passage or document contains characters that are not allowed in Milvus.",
@@ -153,7 +153,7 @@ func (s *Store) forDimension(ctx context.Context, dimension int) (*index, error)
 
 // DeleteVectors deletes a document's vectors; see corpus.Vectors. It is a no-op for an invalid ID.
 func (s *Store) DeleteVectors(ctx context.Context, documentID string, keep []string) error {
-	if !plainLike.MatchString(documentID) {
+	if !plainLike().MatchString(documentID) {
 		return nil
 	}
 	ix, err := s.findCollection(ctx)
@@ -222,12 +222,12 @@ const everything = fieldID + ` != ""`
 
 // plainLike matches names that are used unchanged in a filter. All others are hashed, which prevents filter
 // injection.
-var plainLike = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var plainLike = lazy.Regexp(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // storedKey returns the stored form of a user or namespace. A hashed name begins with "~", which plain names do not
 // contain, so they can't collide.
 func storedKey(name string) string {
-	if plainLike.MatchString(name) {
+	if plainLike().MatchString(name) {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
@@ -261,7 +261,7 @@ func scopeFilter(s chat.Scope, documents []string) (expression string, ok bool) 
 func onlyPlain(ids []string) []string {
 	plain := make([]string, 0, len(ids))
 	for _, id := range ids {
-		if plainLike.MatchString(id) {
+		if plainLike().MatchString(id) {
 			plain = append(plain, id)
 		}
 	}

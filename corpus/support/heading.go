@@ -2,11 +2,11 @@ package support
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Adds is the information that a heading adds to the texts below it.
@@ -36,7 +36,7 @@ var openings = map[string]map[string]bool{
 }
 
 // enumeration matches the number of a heading, alone or after a noun: "1.2", "Step 1:", "第1章".
-var enumeration = regexp.MustCompile(
+var enumeration = lazy.Regexp(
 	`^\s*(?:\d+(?:\.\d+)*[.):：]?(?:\s|$)|\p{L}+\s*\d+(?:\.\d+)*\p{Han}?\s*(?:[.:：–—-]|$|\s*$))`,
 )
 
@@ -44,7 +44,7 @@ var enumeration = regexp.MustCompile(
 // statement has final punctuation, a number or negation of its own, an auxiliary in a main clause, or more
 // consecutive content words than the name of a topic. Without a grammar for the language it only counts words.
 func (j *Judge) HeadingAdds(heading, around string) Adds {
-	said := enumeration.ReplaceAllString(plainClaim(heading), "")
+	said := enumeration().ReplaceAllString(plainClaim(heading), "")
 	lang := text.Detect(said + "\n" + around)
 	r := readerOf(lang)
 	read, known := r.readSentence(said), r.readSentence(around)

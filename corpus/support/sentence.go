@@ -2,13 +2,13 @@ package support
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Weights of a claim's words. A wrong number is the worst error and the easiest to detect, a name the next: one of
@@ -61,9 +61,9 @@ func claimWords(claim, lang string) []claimed {
 }
 
 var (
-	marks = regexp.MustCompile(`\[\^?(?:Source )?\d+\]|[*` + "`" + `]{1,3}\B|\B[*` + "`" +
+	marks = lazy.Regexp(`\[\^?(?:Source )?\d+\]|[*` + "`" + `]{1,3}\B|\B[*` + "`" +
 		`]{1,3}|\b_{1,3}|_{1,3}\b`)
-	listNumber = regexp.MustCompile(`^(?:\d{1,2}[.)]|[-*•#]+)\s+`)
+	listNumber = lazy.Regexp(`^(?:\d{1,2}[.)]|[-*•#]+)\s+`)
 )
 
 // plainClaim returns a claim without citation marks, Markdown, formulas and list number. Formulas can't be
@@ -71,7 +71,7 @@ var (
 func plainClaim(claim string) string {
 	plain := strings.TrimSpace(withoutMarks(text.WithoutFormulas(claim)))
 	if first, _ := utf8.DecodeRuneInString(plain); !unicode.IsLetter(first) { // the regular expression is slow
-		plain = listNumber.ReplaceAllString(plain, "")
+		plain = listNumber().ReplaceAllString(plain, "")
 	}
 	return plain
 }
@@ -81,7 +81,7 @@ func withoutMarks(claim string) string {
 	if !strings.ContainsAny(claim, "[*`_") {
 		return claim // the regular expression is slow
 	}
-	return marks.ReplaceAllString(claim, " ")
+	return marks().ReplaceAllString(claim, " ")
 }
 
 // numerals are English number words, up to those of one word. Number words of other languages are ordinary words: a

@@ -17,7 +17,7 @@ func (a *Sessions) SetHead(c httpio.Context) error {
 		return err
 	}
 	ctx, scope, id, head := c.Request().Context(), httpio.Scope(c), c.Param("id"), body.RunID
-	if !httpio.RunIDForm.MatchString(head) {
+	if !httpio.RunIDForm().MatchString(head) {
 		return httpio.NotFound("There is no such run in this conversation.")
 	}
 	if httpio.FromPage(c) {

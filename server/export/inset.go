@@ -1,7 +1,6 @@
 package export
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,13 +10,14 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // reference matches the possible footnotes in an answer's text: ours, or the start of a definition in the text.
 //
 // The first alternative matches numbers in brackets, with a colon if one follows: that would be a link definition,
 // and the colon is then escaped.
-var reference = regexp.MustCompile(citation.String() + `:?|\[\^`)
+var reference = lazy.Regexp(`[ \x{2060}]?\[(\d{1,4})\]:?|\[\^`)
 
 // withFootnotes returns an answer's Markdown with its footnotes replaced by the output of refer. Code stays
 // unchanged, and so do numbers without a citation. The result can be embedded: footnote definitions of the answer
@@ -33,7 +33,7 @@ func withFootnotes(e chat.Evidence, refer func(chat.EvidenceCitation) string) st
 	code := codeIn([]byte(source))
 	var b strings.Builder
 	from := 0
-	for _, at := range reference.FindAllStringSubmatchIndex(source, -1) {
+	for _, at := range reference().FindAllStringSubmatchIndex(source, -1) {
 		switch begin, end := at[0], at[1]; {
 		// A number in code is literal.
 		case code(end - 1):

@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,10 +13,11 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // citation matches a footnote in an answer's text. The word joiner before it prevents a line break.
-var citation = regexp.MustCompile(`[ \x{2060}]?\[(\d{1,4})\]`)
+var citation = lazy.Regexp(`[ \x{2060}]?\[(\d{1,4})\]`)
 
 // maxListLevel is the maximum depth of nested lists.
 const maxListLevel = 8
@@ -165,7 +165,7 @@ func (w blockWriter) inlineAs(n ast.Node, s style) {
 func (w blockWriter) words(whole string, s style) {
 	from := 0
 	if !s.code {
-		for _, at := range citation.FindAllStringSubmatchIndex(whole, -1) {
+		for _, at := range citation().FindAllStringSubmatchIndex(whole, -1) {
 			number, err := strconv.Atoi(whole[at[2]:at[3]])
 			if _, known := w.cited[number]; err != nil || !known {
 				continue

@@ -3,7 +3,6 @@ package export
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Source is a cited document's bibliographic data. Unknown fields are empty and left out of files.
@@ -84,11 +84,11 @@ func texts(value any) (list []string) {
 
 // dateForm matches a date of ISO 8601 with year, month or day at the start of a text. A following text, such as a
 // time, must start with a non-digit.
-var dateForm = regexp.MustCompile(`^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\D|$)`)
+var dateForm = lazy.Regexp(`^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:\D|$)`)
 
 // setDate parses a date like 2026, 2026-01 or 2026-01-31 and ignores any following text. It reports success.
 func (s *Source) setDate(value string) bool {
-	parts := dateForm.FindStringSubmatch(value)
+	parts := dateForm().FindStringSubmatch(value)
 	if parts == nil {
 		return false
 	}

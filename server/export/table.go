@@ -3,11 +3,11 @@ package export
 import (
 	"bytes"
 	"encoding/csv"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // A Table is a grid with its cells for export. Origin is the prefix of the sources' addresses.
@@ -67,14 +67,14 @@ func (t Table) CSV() ([]byte, error) {
 
 // computed matches formula characters at the start of a cell or row, if a CSV is parsed with semicolons or tabs, as
 // in many locales. Full-width characters count as well.
-var computed = regexp.MustCompile(`([;\t\r\n])([=+\-@＝＋－＠])`)
+var computed = lazy.Regexp(`([;\t\r\n])([=+\-@＝＋－＠])`)
 
 // inert returns a text that spreadsheets do not evaluate.
 func inert(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		text = "'" + text
 	}
-	return computed.ReplaceAllString(text, "$1'$2")
+	return computed().ReplaceAllString(text, "$1'$2")
 }
 
 // source returns the address of a quote.

@@ -2,10 +2,10 @@ package export
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // The sheets of a workbook.
@@ -100,7 +100,7 @@ const (
 )
 
 // escaped matches text that Excel would decode as an escaped character (ECMA-376, part 1, 22.9.2.19).
-var escaped = regexp.MustCompile(`_(x[0-9A-Fa-f]{4}_)`)
+var escaped = lazy.Regexp(`_(x[0-9A-Fa-f]{4}_)`)
 
 // add appends a row. Texts are truncated to Excel's limit for a cell.
 func (s *sheet) add(style int, cells ...cell) {
@@ -112,7 +112,7 @@ func (s *sheet) add(style int, cells ...cell) {
 		}
 		at := fmt.Sprint(columnName(i), s.row)
 		fmt.Fprintf(&s.rows, `<c r="%s" s="%d" t="inlineStr"><is><t xml:space="preserve">%s</t></is></c>`,
-			at, style, escape(escaped.ReplaceAllString(c.text, "_x005F_$1")))
+			at, style, escape(escaped().ReplaceAllString(c.text, "_x005F_$1")))
 		if c.link != "" && len(c.link) <= excelAddress && s.linked < excelLinks {
 			s.linked++
 			fmt.Fprintf(&s.links, `<hyperlink ref="%s" r:id="r%d"/>`, at, s.linked)

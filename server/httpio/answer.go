@@ -50,7 +50,7 @@ func CheckID(next Handler) Handler {
 				return NotFound("There is no such conversation. It may have been deleted.")
 			}
 		case strings.HasPrefix(path, "/agent/runs/:id/"), strings.HasPrefix(path, "/runs/:id/"):
-			if !RunIDForm.MatchString(c.Param("id")) {
+			if !RunIDForm().MatchString(c.Param("id")) {
 				return NotFound("There is no such run. It may have been deleted with its conversation.")
 			}
 		}

@@ -12,12 +12,12 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Scope returns the scope of a request's user. Without a user it is empty and matches no rows.
@@ -27,7 +27,7 @@ func Scope(c Context) chat.Scope {
 }
 
 // RunIDForm validates run ids: a UUID in lower case.
-var RunIDForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var RunIDForm = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // QueryFlag parses a query parameter as true or false; absent means false.
 func QueryFlag(c Context, name string) (bool, error) {

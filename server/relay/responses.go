@@ -82,7 +82,7 @@ func (h *Handlers) V1CancelResponse(c httpio.Context) error {
 // findResponse returns the run of a response id.
 func (h *Handlers) findResponse(c httpio.Context, id string) (chat.Run, error) {
 	runID, ok := strings.CutPrefix(id, "resp_")
-	if !ok || !httpio.RunIDForm.MatchString(runID) {
+	if !ok || !httpio.RunIDForm().MatchString(runID) {
 		return chat.Run{}, noSuchResponse()
 	}
 	run, err := h.Store.Run(c.Request().Context(), httpio.Scope(c), runID)

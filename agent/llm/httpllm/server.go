@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"github.com/sony/gobreaker/v2"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/lazy"
 	"github.com/footnote/footnote/text/locale"
 	"github.com/footnote/footnote/text/sse"
 )
@@ -80,23 +80,23 @@ var (
 )
 
 var (
-	tooLong = regexp.MustCompile(
+	tooLong = lazy.Regexp(
 		`(?i)context[_ ]?length|context[_ ](window|size|limit)|maximum (context|(model|prompt) length)|exceeds? the ` +
 			`(available )?context|(prompt|input|request)( is)? too (long|large for|many tokens)|too many (input ` +
 			`)?tokens|(input|prompt|input and output) tokens? .*exceed|(input|prompt) token count .*exceed|exceeds? ` +
 			`.*(input|prompt|model) tokens?|exceeded model token limit|range of input length|reduce the ` +
 			`length|tokens.{0,30}must be <=|request_too_large`,
 	)
-	quota = regexp.MustCompile(
+	quota = lazy.Regexp(
 		`(?i)insufficient[_ ](quota|balance|credits)|credit balance|exceeded your current quota|billing|out of ` +
 			`credits|payment required`,
 	)
-	badCall = regexp.MustCompile(
+	badCall = lazy.Regexp(
 		`(?i)tool_use_failed|failed to (call a function|parse (the )?(input|tool|function|model ` +
 			`output|messages))|(parse|parsing|invalid|malformed) tool[_ ]?calls?`,
 	)
-	noEndpoint = regexp.MustCompile(`(?i)unexpected endpoint`) // LM Studio, with status 200
-	maxOnly    = regexp.MustCompile(
+	noEndpoint = lazy.Regexp(`(?i)unexpected endpoint`) // LM Studio, with status 200
+	maxOnly    = lazy.Regexp(
 		`(?i)max_(completion_)?tokens.{0,20}(too large|at most|must be|is not supported|cannot)`,
 	)
 )
@@ -164,12 +164,12 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 	e := &llm.Error{Status: status, Code: s.Redact(Clip(code, 100))}
 	text := code + " " + message
 	switch {
-	case badCall.MatchString(text):
+	case badCall().MatchString(text):
 		e.Kind, e.Message = llm.KindBadCall, "The model wrote a tool call that its server could not read."
-	case tooLong.MatchString(text) && !maxOnly.MatchString(text):
+	case tooLong().MatchString(text) && !maxOnly().MatchString(text):
 		e.Kind, e.Message = llm.KindTooLong,
 			"The conversation is too long for the model. Start a new one, or ask for less at once."
-	case status == http.StatusPaymentRequired, quota.MatchString(text):
+	case status == http.StatusPaymentRequired, quota().MatchString(text):
 		e.Kind, e.Message = llm.KindQuota,
 			"The model provider says that your quota is spent. Check your plan and billing there."
 	case status == http.StatusTooManyRequests, strings.Contains(code, "rate_limit"):
@@ -185,7 +185,7 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 				"The model server does not have the model {1}. Get it there, with Ollama by “ollama pull {2}”, "+
 					"or set {3} to one that it has.", s.Name, s.Name, s.ModelSetting,
 			)
-	case status == http.StatusNotFound, noEndpoint.MatchString(text):
+	case status == http.StatusNotFound, noEndpoint().MatchString(text):
 		e.Kind, e.Message = llm.KindInvalid, locale.Say(
 			"The model provider does not know the model or the address. Check {1} and {2}{3}.",
 			s.ModelSetting, s.AddressSetting, s.usualEnd(),

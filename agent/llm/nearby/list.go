@@ -9,10 +9,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 const (
@@ -41,7 +42,7 @@ func list(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 	for i := range found {
 		if errs[i] == nil {
 			listed := len(found[i])
-			models := slices.DeleteFunc(found[i], func(m Model) bool { return !modelName.MatchString(m.Name) })
+			models := slices.DeleteFunc(found[i], func(m Model) bool { return !modelName().MatchString(m.Name) })
 			if len(models) == 0 && listed > 0 {
 				return nil, errors.New("its list contains no models")
 			}
@@ -53,7 +54,7 @@ func list(ctx context.Context, client *http.Client, port int) ([]Model, error) {
 
 // modelName matches valid names of models, which need no quoting in a shell. Other kinds of servers have lists in
 // the same format.
-var modelName = regexp.MustCompile(`^[\w.:/@+-]{1,200}$`)
+var modelName = lazy.Regexp(`^[\w.:/@+-]{1,200}$`)
 
 // listOpenAI lists models by OpenAI's route, with the extensions of llama.cpp and vLLM.
 func listOpenAI(ctx context.Context, client *http.Client, port int) ([]Model, error) {
@@ -192,7 +193,7 @@ func listLMStudio(ctx context.Context, client *http.Client, port int) ([]Model, 
 
 // short returns a value of a server if it is short and safe to show, else an empty string.
 func short(s string) string {
-	if len(s) > 20 || !modelName.MatchString(s) {
+	if len(s) > 20 || !modelName().MatchString(s) {
 		return ""
 	}
 	return s

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // queryTool is the name of the tool that queries tables.
@@ -309,19 +310,19 @@ const (
 )
 
 var (
-	talk = lazily(
+	talk = lazy.Regexp(
 		`(?i)^((hello|hi|hey|hallo|hola|bonjour|ciao|good (morning|afternoon|evening|day)|guten ` +
 			`(tag|morgen)|thanks?|thank you|thx|danke|merci|gracias|bye|goodbye|ok|okay|great|cool|nice|who are ` +
 			`you|what are you|how are you|what can you do|can you help me|help)( (there|you|very much|a lot|so ` +
 			`much|again|footnote|everyone))*([\s!.?,:)]+|$))+$`,
 	)
-	gratitude = lazily(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
-	listing   = lazily(
+	gratitude = lazy.Regexp(`(?i)^(thank|thx|danke|merci|gracias|ok|great|cool|nice|bye|goodbye)`)
+	listing   = lazy.Regexp(
 		`(?i)^(?:please |can you |could you )*(?:list|show|which|what|how many)(?: me)?(?: all)?(?: of)?(?: the| my| ` +
 			`our)? (?:documents?|files?|library)(?: (?:do (?:i|we|you) have|have i|(?:are|is) (?:there|available|in ` +
 			`(?:the |my |our )?library)|can you (?:see|read)))?[\s?.!]*$`,
 	)
-	pointsBack = lazily(
+	pointsBack = lazy.Regexp(
 		`(?i)\b(it|its|they|them|their|those|these|this|that|he|she|his|her|one|ones|es|sie|ihn|ihm|er|diese[rsnm]?|` +
 			`davon|dazu|elle|ils?|celui|celle|ello|eso|esto)\b`,
 	)
@@ -331,25 +332,25 @@ var (
 		" / ", "×", "*", "÷", "/", "−", "-", " to the power of ", " ^ ", " squared", "^2",
 	)
 	// A currency does not change the result.
-	percentOf = lazily(
+	percentOf = lazy.Regexp(
 		`(?i)(\d+(?:\.\d+)?) ?(?:%|per ?cent) of [£$€¥]?(\d[\d,]*(?:\.\d+)?)` +
 			`(?: ?(?:pounds|dollars|euros?|yen|francs|gbp|usd|` +
 			`eur|jpy|chf)\b)?`,
 	)
-	sumLead = lazily(
+	sumLead = lazy.Regexp(
 		`(?i)^(?:please |can you |could you )*(?:what(?:'s| is| does)|how much ` +
 			`(?:is|are)|calculate|compute|evaluate|work out)?\s*`,
 	)
-	sumAside = lazily(`(?i)(?:,? (?:for me|please))+$`)
-	sumShape = lazily(
+	sumAside = lazy.Regexp(`(?i)(?:,? (?:for me|please))+$`)
+	sumShape = lazy.Regexp(
 		`^[\d\s.,+\-*/^()%]*(?:(?:sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum|pi|e)\b[\d\s.,+\-*/^()%]*)*$`,
 	)
-	sumNeeds = lazily(
+	sumNeeds = lazy.Regexp(
 		`\d\s*(?:[+\-/^%]|\*{1,2})\s*[\d(]|[)]\s*[+\-*/^]|(sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum)\s*\(`,
 	)
-	isoDate    = lazily(`^\d{4}-\d{1,2}-\d{1,2}$`)
-	thousands  = lazily(`(\d),(\d{3})\b`)
-	plainRange = lazily(`^\d{4}\s*-\s*\d{4}$`)
+	isoDate    = lazy.Regexp(`^\d{4}-\d{1,2}-\d{1,2}$`)
+	thousands  = lazy.Regexp(`(\d),(\d{3})\b`)
+	plainRange = lazy.Regexp(`^\d{4}\s*-\s*\d{4}$`)
 )
 
 // classify returns a question's kind, and its object: an expression, or a document. The order matters: a sum may
@@ -362,7 +363,7 @@ func classify(q string) (kind, string) {
 	if talk().MatchString(q) {
 		return kindTalk, ""
 	}
-	if text.Further.MatchString(q) {
+	if text.Further().MatchString(q) {
 		return kindFurther, ""
 	}
 	if e := expression(q); e != "" {
@@ -405,7 +406,7 @@ func expression(q string) string {
 	return strings.TrimSpace(e)
 }
 
-var fillers = lazily(
+var fillers = lazy.Regexp(
 	`(?i)^(?:me |the |this |that |these |my |our |it\b|for me |document |file |report named |contents? of |` +
 		`all (?:the |my ` +
 		`)?)+|\b(?:for me|please|document|zusammen|` + inPieces + `)\b|[?.!"“”„]+$|^["“„]`,

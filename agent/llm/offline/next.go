@@ -10,6 +10,7 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/text"
 	"github.com/footnote/footnote/text/english"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 const (
@@ -217,7 +218,7 @@ func list(t turn, tool string) move {
 const mostFurther = 4
 
 // ofSource are words about a source; stop words are allowed beside them.
-var ofSource = lazily(
+var ofSource = lazy.Regexp(
 	`(?i)^(?:behind|comes?|based|rests?|refers?|stands?|open|quote|read|page|supports?|backs?|exactly|wording)$`,
 )
 
@@ -227,7 +228,7 @@ func (t turn) subject() (topic turn, said string) {
 	for i := len(t.earlier) - 1; i >= 0; i-- {
 		said = t.earlier[i].answer + "\n" + said
 		q := t.earlier[i].question
-		if goesOn(q) || text.OwnText.MatchString(q) {
+		if goesOn(q) || text.OwnText().MatchString(q) {
 			continue
 		}
 		if k, _ := classify(q); k != kindListing {
@@ -321,7 +322,7 @@ func plain(s string) string {
 
 var (
 	setting = strings.NewReplacer(`\`, "", "|", "", ">", "")
-	marker  = lazily(`\s*\[(?:Source )?\d+\]`)
+	marker  = lazy.Regexp(`\s*\[(?:Source )?\d+\]`)
 )
 
 // join joins units of passages, each with its footnote.
@@ -335,10 +336,10 @@ func (p pool) join(units []unit) string {
 
 // aboutFootnote reports whether a question only asks for the source of a footnote.
 func aboutFootnote(q string) bool {
-	if !text.Footnote.MatchString(q) {
+	if !text.Footnote().MatchString(q) {
 		return false
 	}
-	for _, w := range strings.Fields(text.Footnote.ReplaceAllString(q, " ")) {
+	for _, w := range strings.Fields(text.Footnote().ReplaceAllString(q, " ")) {
 		w = strings.ToLower(strings.Trim(w, "?.!,:;\"“”"))
 		if w != "" && !text.IsStop(w, "en") && !ofSource().MatchString(w) {
 			return false
@@ -381,13 +382,13 @@ func behind(t turn) (string, bool) {
 
 // Tasks on a text, and the further words of such a request.
 var (
-	task = lazily(
+	task = lazy.Regexp(
 		`(?i)^(?:please |can you |could you ` +
 			`)*(?:explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|translate|sum up|break ` +
 			`(?:it|this|that) down|describe|put (?:it|this|that)|tl;?dr|what (?:does|is) (?:this|it|that|the ` +
 			`(?:text|passage|paragraph))|what's this|erkläre?|fasse|vereinfache|übersetze)\b`,
 	)
-	how = lazily(
+	how = lazy.Regexp(
 		`(?i)^(?:what|does|is|this|that|it|the|simple|simpler|simply|plain|plainly|easy|easier|terms|words?|language|` +
 			`short|shorter|briefly|brief|detail|text|passage|paragraph|sentences?|bullets?|points?|child|beginner|` +
 			`layman|different|own|explain|summari[sz]e|simplify|rewrite|rephrase|paraphrase|shorten|clarify|mean|` +
@@ -442,7 +443,7 @@ func rewriteGiven(t turn) (string, bool) {
 
 // ownText answers a question that contains a text to work on.
 func ownText(t turn) (string, bool) {
-	if len(t.given()) > 0 || !text.OwnText.MatchString(t.question) {
+	if len(t.given()) > 0 || !text.OwnText().MatchString(t.question) {
 		return "", false
 	}
 	return unable + "I can search your documents, and answer with sentences from them.", true

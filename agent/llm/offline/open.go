@@ -1,21 +1,23 @@
 package offline
 
+import "github.com/footnote/footnote/text/lazy"
+
 // aFile matches the name of a file.
 const aFile = `["“]?([\p{L}\p{N}][^"”?\n]{0,200}?\.[A-Za-z0-9]{1,5})["”]?`
 
 // Questions that ask for a document's content. A file is recognised by its extension; the object of open, read and
 // view is tried as a title.
 var (
-	opensFile = lazily(`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look ` +
+	opensFile = lazy.Regexp(`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look ` +
 		`(?:at|into)|what(?:'s| is| stands)? (?:written )?in|what does|what are the contents of)(?: ` +
 		`(?:the|my|our))?(?: (?:contents? of )?(?:document|file))? ` +
 		aFile + `(?: (?:document|file))?(?: say| contain| hold)?[?.! ]*$`)
-	opensID = lazily(
+	opensID = lazy.Regexp(
 		`(?i)^(?:please |can you |could you )*(?:open|read|view|show(?: me)?|display|look (?:at|into)|what(?:'s| is| ` +
 			`stands)? (?:written )?in|what does)(?: (?:the|my|our))? document (?:with (?:the )?)?id ` +
 			`["“]?([\w-]{1,128})["”]?(?: say| contain| hold)?[?.! ]*$`,
 	)
-	opensTitle = lazily(
+	opensTitle = lazy.Regexp(
 		`(?i)^(?:please |can you |could you )*(?:open|read|view)(?: (?:the|my|our))?(?: (?:document|file))? ` +
 			`["“]?([\p{L}\p{N}][^"”?]{2,200}?)["”]?[?.! ]*$`,
 	)

@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Clients of OpenAI's API also request metadata of a conversation, which they write into the question. They request
 // its title, tags, or follow-up questions, often as JSON in a given format.
 var (
-	transcript = lazily(`(?ims)^\s*(?:user|human): *(\S.*?)\s*^\s*(?:assistant|ai|bot): `)
-	jsonForm   = lazily(`\{\s*"(\w+)"\s*:\s*(["\[])`)
-	asksTitle  = lazily(`(?i)\btitle\b`)
+	transcript = lazy.Regexp(`(?ims)^\s*(?:user|human): *(\S.*?)\s*^\s*(?:assistant|ai|bot): `)
+	jsonForm   = lazy.Regexp(`\{\s*"(\w+)"\s*:\s*(["\[])`)
+	asksTitle  = lazy.Regexp(`(?i)\btitle\b`)
 )
 
 // mostOfTitle is the maximum length of a title in runes.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // turn is the state of the rules: the question, the history, and the tool results for this question. It is parsed
@@ -123,7 +124,7 @@ func newTurn(req llm.Request) turn {
 }
 
 // pastDocument matches a line of the system message with a document of the last answer.
-var pastDocument = lazily(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
+var pastDocument = lazy.Regexp(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
 
 // pastMeant returns the document of the last answer if a question refers to it: with an empty name, or only a
 // pronoun.

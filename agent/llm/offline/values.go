@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/currency"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // valueKind is a kind of value that is recognised by its format.
@@ -22,11 +23,11 @@ const (
 )
 
 var (
-	dateInNumbers = lazily(`\b\d{1,4}([-./])\d{1,2}[-./]\d{1,4}\b|\d\s?[月年日월년일]`)
-	amountSigned  = lazily(`\p{Sc}\s?\d|\d\s?(?:\p{Sc}|[円元圆원])|\d万?[円元圆원]`)
-	amountNamed   = lazily(`\b([A-Z]{3})\s?\d|\d\s?([A-Z]{3})\b`)
-	amountWord    = lazily(`(?i)\d\s?(?:euros?|dollars?|pounds?|francs?|francos|franken|pesos?|yen|yuan)\b`)
-	fullName      = lazily(`\p{Lu}\p{L}*[.’']?\p{L}*(?:[\s-]+\p{Lu}\p{L}+)+`)
+	dateInNumbers = lazy.Regexp(`\b\d{1,4}([-./])\d{1,2}[-./]\d{1,4}\b|\d\s?[月年日월년일]`)
+	amountSigned  = lazy.Regexp(`\p{Sc}\s?\d|\d\s?(?:\p{Sc}|[円元圆원])|\d万?[円元圆원]`)
+	amountNamed   = lazy.Regexp(`\b([A-Z]{3})\s?\d|\d\s?([A-Z]{3})\b`)
+	amountWord    = lazy.Regexp(`(?i)\d\s?(?:euros?|dollars?|pounds?|francs?|francos|franken|pesos?|yen|yuan)\b`)
+	fullName      = lazy.Regexp(`\p{Lu}\p{L}*[.’']?\p{L}*(?:[\s-]+\p{Lu}\p{L}+)+`)
 )
 
 // isIn reports whether a text contains a value of this kind, by its format. The formats find candidates: a person is

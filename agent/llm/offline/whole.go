@@ -9,6 +9,7 @@ import (
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // mostPages is the maximum number of pages of a document that are read for a list.
@@ -314,8 +315,8 @@ func request(t turn, k kind, about string) (next move, ok bool) {
 }
 
 var (
-	fileName   = lazily(`(?i)\S+\.(pdf|md|txt|html?|docx?|csv|xlsx?)\b`)
-	everything = lazily(`(?i)^(?:all|everything|(?:my |the |all )*(?:documents?|files?|library))$`)
+	fileName   = lazy.Regexp(`(?i)\S+\.(pdf|md|txt|html?|docx?|csv|xlsx?)\b`)
+	everything = lazy.Regexp(`(?i)^(?:all|everything|(?:my |the |all )*(?:documents?|files?|library))$`)
 )
 
 const mostSaid = 12 // maximum sentences of a summary
@@ -413,7 +414,7 @@ var inPieces = `in (?:about )?(a few|\d+|` + strings.Join(numerals, "|") +
 
 var (
 	numerals = strings.Fields("one two three four five six seven eight nine ten")
-	asked    = lazily(`(?i)\b` + inPieces + `\b`)
+	asked    = lazy.Regexp(`(?i)\b` + inPieces + `\b`)
 )
 
 // sentencesAsked returns the number of sentences that a question asks for, at most mostSaid.

@@ -146,7 +146,7 @@ func New(c Config) (*Model, error) {
 	m.embedder = server(c.EmbeddingModel, "OPENAI_EMBEDDING_MODEL", vectors)
 	// Known servers are configured by URL, which avoids a first refused request.
 	m.learnt.features = serverFeatures{
-		sendReasoning: wantsReasoning.MatchString(base), newTokenLimit: strings.Contains(base, "api.openai.com"),
+		sendReasoning: wantsReasoning().MatchString(base), newTokenLimit: strings.Contains(base, "api.openai.com"),
 	}
 	m.embed = sdk.NewEmbeddingService(append(vectors.sdkOptions(m.http), option.WithMiddleware(m.embedder.Respond))...)
 	options := append(replies.sdkOptions(m.http), option.WithMiddleware(m.server.Respond))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/httpllm"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // serverFeatures are the features of a server, learnt from its refusals. Each flag changes from false to true only,
@@ -51,10 +51,10 @@ func (l *learntFeatures) learn(lesson func(*serverFeatures)) {
 }
 
 var (
-	reasoningField = regexp.MustCompile(`(?i)reasoning(_content)?`)
+	reasoningField = lazy.Regexp(`(?i)reasoning(_content)?`)
 	// servers whose models continue their reasoning in a turn with tools
-	wantsReasoning = regexp.MustCompile(`deepseek\.com|moonshot\.(ai|cn)`)
-	refusedField   = regexp.MustCompile(
+	wantsReasoning = lazy.Regexp(`deepseek\.com|moonshot\.(ai|cn)`)
+	refusedField   = lazy.Regexp(
 		`(?i)unsupported|unrecognized|unknown|not support|not permitted|extra|invalid|unexpected|must be ` +
 			`passed|missing|required|only the default`,
 	)
@@ -69,7 +69,7 @@ func (h serverFeatures) correctionFor(e *llm.Error, req llm.Request) (lesson fun
 		return nil
 	}
 	text := e.Err.Error()
-	if !refusedField.MatchString(text) {
+	if !refusedField().MatchString(text) {
 		return nil
 	}
 	had := false
@@ -88,7 +88,7 @@ func (h serverFeatures) correctionFor(e *llm.Error, req llm.Request) (lesson fun
 		had, lesson = req.Seed != nil && !h.noSeed, func(now *serverFeatures) { now.noSeed = true }
 	case strings.Contains(text, "thought_signature"):
 		had, lesson = !h.wantsSignatures, func(now *serverFeatures) { now.wantsSignatures = true }
-	case reasoningField.MatchString(text):
+	case reasoningField().MatchString(text):
 		had, lesson = hasReasoning(req.Messages), func(now *serverFeatures) { now.sendReasoning = !h.sendReasoning }
 	}
 	if !had {

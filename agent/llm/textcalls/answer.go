@@ -122,7 +122,7 @@ func takeAnswer(object map[string]any, key string) string {
 		return ""
 	}
 	delete(object, key)
-	cited := footnote.MatchString(said)
+	cited := footnote().MatchString(said)
 	for _, key := range besideAnswer[:4] {
 		list, _ := object[key].([]any)
 		others := slices.DeleteFunc(slices.Clone(list), func(entry any) bool {

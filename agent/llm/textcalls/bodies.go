@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // bodies rewrite calls, by the encoding of their arguments, to the form that prompt.md requests, so that one parser
@@ -30,7 +32,7 @@ func (k known) inObjects(text string) string {
 	text = strings.ReplaceAll(text, "<escape>", `"`) // FunctionGemma's quote, which no other dialect has
 	for _, d := range spoken {
 		if d.named != nil {
-			text = d.named.ReplaceAllString(text, ">>>$1\n$2") // functionary's form, for all with a name in front
+			text = d.named().ReplaceAllString(text, ">>>$1\n$2") // functionary's form, for all with a name in front
 		}
 	}
 	for _, b := range bodies {
@@ -42,12 +44,12 @@ func (k known) inObjects(text string) string {
 }
 
 // madeUp matches the tool result that a model invents after its call instead of waiting, and all text after it.
-var madeUp = regexp.MustCompile(`(?ms)^\s*\**Observation\**:.*|✿(?:RESULT|RETURN)✿.*`)
+var madeUp = lazy.Regexp(`(?ms)^\s*\**Observation\**:.*|✿(?:RESULT|RETURN)✿.*`)
 
 // withoutMadeUp truncates a text before an invented tool result. Without a call before it, the word may be part of
 // an answer.
 func withoutMadeUp(text string) string {
-	if at := madeUp.FindStringIndex(text); at != nil &&
+	if at := madeUp().FindStringIndex(text); at != nil &&
 		(strings.Contains(text[:at[0]], "Action") || strings.Contains(text, "✿")) {
 		return text[:at[0]]
 	}
@@ -55,18 +57,18 @@ func withoutMadeUp(text string) string {
 }
 
 var (
-	valueAfterName  = regexp.MustCompile(`>>>([\w.-]+)\n([^\s{\[` + "`" + `][^\n]*)`)
-	valueInBrackets = regexp.MustCompile(`(?m)^\s*\**Action\**:\**\s*([\w.-]+)\[([^\]\n]*)\]\s*$`)
+	valueAfterName  = lazy.Regexp(`>>>([\w.-]+)\n([^\s{\[` + "`" + `][^\n]*)`)
+	valueInBrackets = lazy.Regexp(`(?m)^\s*\**Action\**:\**\s*([\w.-]+)\[([^\]\n]*)\]\s*$`)
 )
 
 // valuesAfterNames rewrites a name followed by one value. readPiece parses objects after a name.
 func (k known) valuesAfterNames(text string) string {
-	return replaceGroups(valueAfterName, text, func(m []string) string { return k.fromValue(m[1], m[2]) })
+	return replaceGroups(valueAfterName(), text, func(m []string) string { return k.fromValue(m[1], m[2]) })
 }
 
 // valuesInBrackets rewrites "Action: name[value]", the form of the ReAct paper.
 func (k known) valuesInBrackets(text string) string {
-	return replaceGroups(valueInBrackets, text, func(m []string) string { return k.fromValue(m[1], m[2]) })
+	return replaceGroups(valueInBrackets(), text, func(m []string) string { return k.fromValue(m[1], m[2]) })
 }
 
 // fromValue writes the call of a tool with one value that is not an object. It returns an empty string for an
@@ -82,17 +84,17 @@ func (k known) fromValue(said, value string) string {
 
 // The closing tags need not match, since small models often close only the outer one.
 var (
-	functionTag = regexp.MustCompile(
+	functionTag = lazy.Regexp(
 		`(?s)<(?:function|invoke)(?:\s+name)?[=:]\s*"?([\w.-]+)"?\s*>(.*?)</(?:function|invoke|tool_call)>`,
 	)
-	parameterTag = regexp.MustCompile(`(?s)<parameter(?:\s+name)?[=:]\s*"?([\w.-]+)"?\s*>(.*?)</parameter>`)
+	parameterTag = lazy.Regexp(`(?s)<parameter(?:\s+name)?[=:]\s*"?([\w.-]+)"?\s*>(.*?)</parameter>`)
 )
 
 // functionTags rewrites <function=name> and <invoke name="name">, with parameters in tags or an object.
 func (k known) functionTags(text string) string {
-	return replaceGroups(functionTag, text, func(m []string) string {
+	return replaceGroups(functionTag(), text, func(m []string) string {
 		arguments := strings.TrimSpace(m[2])
-		if fields := fieldsOf(parameterTag, arguments); len(fields) > 0 {
+		if fields := fieldsOf(parameterTag(), arguments); len(fields) > 0 {
 			return writeObject(m[1], fields)
 		}
 		if arguments == "" {
@@ -103,21 +105,21 @@ func (k known) functionTags(text string) string {
 }
 
 var (
-	keyValueCall = regexp.MustCompile(`(?s)<tool_call>\s*([\w.-]+)\s*((?:<arg_key>.*?</arg_value>\s*)*)</tool_call>`)
-	keyValueTag  = regexp.MustCompile(`(?s)<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+	keyValueCall = lazy.Regexp(`(?s)<tool_call>\s*([\w.-]+)\s*((?:<arg_key>.*?</arg_value>\s*)*)</tool_call>`)
+	keyValueTag  = lazy.Regexp(`(?s)<arg_key>\s*([\w.-]+)\s*</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 )
 
 // keyValueTags rewrites GLM's calls: the name, then alternating keys and values.
 func (k known) keyValueTags(text string) string {
-	return replaceGroups(keyValueCall, text, func(m []string) string {
+	return replaceGroups(keyValueCall(), text, func(m []string) string {
 		if k.toolNamed(m[1]) == "" {
 			return ""
 		}
-		return writeObject(m[1], fieldsOf(keyValueTag, m[2]))
+		return writeObject(m[1], fieldsOf(keyValueTag(), m[2]))
 	})
 }
 
-var fieldTag = regexp.MustCompile(`(?s)<(\w+)>(.*?)</(\w+)>`)
+var fieldTag = lazy.Regexp(`(?s)<(\w+)>(.*?)</(\w+)>`)
 
 // toolTags rewrites <name><field>value</field></name> for each tool.
 func (k known) toolTags(text string) string {
@@ -136,7 +138,7 @@ func withToolTag(text, name string) string {
 		return text
 	}
 	fields := map[string]any{}
-	for _, m := range fieldTag.FindAllStringSubmatch(body, -1) {
+	for _, m := range fieldTag().FindAllStringSubmatch(body, -1) {
 		if m[1] == m[3] {
 			fields[m[1]] = valueOf(strings.TrimSpace(m[2]))
 		}

@@ -10,11 +10,11 @@ package textcalls
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // Limits on the cost of parsing, far above ordinary replies: a turn has a few calls, and an answer of many pages a
@@ -26,7 +26,7 @@ const (
 )
 
 // nameBefore matches functionary's form, to which all other dialects with the name in front are rewritten.
-var nameBefore = regexp.MustCompile(`>>>\s*([\w.-]+)\s*\n`)
+var nameBefore = lazy.Regexp(`>>>\s*([\w.-]+)\s*\n`)
 
 // Calls parses the tool calls in a text, in any dialect, and returns them with the text around them. A call must
 // name one of the tools. A truncated call is ignored.
@@ -122,7 +122,7 @@ const nameTail = 200
 
 // lastNameBefore returns the name in front of arguments, empty without one.
 func lastNameBefore(before string) string {
-	if m := nameBefore.FindAllStringSubmatch(before[max(0, len(before)-nameTail):], -1); len(m) > 0 {
+	if m := nameBefore().FindAllStringSubmatch(before[max(0, len(before)-nameTail):], -1); len(m) > 0 {
 		return m[len(m)-1][1]
 	}
 	return ""

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // dialect is one syntax in which models write tool calls. testdata/dialects has a reply in each: name.txt, and in
@@ -22,7 +24,7 @@ type dialect struct {
 	body  body
 	// named matches the name in front of the object or value with the arguments: the first group. If the expression
 	// needs a bracket of the arguments, that is the second.
-	named *regexp.Regexp
+	named func() *regexp.Regexp
 }
 
 // body is the encoding of a call's arguments, which selects the function of bodies that parses it.
@@ -61,21 +63,21 @@ var dialects = []dialect{
 	// The name precedes the arguments.
 	{name: "deepseek-v3", begins: []string{"<｜tool", "<|tool"}, body: afterName,
 		marks: `(?:function)?<[|｜]tool▁sep[|｜]>[\w.-]+|` + token,
-		named: regexp.MustCompile(`function<[|｜]tool▁sep[|｜]>\s*` + name + `\s*`)},
+		named: lazy.Regexp(`function<[|｜]tool▁sep[|｜]>\s*` + name + `\s*`)},
 	{name: "deepseek-v3.1", begins: []string{"<｜tool", "<|tool"}, body: afterName, marks: token,
-		named: regexp.MustCompile(`<[|｜]tool▁call▁begin[|｜]>\s*` + name + `\s*<[|｜]tool▁sep[|｜]>\s*`)},
+		named: lazy.Regexp(`<[|｜]tool▁call▁begin[|｜]>\s*` + name + `\s*<[|｜]tool▁sep[|｜]>\s*`)},
 	{name: "qwen-agent", begins: []string{"✿FUNCTION✿"}, body: afterName,
 		marks: `✿(?:FUNCTION|ARGS|RESULT|RETURN)✿:?`,
-		named: regexp.MustCompile(`✿FUNCTION✿:?\s*` + name + `\s*✿ARGS✿:?\s*`)},
+		named: lazy.Regexp(`✿FUNCTION✿:?\s*` + name + `\s*✿ARGS✿:?\s*`)},
 	{name: "kimi-k2", begins: []string{"<|tool"}, body: afterName, marks: token, // functions.name:index
-		named: regexp.MustCompile(`<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*` +
+		named: lazy.Regexp(`<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]+?)(?::\d+)?\s*` +
 			`<\|tool_call_argument_begin\|>\s*`)},
 	{name: "functiongemma", begins: []string{"<start_function_call>"}, body: afterName,
 		marks: tag("(?:start|end)_function_call"),
-		named: regexp.MustCompile(`<start_function_call>\s*call:` + name + `\s*`)},
+		named: lazy.Regexp(`<start_function_call>\s*call:` + name + `\s*`)},
 	// ReAct, in the words of LangChain's prompts, which many models were trained with; its paper has name[value].
 	{name: "react", lines: actionHeads, body: afterName,
-		named: regexp.MustCompile(`(?m)^\s*\**Action\**:\**\s*` + "`?" + name + "`?" +
+		named: lazy.Regexp(`(?m)^\s*\**Action\**:\**\s*` + "`?" + name + "`?" +
 			`\s*\n\s*\**Action Input\**:\**\s*`)},
 	{name: "react-brackets", lines: actionHeads, body: inBrackets},
 	{name: "react-object", lines: actionHeads, body: object},
@@ -85,10 +87,10 @@ var dialects = []dialect{
 	// need the brace of the arguments.
 	{name: "harmony", begins: []string{"<|channel|>", "<|start|>", "<|message|>"}, body: afterName,
 		marks: token + `|to=functions\.[\w.-]+`,
-		named: regexp.MustCompile(`to=(?:functions\.)?` + name + `[^{\n]{0,80}<\|message\|>\s*(\{)`)},
+		named: lazy.Regexp(`to=(?:functions\.)?` + name + `[^{\n]{0,80}<\|message\|>\s*(\{)`)},
 	{name: "mistral", begins: []string{"[TOOL_CALLS]"}, body: afterName,
 		marks: `\[/?TOOL_CALLS\](?:\s*[\w.-]+\[ARGS\])?`,
-		named: regexp.MustCompile(`\[TOOL_CALLS\]\s*` + name + `(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(\{)`)},
+		named: lazy.Regexp(`\[TOOL_CALLS\]\s*` + name + `(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(\{)`)},
 	{name: "mistral-list", begins: []string{"[TOOL_CALLS]"}, marks: `\[/?TOOL_CALLS\]`, body: object},
 	{name: "functionary", begins: []string{">>>"}, marks: `>>>\s*[\w.-]+\s*\n`, body: afterName},
 
@@ -143,7 +145,7 @@ var (
 	lineBegins = eachOnce(func(d dialect) []string { return d.lines })
 
 	// callMarks is compiled once for all rows, so that a text is searched in one pass.
-	callMarks = regexp.MustCompile(strings.Join(eachOnce(func(d dialect) []string { return []string{d.marks} }), "|"))
+	callMarks = lazy.Regexp(strings.Join(eachOnce(func(d dialect) []string { return []string{d.marks} }), "|"))
 )
 
 // eachOnce collects texts of all dialects in the order of the table, deduplicated.
@@ -172,4 +174,4 @@ func (d dialect) beginsIn(text string, tools []string) bool {
 }
 
 // isMarked reports whether a text contains a mark that no answer has: it was meant as a call, parseable or not.
-func isMarked(text string) bool { return callMarks.MatchString(text) }
+func isMarked(text string) bool { return callMarks().MatchString(text) }

@@ -96,8 +96,8 @@ func TestEveryDialectHasRecordedReply(t *testing.T) {
 		if d.marks != "" && !regexp.MustCompile(d.marks).MatchString(text) {
 			t.Errorf("%s: %q lacks the marks %s", d.name, text, d.marks)
 		}
-		if d.named != nil && !d.named.MatchString(text) {
-			t.Errorf("%s: %q has no name before its arguments, want one that %s finds", d.name, text, d.named)
+		if d.named != nil && !d.named().MatchString(text) {
+			t.Errorf("%s: %q has no name before its arguments, want one that %s finds", d.name, text, d.named())
 		}
 		recorded = slices.Delete(recorded, at, at+1)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // CallMode is the way in which a model gets its tools.
@@ -53,12 +53,12 @@ func (m *Model) Mode() CallMode {
 
 // refusesTools matches the error messages with which servers refuse tools. There is no error code for it: Ollama
 // returns "does not support tools", vLLM `"auto" tool choice requires …`, others "functions".
-var refusesTools = regexp.MustCompile(`(?i)tool|function`)
+var refusesTools = lazy.Regexp(`(?i)tool|function`)
 
 // RefusesTools reports whether a server refused a request because of its tools.
 func RefusesTools(err error) bool {
 	e, ok := errors.AsType[*llm.Error](err)
-	return ok && e.Kind == llm.KindInvalid && !e.Shown && e.Err != nil && refusesTools.MatchString(e.Err.Error())
+	return ok && e.Kind == llm.KindInvalid && !e.Shown && e.Err != nil && refusesTools().MatchString(e.Err.Error())
 }
 
 // Stream sends a request. See llm.Model. A Notice reports a change of the way. A request whose tools are refused

@@ -2,20 +2,21 @@ package textcalls
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/kaptinlin/jsonrepair"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // comment matches a // comment up to the end of its line, unless a quote follows (then it is a URL in a string), or
 // /* … */.
-var comment = regexp.MustCompile(`(?m)^\s*//[^\n]*$|//[^\n"]*$|/\*[^*]*\*/`)
+var comment = lazy.Regexp(`(?m)^\s*//[^\n]*$|//[^\n"]*$|/\*[^*]*\*/`)
 
 // withoutComments removes comments from near-JSON. jsonrepair does so too; this is for text that is parsed while it
 // is streamed.
 func withoutComments(text string) string {
-	return strings.TrimLeft(comment.ReplaceAllString(text, ""), " \t\r\n")
+	return strings.TrimLeft(comment().ReplaceAllString(text, ""), " \t\r\n")
 }
 
 // mendJSON decodes JSON and near-JSON: single quotes, trailing commas, comments, names without quotes, Python's

@@ -1,12 +1,13 @@
 package textcalls
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // keyword matches the name of a keyword argument in code, with its sign.
-var keyword = regexp.MustCompile(`^\s*(\w+)\s*=\s*`)
+var keyword = lazy.Regexp(`^\s*(\w+)\s*=\s*`)
 
 // codeCalls rewrites calls in the syntax of code: name(field="value"), and name.call(…), which is Llama 3.1's. A
 // call with an argument that is not a literal is ignored, as in a manual. Each call is parsed once, since its
@@ -90,7 +91,7 @@ func (k known) readLiterals(name, text string) (map[string]any, bool) {
 			continue
 		}
 		key := ""
-		if m := keyword.FindStringSubmatch(argument); m != nil {
+		if m := keyword().FindStringSubmatch(argument); m != nil {
 			key, argument = m[1], argument[len(m[0]):]
 		}
 		argument = strings.TrimSpace(argument)

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"strings"
 	"sync/atomic"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // reply converts a reply with calls as text to one with calls. Text passes the thinkingFilter, then the callBuffer,
@@ -50,7 +50,7 @@ func (r *reply) yieldThought(text string) {
 func (r *reply) showText(text string) {
 	if text != "" {
 		r.shown = true
-		r.cited = r.cited || strings.Contains(text, "[") && footnote.MatchString(text)
+		r.cited = r.cited || strings.Contains(text, "[") && footnote().MatchString(text)
 		r.yieldPart(llm.Text(text))
 	}
 }
@@ -226,7 +226,7 @@ func (r *reply) endReply(done *llm.Done) error {
 }
 
 // footnote matches the start of a footnote marker, in the reply's own form or Markdown's.
-var footnote = regexp.MustCompile(`\[\^?\d`)
+var footnote = lazy.Regexp(`\[\^?\d`)
 
 // clipText truncates a text to 300 runes for the log: enough to see the form of a call, and little of its content.
 // Invalid UTF-8 is removed.

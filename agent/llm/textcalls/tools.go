@@ -2,11 +2,11 @@ package textcalls
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/footnote/footnote/agent/llm"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // known are the tools that a text may call.
@@ -41,13 +41,13 @@ func knownOf(tools []llm.ToolSpec) known {
 }
 
 // plainName matches the names of functions that servers allow: OpenAI's 64 characters, and the dots of namespaces.
-var plainName = regexp.MustCompile(`^[A-Za-z][\w.-]{0,63}$`)
+var plainName = lazy.Regexp(`^[A-Za-z][\w.-]{0,63}$`)
 
 // toolNamed resolves a name in a call to a tool, and returns an empty string if there is no match. llm.ToolNamed
 // tolerates case, namespaces and parts of names.
 func (k known) toolNamed(said string) string {
 	said = strings.TrimSpace(said)
-	if name := llm.ToolNamed(said, k.names); name != "" || !k.any || !plainName.MatchString(said) {
+	if name := llm.ToolNamed(said, k.names); name != "" || !k.any || !plainName().MatchString(said) {
 		return name
 	}
 	return said
