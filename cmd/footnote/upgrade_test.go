@@ -77,8 +77,17 @@ func olderProgram(t *testing.T) (program string, replaced bool) {
 			t.Fatal(err)
 		}
 	}
+	before, err := root.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, _, _ := bytes.Cut(before, []byte("\n")) // its path may have been another one
 	for _, name := range []string{"go.mod", "go.sum"} {
 		raw, err := os.ReadFile(filepath.Join("../..", name))
+		if name == "go.mod" {
+			_, rest, _ := bytes.Cut(raw, []byte("\n"))
+			raw = slices.Concat(module, []byte("\n"), rest)
+		}
 		if err == nil {
 			err = root.WriteFile(name, raw, 0o600)
 		}
