@@ -364,10 +364,10 @@ func TestRefusalNamesReachedLimit(t *testing.T) {
 		notes   []string
 	}{
 		{"of steps", chat.RunConfig{MaxSteps: &one}, []scripted.Reply{calls(search("unicorns"))},
-			[]string{"The search ended at max_steps (1)."}},
+			[]string{"Search limit reached: max_steps (1)."}},
 		{"of retrieval calls", chat.RunConfig{MaxRetrievalCalls: &one},
 			[]scripted.Reply{calls(search("unicorns")), calls(search("horses"))},
-			[]string{"The search ended at max_retrieval_calls (1)."}},
+			[]string{"Search limit reached: max_retrieval_calls (1)."}},
 		{"none", chat.RunConfig{}, []scripted.Reply{calls(search("unicorns"))}, nil},
 	} {
 		h := newHarness(t, scripted.New(append(tt.replies, says(english.Refusal))...))

@@ -407,10 +407,10 @@ func TestRetryPromptListsMissingParts(t *testing.T) {
 		t.Errorf("last message = %+v, tools off: %v; want Aside true, %q in it, %q in it, %q in it",
 			last, asked.NoTools, "confidence of 0.20", "===== data", "The roof is missing.")
 	}
-	if s := got.step("refine"); s.Message != "Judged at 0.20: searching for what is missing" ||
+	if s := got.step("refine"); s.Message != "Score 0.20: searching for missing information" ||
 		s.Summary != "The roof is missing." || s.Thought != goodAnswer {
 		t.Errorf("step = %+v; want Message %q, Summary %q, Thought %v",
-			s, "Judged at 0.20: searching for what is missing", "The roof is missing.", goodAnswer)
+			s, "Score 0.20: searching for missing information", "The roof is missing.", goodAnswer)
 	}
 }
 

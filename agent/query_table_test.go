@@ -43,7 +43,7 @@ func TestTableQueryCitesRows(t *testing.T) {
 		"INV-3 of Harrow has the amount 3,300.00 [1]. INV-4 has 1,200.25 [2]. The total is 4,500.25 [1][2].")
 	s := got.step("query_table")
 	if s.Status != chat.StatusComplete || s.Summary != "2 rows, sum of Amount = 4,500.25" ||
-		s.Message != "Asked the table Invoices.csv" {
+		s.Message != "Queried the table Invoices.csv" {
 		t.Fatalf("step: %s %q %q %s", s.Status, s.Message, s.Summary, s.ToolOutput)
 	}
 	var out struct {
@@ -258,7 +258,7 @@ func TestStepWithoutStoredEndEndsWithRun(t *testing.T) {
 	store.before = func(ps []chat.Payload) error {
 		if !refused && hasStep(ps, "shop__order", chat.StatusComplete) {
 			refused = true
-			return &chat.Error{Code: chat.CodeUnavailable, Message: "The database does not answer."}
+			return &chat.Error{Code: chat.CodeUnavailable, Message: "The database isn't responding."}
 		}
 		return nil
 	}
@@ -303,8 +303,9 @@ func TestUnstorableRunEndIsReportedImmediately(t *testing.T) {
 		c.Prices = map[string]run.Price{c.Model.Name(): {In: math.NaN(), Out: math.NaN()}}
 	})
 	d := h.answer(asks("Hello!")).done()
-	if d.Status != chat.RunFailed || d.Error == nil || !strings.Contains(d.Error.Message, "can't be stored") {
-		t.Errorf("done = %+v, error = %+v; want Status %v and %q in it", d, d.Error, chat.RunFailed, "can't be stored")
+	const want = "part of the answer could not be saved"
+	if d.Status != chat.RunFailed || d.Error == nil || !strings.Contains(d.Error.Message, want) {
+		t.Errorf("done = %+v, error = %+v; want Status %v and %q in it", d, d.Error, chat.RunFailed, want)
 	}
 	if n := len(model.Requests()); n != 1 {
 		t.Errorf("the model was asked %d times, want once", n)
@@ -327,7 +328,7 @@ func TestRunWithoutStoredEndFailsWithReason(t *testing.T) {
 		Code: chat.CodeDiskFull, Message: "The disk is full. Free some space and try again.",
 	}
 	d := h.takeOverRun(run.ID).done()
-	const want = "The answer was written and could not be stored. The disk is full. Free some space and try again."
+	const want = "The answer was written but could not be saved. The disk is full. Free some space and try again."
 	if d.Status != chat.RunFailed || d.Error == nil || d.Error.Code != chat.CodeDiskFull || d.Error.Message != want ||
 		d.StepsUsed != 0 {
 		t.Errorf("done = %+v, error = %+v; want failed after 0 steps, %q", d, d.Error, want)

@@ -327,12 +327,12 @@ func TestRevokedKeyEndsWork(t *testing.T) {
 	h.runs.endRevoked()
 	done := h.wait(run.ID).done()
 	if done.Status != chat.RunCancelled || done.Error == nil || done.Error.Code != chat.CodeUnauthorized ||
-		done.Error.Message != "Your key was revoked before the answer was done." {
+		done.Error.Message != "Your API key was revoked before the answer was done." {
 		t.Errorf("ended as %+v; want Status %v, Error.Code %v, Error.Message %q",
-			done, chat.RunCancelled, chat.CodeUnauthorized, "Your key was revoked before the answer was done.")
+			done, chat.RunCancelled, chat.CodeUnauthorized, "Your API key was revoked before the answer was done.")
 	}
 	h.waitForQueue("s", func(list []chat.Queued) bool {
-		return len(list) == 2 && list[0].Problem == "Your key was revoked before this question was asked." &&
+		return len(list) == 2 && list[0].Problem == "Your API key was revoked before you asked this question." &&
 			list[1].Problem == ""
 	})
 	h.runs.sendWaiting(t.Context())

@@ -26,7 +26,8 @@ func (r *Runs) Rerun(
 	}
 	if old.Status == chat.RunRunning {
 		return begun, false, &chat.Error{
-			Code: chat.CodeConflict, Message: "This answer is still being made. Wait for its end, or stop it first.",
+			Code: chat.CodeConflict, Message: "This answer is still in progress. Wait until it is done, or stop it " +
+				"first.",
 		}
 	}
 	log, err := r.engine.ReadLog(ctx, old)

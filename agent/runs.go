@@ -125,7 +125,7 @@ func (r *Runs) Stats() chat.RunStats {
 func (r *Runs) Start(ctx context.Context, user string, req chat.RunRequest) (begun chat.Run, isNew bool, err error) {
 	if r.isRevoked(user) {
 		return chat.Run{}, false, &chat.Error{
-			Code: chat.CodeUnauthorized, Message: "Your key was revoked before this question was asked.",
+			Code: chat.CodeUnauthorized, Message: "Your API key was revoked before you asked this question.",
 		}
 	}
 	req, set, err := r.engine.CheckRequest(req)
@@ -228,13 +228,13 @@ func (r *Runs) acquireSlot(user string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopping {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is stopping. Ask again in a moment."}
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The server is shutting down. Try again in a moment."}
 	}
 	free := r.cfg.MaxRuns - len(r.active) - r.begun
 	if free <= 0 || shared && r.slots[user] >= free {
 		return &chat.Error{
 			Code:    chat.CodeTooMany,
-			Message: "Too many questions are being answered right now. Ask again in a few seconds.",
+			Message: "Too many questions are running. Try again in a few seconds.",
 		}
 	}
 	r.begun++

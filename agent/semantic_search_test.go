@@ -550,9 +550,9 @@ func TestInvalidEditedInputNamesFieldAndRange(t *testing.T) {
 	h := newHarness(t, scripted.New(webCall(), says(slateAnswer)), in.withWeb(true))
 	run, id := h.askForApproval()
 	for input, want := range map[string]string{
-		`{"query":"slate roof","max_results":99}`: "web_search does not take this input: “max_results” must be a " +
+		`{"query":"slate roof","max_results":99}`: "Invalid input for web_search: “max_results” must be a " +
 			"whole number from 1 to 10.",
-		`{"max_results":3}`: "web_search does not take this input: “query” is missing; it must " +
+		`{"max_results":3}`: "Invalid input for web_search: “query” is missing; it must " +
 			"be a text of 1 to 400 characters.",
 	} {
 		err := h.runs.Approve(t.Context(), chat.Local, run.ID, id, json.RawMessage(input))
@@ -565,7 +565,7 @@ func TestInvalidEditedInputNamesFieldAndRange(t *testing.T) {
 	}
 	h.wait(run.ID)
 	_, _, err := h.runs.Rerun(t.Context(), chat.Local, run.ID, id, json.RawMessage(`{"query":"x","max_results":0}`), "")
-	if want := "web_search does not take this input: “max_results” must be a whole number from 1 to 10."; err == nil ||
+	if want := "Invalid input for web_search: “max_results” must be a whole number from 1 to 10."; err == nil ||
 		chat.MessageOf(err).String() != want {
 		t.Errorf("another input for a call that was made = %v, want %v", err, want)
 	}

@@ -384,7 +384,7 @@ func TestDroppedPromptIsDetected(t *testing.T) {
 func TestLongHistoryIsShortenedOnce(t *testing.T) {
 	t.Parallel()
 	long := scripted.Reply{
-		Err: &llm.Error{Kind: llm.KindTooLong, Message: "The conversation is too long for the model."},
+		Err: &llm.Error{Kind: llm.KindTooLong, Message: "The conversation exceeds the model's context limit."},
 	}
 	model := scripted.New(calls(search("holiday")), calls(search("notice period")), long, says(goodAnswer))
 	h := newHarness(t, model, withFallback)

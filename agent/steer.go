@@ -69,7 +69,7 @@ func (r *Runs) findControl(ctx context.Context, s chat.Scope, runID string) (*ru
 		return nil, err
 	}
 	if stored.Status != chat.RunRunning {
-		return nil, &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
+		return nil, &chat.Error{Code: chat.CodeConflict, Message: "This answer is already finished."}
 	}
 	return nil, nil
 }
@@ -151,7 +151,7 @@ func (r *Runs) decideCall(ctx context.Context, s chat.Scope, w chat.Command) err
 	}
 	if w.Input != nil && t != nil {
 		if w.Input, err = t.Normalise(w.Input, nil); err != nil {
-			return chat.Invalid("{1} does not take this input: {2}.", t.Name, text.Shorten(err.Error(), 400))
+			return chat.Invalid("Invalid input for {1}: {2}.", t.Name, text.Shorten(err.Error(), 400))
 		}
 	}
 	if c == nil || !r.cfg.Exclusive {

@@ -61,11 +61,11 @@ func TestEveryToolShowsResult(t *testing.T) {
 		{"read what is not there", nil, call("read_document", `{"doc_id":"qqqq-wwww-zzzz"}`), chat.StatusError,
 			"Reading qqqq-wwww-zzzz", "", "There is no document"},
 		{"read a page too far", nil, call("read_document", `{"doc_id":"Survey.md","page":9}`), chat.StatusError,
-			"Reading Survey.md", "", "no part 9: its last one is 1"},
+			"Reading Survey.md", "", "no part 9. The last part is 1"},
 		{"read several", nil, call("read_multiple_documents", `{"doc_ids":["Survey.md","Handbook.md","Survey.md"]}`),
 			chat.StatusComplete, "Read 2 documents", "in 2 documents", `"filename":"Handbook.md"`},
 		{"summarise", nil, call("get_document_summary", `{"doc_id":"Survey.md"}`), chat.StatusComplete,
-			"Summarised Survey.md", "key sentence", `"outline":["Building survey`},
+			"Summarized Survey.md", "key sentence", `"outline":["Building survey`},
 		{"rank", nil, call("rerank_documents", `{"doc_ids":["Survey.md","Handbook.md"],"query":"holiday"}`),
 			chat.StatusComplete, "Ranked 2 documents", "Handbook.md first", `"score":0`},
 		{"by metadata", nil, call("metadata_search", `{"filters":{"title":"survey","type":"markdown"}}`),
@@ -75,7 +75,7 @@ func TestEveryToolShowsResult(t *testing.T) {
 		{"list", nil, call("list_documents", `{}`), chat.StatusComplete, "Listed 2 documents", "page 1",
 			`"more":false`},
 		{"list a page too far", nil, call("list_documents", `{"page":3}`), chat.StatusError, "Listing the documents",
-			"", "1 page only"},
+			"", "The list has 1 page."},
 		{"grep", nil, call("grep_documents", `{"pattern":"£3,\\d+"}`), chat.StatusComplete, "Found 1 match",
 			"1 match in 1 document", `"n":1`},
 		{"grep what does not compile", nil, call("grep_documents", `{"pattern":"1987 by ("}`), chat.StatusComplete,
@@ -94,13 +94,13 @@ func TestEveryToolShowsResult(t *testing.T) {
 			call(
 				"cite_source",
 				`{"cited_text":"The roof is made of gold and diamonds","block_id":"b1","citation_number":1}`,
-			), chat.StatusError, "Checking a quote from Survey.md", "", "do not stand"},
+			), chat.StatusError, "Checking a quote from Survey.md", "", "Quote not found in passage 1"},
 		{"cite an unknown passage", nil, call("cite_source", `{"cited_text":"x","block_id":"b1","citation_number":7}`),
-			chat.StatusError, "Checking a quote", "", "no passage with the number 7"},
+			chat.StatusError, "Checking a quote", "", "Passage 7 not found"},
 		{"open", &read, call("open_document", `{"citation_number":1,"reason":"You asked to see it"}`),
 			chat.StatusComplete, "Opened Survey.md", "You asked to see it", `"opened":true`},
 		{"open an unknown passage", nil, call("open_document", `{"citation_number":1,"reason":"x"}`), chat.StatusError,
-			"Opening a document", "", "no passage"},
+			"Opening a document", "", "Passage 1 not found"},
 	} {
 		var cs []llm.Call
 		if tt.first != nil {
@@ -227,10 +227,10 @@ func TestToolErrorIsObservation(t *testing.T) {
 		says   string
 	}{
 		{"by an error", func(context.Context) error { return errors.New("secret: disk on fire") }, time.Minute,
-			chat.CodeInternal, "Something went wrong"},
-		{"by taking too long", untilStopped, 3 * time.Second, chat.CodeTimeout, "longer than"},
+			chat.CodeInternal, "Internal server error"},
+		{"by taking too long", untilStopped, 3 * time.Second, chat.CodeTimeout, "timed out after"},
 		{"by a panic", func(context.Context) error { panic("a bug") }, time.Minute, chat.CodeInternal,
-			"Go on without it"},
+			"Continue without it"},
 	} {
 		fails := func(c *Config) { c.Library, c.ToolTimeout = faulty{h.library, tt.search}, tt.limit }
 		h.startAgent(

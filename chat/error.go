@@ -81,7 +81,7 @@ func MessageOf(err error) locale.Message {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Message
 	}
-	return "Something went wrong on the server. Try again; the log has the details."
+	return "Internal server error. Try again, or see the log for details."
 }
 
 // WhereToLook replaces the hint in messages to the local user, who is the operator.

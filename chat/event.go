@@ -73,10 +73,9 @@ func NewEvent(runID string, p Payload) (Event, error) {
 	body, err := json.Marshal(p)
 	if err != nil {
 		return Event{}, &Error{
-			Code: CodeInternal,
-			Message: "A part of the answer can't be stored, because of a mistake in the program. Ask again; the log " +
-				"has the details.",
-			Err: fmt.Errorf("encode %s: %w: %w", p.Kind(), ErrNotStorable, err),
+			Code:    CodeInternal,
+			Message: "Internal error: part of the answer could not be saved. Ask again, or see the log for details.",
+			Err:     fmt.Errorf("encode %s: %w: %w", p.Kind(), ErrNotStorable, err),
 		}
 	}
 	return Event{RunID: runID, Type: p.Kind(), Body: body}, nil

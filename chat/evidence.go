@@ -143,15 +143,15 @@ func DecodeEvidence(raw []byte) (Evidence, error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&e); err != nil {
 		return e, &Error{Code: CodeInvalid, Message: locale.Say(
-			"This is no evidence file, or it is damaged: {1}", err,
+			"The evidence file is invalid or damaged: {1}", err,
 		)}
 	}
 	if decoder.More() || len(bytes.TrimSpace(raw[decoder.InputOffset():])) > 0 {
-		return e, &Error{Code: CodeInvalid, Message: "There is something behind the evidence."}
+		return e, &Error{Code: CodeInvalid, Message: "Unexpected data after the evidence."}
 	}
 	if e.Format != EvidenceFormat {
 		return e, &Error{Code: CodeInvalid, Message: locale.Say(
-			"This is not {1}, but \"{2}\".", EvidenceFormat, e.Format,
+			"Unsupported format “{2}”. Expected {1}.", EvidenceFormat, e.Format,
 		)}
 	}
 	var err error

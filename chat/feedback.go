@@ -57,12 +57,11 @@ func (f Feedback) Check() error {
 		return &Error{Code: CodeInvalid, Message: "rating must be up or down."}
 	case f.Reason != "" && !slices.Contains(reasons, f.Reason):
 		return &Error{
-			Code: CodeInvalid,
-			Message: "This reason does not go with the rating. Leave it out, or look the reasons up in the API's " +
-				"description.",
+			Code:    CodeInvalid,
+			Message: "This reason does not match the rating. Remove it, or see the API description for valid reasons.",
 		}
 	case utf8.RuneCountInString(f.Comment) > MaxComment:
-		return &Error{Code: CodeInvalid, Message: "The comment is longer than 2,000 characters. Shorten it."}
+		return &Error{Code: CodeInvalid, Message: "The comment exceeds the limit of 2,000 characters. Shorten it."}
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func CheckGridQuota(there int64) error {
 	if there < MaxGrids {
 		return nil
 	}
-	return &Error{Code: CodeTooMany, Message: "You have 50 tables, as many as there can be. Remove one first."}
+	return &Error{Code: CodeTooMany, Message: "You have reached the limit of 50 tables. Delete one first."}
 }
 
 // GridStore keeps grids. Its guarantees are those of Store. Claims work like those of kept questions: a claim moves

@@ -7,19 +7,19 @@ func NoSuch(thing string) *Error {
 	e := &Error{Code: CodeNotFound}
 	switch thing {
 	case "session":
-		e.Message = "There is no such session. It may have been deleted."
+		e.Message = "Session not found. It may have been deleted."
 	case "run":
-		e.Message = "There is no such run. It may have been deleted."
+		e.Message = "Run not found. It may have been deleted."
 	case "step":
-		e.Message = "There is no such step. It may have been deleted."
+		e.Message = "Step not found. It may have been deleted."
 	case "document":
-		e.Message = "There is no such document. It may have been deleted."
+		e.Message = "Document not found. It may have been deleted."
 	case "waiting question":
-		e.Message = "There is no such waiting question. It may have been deleted."
+		e.Message = "Queued question not found. It may have been deleted."
 	case "session or run":
-		e.Message = "There is no such session or run. It may have been deleted."
+		e.Message = "Session or run not found. It may have been deleted."
 	default:
-		e.Message = "There is nothing of that name. It may have been deleted."
+		e.Message = "Not found. It may have been deleted."
 	}
 	return e
 }

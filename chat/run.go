@@ -145,7 +145,7 @@ var (
 	}
 	ErrKeyUnknown = &Error{Code: CodeNotFound, Message: "There is no run with this Idempotency-Key."}
 	ErrQueueFull  = &Error{Code: CodeConflict, Message: locale.Say(
-		"{1} questions wait already. Remove one, or ask this one later.", MaxQueued,
+		"{1} questions are already queued. Remove one, or try again later.", MaxQueued,
 	)}
 
 	errLongKey = &Error{Code: CodeInvalid, Message: locale.Say(
@@ -488,6 +488,6 @@ type ShareStore interface {
 func TooManyShares() error {
 	return &Error{
 		Code:    CodeTooMany,
-		Message: "You have shared 200 answers, which is the limit here. End some of these links first.",
+		Message: "You have reached the limit of 200 share links. Revoke some first.",
 	}
 }

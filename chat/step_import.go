@@ -31,7 +31,7 @@ var importedLabels = map[Capability]Label{
 	CapabilitySearch:    {"Searching for", "Searched for", "search", "query", LabelQuote},
 	CapabilityRead:      {"Reading", "Read", "reading", "doc_id", LabelTitle},
 	CapabilityList:      {"Listing documents", "Listed documents", "listing", "", ""},
-	CapabilitySummarise: {"Summarising", "Summarised", "summary", "doc_id", LabelTitle},
+	CapabilitySummarise: {"Summarizing", "Summarized", "summary", "doc_id", LabelTitle},
 	CapabilityCalculate: {"Calculating", "Calculated", "calculation", "expression", LabelCode},
 	CapabilityCite:      {"Checking the quote", "Checked the quote", "quote check", "cited_text", LabelQuote},
 	CapabilityOpen:      {"Opening", "Opened", "", "doc_id", LabelTitle},

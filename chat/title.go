@@ -15,7 +15,7 @@ const (
 // CheckTitle fails with CodeInvalid for an invalid session title.
 func CheckTitle(title string) error {
 	if n := utf8.RuneCountInString(title); n < 1 || n > maxTitleRunes {
-		return &Error{Code: CodeInvalid, Message: locale.Say("A title has 1 to {1} characters.", maxTitleRunes)}
+		return &Error{Code: CodeInvalid, Message: locale.Say("A title must have 1 to {1} characters.", maxTitleRunes)}
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func ReadTranscript(ctx context.Context, store Store, s Scope, runID string) (*T
 // Failure returns the error of a finished run without an answer. It never returns nil, so call it only for such a
 // run.
 func (t *Transcript) Failure() *Error {
-	e := &Error{Code: CodeModelFailed, Message: "The question could not be answered this time."}
+	e := &Error{Code: CodeModelFailed, Message: "The question could not be answered."}
 	if t.Done != nil && t.Done.Error != nil {
 		e.Code, e.Message = t.Done.Error.Code, t.Done.Error.Localised()
 	}

@@ -25,15 +25,15 @@ const (
 func (r RunRequest) Validate() error {
 	switch {
 	case text.Blank(r.Message):
-		return Invalid("The question is empty. Write one and send it again.")
+		return Invalid("The question is empty. Enter a question.")
 	case utf8.RuneCountInString(r.Message) > MaxQuestion:
 		return Invalid(
-			"The question is longer than {1} characters. Shorten it, or upload the long part as a document.",
+			"The question exceeds the limit of {1} characters. Shorten it, or upload the long part as a document.",
 			english.Digits(MaxQuestion),
 		)
 	case utf8.RuneCountInString(r.ContextText) > MaxContext:
 		return Invalid(
-			"The given context is longer than {1} characters. Add it as a document instead and ask about that.",
+			"Context exceeds the limit of {1} characters. Add it as a document and ask about that instead.",
 			english.Digits(MaxContext),
 		)
 	case utf8.RuneCountInString(r.AddedContext) > MaxContext:
@@ -88,7 +88,7 @@ func (c RunConfig) validateConfig() error {
 // CheckNames fails with CodeInvalid if a list has an empty entry; null in JSON is one.
 func CheckNames(field string, names []string) error {
 	if slices.Contains(names, "") {
-		return Invalid("{1} has an empty entry. Leave it out.", field)
+		return Invalid("{1} contains an empty entry. Remove it.", field)
 	}
 	return nil
 }
@@ -101,8 +101,8 @@ func CheckNamespace(name string) error {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '_' && r != '-'
 	}) {
 		return Invalid(
-			"A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with " +
-				"a point.",
+			"A namespace can have up to 128 letters, digits, periods, underscores and hyphens. It can't begin with a " +
+				"period.",
 		)
 	}
 	return nil

@@ -52,7 +52,7 @@ func (l *Library) Add(ctx context.Context, u Upload) (d Document, duplicate bool
 	if err != nil {
 		if chat.CodeOf(err) == chat.CodeTooLarge {
 			return d, false, &chat.Error{Code: chat.CodeTooLarge, Err: err, Message: locale.Say(
-				"The file “{1}” is larger than {2}, the limit for one file. Split it and add the parts.", name,
+				"“{1}” exceeds the limit of {2} per file. Split it and add the parts.", name,
 				humanize.IBytes(uint64(l.cfg.MaxBytes)))}
 		}
 		return d, false, fmt.Errorf("store original: %w", err)
@@ -130,7 +130,7 @@ func (l *Library) inspectUpload(u Upload) (name string, body *bufio.Reader, mime
 	}
 	if name == "" {
 		return "", nil, "", &chat.Error{
-			Code: chat.CodeInvalid, Message: "The file has no name. Give it one and add it again.",
+			Code: chat.CodeInvalid, Message: "The file has no name. Name it and add it again.",
 		}
 	}
 	body = bufio.NewReaderSize(u.Body, SniffBytes)
@@ -140,7 +140,7 @@ func (l *Library) inspectUpload(u Upload) (name string, body *bufio.Reader, mime
 	}
 	if len(head) == 0 {
 		return "", nil, "", &chat.Error{
-			Code: chat.CodeInvalid, Message: "The file is empty. Choose one that has content.",
+			Code: chat.CodeInvalid, Message: "The file is empty. Choose another file.",
 		}
 	}
 	mime, err = l.cfg.Formats.Sniff(head, name)

@@ -59,7 +59,7 @@ var States = []State{StateQueued, StateParsing, StateIndexing, StateReady, State
 func (s State) Explained(reason *Failure) error {
 	if (reason != nil) != (s == StateFailed) {
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "A failed document needs a reason, and only a failed one has it.",
+			Code: chat.CodeInvalid, Message: "A failed document requires an error. Other documents can't have one.",
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ type Document struct {
 func (d Document) Complete() (Document, error) {
 	if d.User == "" || d.SHA256 == "" || d.Path == "" {
 		return d, &chat.Error{
-			Code: chat.CodeInvalid, Message: "A document needs a user, a path and its content's hash.",
+			Code: chat.CodeInvalid, Message: "A document requires a user, a path and a content hash.",
 		}
 	}
 	d.Namespace = cmp.Or(d.Namespace, chat.DefaultNamespace)
@@ -400,7 +400,7 @@ func (l *Library) ingestNow(ctx context.Context, d Document) error {
 	e.Language = languageOf(e)
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
-		return &Failure{Code: NoText, Detail: "There is no text on this page."}
+		return &Failure{Code: NoText, Detail: "No text found on this page."}
 	}
 	err = l.cfg.Documents.PutContent(ctx, d.ID, Content{
 		SHA256: d.SHA256, Extracted: e, Passages: passages, Title: cmp.Or(e.Title, d.Title, d.Filename),

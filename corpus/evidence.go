@@ -16,16 +16,16 @@ func CheckEvidence(c chat.EvidenceCitation, found bool, sha256, text string, blo
 	runes := []rune(text)
 	switch {
 	case c.Check == chat.CheckNotFound || c.Quote == "":
-		r.State, r.Detail = chat.EvidenceMissing, "The quote was not found in the document when the answer was made."
+		r.State, r.Detail = chat.EvidenceMissing, "The quote was not found in the document when the answer was created."
 	case !found:
-		r.State, r.Detail = chat.EvidenceMissing, "There is no document with this hash."
+		r.State, r.Detail = chat.EvidenceMissing, "No document found with this hash."
 	case sha256 != c.SHA256:
-		r.Detail = "The document is another version now, or the hash was altered."
+		r.Detail = "The document has changed, or the hash was altered."
 		if _, _, check := quote.Find(runes, c.Quote, 0, 0); check == chat.CheckVerified {
-			r.Detail += " The quote still stands in it."
+			r.Detail += " It still contains the quote."
 		}
 	case c.Start < 0 || c.End > len(runes) || c.Start >= c.End || string(runes[c.Start:c.End]) != c.Quote:
-		r.Detail = "The quote is not what stands at its place in the document."
+		r.Detail = "The quote doesn't match the text at its position."
 	case !onPage(blocks, c.Start, c.Page):
 		r.Detail = fmt.Sprintf("The quote is not on page %d.", c.Page)
 	default:

@@ -48,7 +48,7 @@ func (l *Library) Find(ctx context.Context, s chat.Scope, idOrTitle string) (Doc
 		return Document{}, err
 	}
 	if len(all) == 0 {
-		return Document{}, &chat.Error{Code: chat.CodeNotFound, Message: "There are no documents yet. Add some first."}
+		return Document{}, &chat.Error{Code: chat.CodeNotFound, Message: "No documents yet. Add some first."}
 	}
 	return nearestMatch(all, name)
 }

@@ -26,11 +26,11 @@ const (
 // The failures of documents that repeatedly crashed a process.
 var (
 	failedThrice = &Failure{Code: "internal",
-		Detail: "Reading this file failed three times: each time the process that read it was ended. Split the file " +
-			"and add the parts, or try again when the computer has more free memory."}
+		Detail: "Import failed three times because the import process was terminated. Split the file and add the " +
+			"parts, or try again when the server has more free memory."}
 	failedWithServer = &Failure{Code: "internal",
-		Detail: "Reading this file failed again and again: the server was ended while it did nothing else. Split the " +
-			"file and add the parts, or try again when the computer has more free memory."}
+		Detail: "Import failed repeatedly because the server was terminated during it. Split the file and add the " +
+			"parts, or try again when the server has more free memory."}
 )
 
 // ingestDocument extracts, splits and indexes a document and makes it ready. It is idempotent and may run twice, in
@@ -75,9 +75,8 @@ func (l *Library) ingestDocument(ctx context.Context, job Job) error {
 	passages := Split(d.ID, d.SHA256, e)
 	if len(passages) == 0 {
 		return &Failure{
-			Code: NoText,
-			Detail: "There is no text in this file. If it is a scan, run it through text recognition (OCR) and add " +
-				"it again.",
+			Code:   NoText,
+			Detail: "No text found in this file. If it is a scan, run OCR on it and add it again.",
 		}
 	}
 	if err := l.recordProgress(ctx, job, StateIndexing, Progress{Stage: "indexing", Total: len(passages)}); err != nil {
@@ -356,7 +355,7 @@ func (l *Library) settleJob(ctx context.Context, job Job, err error) error {
 		l.cfg.Log.ErrorContext(ctx, "a document failed", "document", job.DocumentID, "error", err)
 		failure = &Failure{
 			Code:   "internal",
-			Detail: "Something went wrong while this file was read. Try again; the log has the details.",
+			Detail: "Something went wrong during the import. Try again; the log has the details.",
 		}
 	}
 	err = l.cfg.Documents.SetState(ctx, job.DocumentID, job.SHA256, StateFailed, Progress{Stage: "parsing"}, failure)

@@ -277,7 +277,7 @@ func (l *Library) Retry(ctx context.Context, s chat.Scope, id string) error {
 	if d.State != StateFailed && d.State != StateCancelled {
 		return &chat.Error{
 			Code:    chat.CodeConflict,
-			Message: "Only a document that failed, was cancelled or has unread pages can be tried again.",
+			Message: "Only documents that failed, were canceled or have unread pages can be retried.",
 		}
 	}
 	if d, _, err = l.cfg.Documents.Put(ctx, d); err != nil {

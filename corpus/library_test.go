@@ -112,9 +112,9 @@ func TestAddRejectsFiles(t *testing.T) {
 		{"an empty file", "a.txt", "", chat.CodeInvalid, "empty"},
 		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest of the archive", chat.CodeUnsupported, "not a PDF"},
 		{"a picture of another kind", "a.md", "GIF89a\x01\x02\x00\x00", chat.CodeUnsupported,
-			"is a picture of another kind, which can't be read. Save it"},
+			"is a GIF image, which is not supported. Save it"},
 		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00", chat.CodeUnsupported,
-			"is a program, which can't be read"},
+			"is a program, which is not supported"},
 		{"a file over the limit", "a.txt", strings.Repeat("long ", 2000), chat.CodeTooLarge, "5.0 KiB"},
 		{"a file without a name", "..", "text", chat.CodeInvalid, "name"},
 	} {

@@ -587,7 +587,7 @@ func TestFileCrashingThreeTimesFails(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d.State != corpus.StateFailed || d.Error == nil ||
-				!strings.Contains(d.Error.Detail.String(), "Reading this file failed ") || read != tt.read {
+				!strings.Contains(d.Error.Detail.String(), "Import failed ") || read != tt.read {
 				t.Errorf("the document is %s (%v) after %d readings, want it failed after %d", d.State, d.Error,
 					read, tt.read)
 			}

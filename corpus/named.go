@@ -22,7 +22,7 @@ func (l *Library) CheckNamed(ctx context.Context, s chat.Scope, namespace string
 		docs, _, err := l.cfg.Documents.List(ctx, s, Filter{Limit: 1})
 		if err == nil && len(docs) == 0 {
 			err = &chat.Error{Code: chat.CodeNotFound, Message: locale.Say(
-				"There are no documents in the namespace “{1}”. Check its name, or leave it out to look "+
+				"No documents in the namespace “{1}”. Check its name, or omit it to search "+
 					"everywhere.", shortenRunes(namespace, 128),
 			)}
 		}
@@ -53,7 +53,7 @@ func notNamed(id, namespace string) error {
 		where = " in the namespace “" + shortenRunes(namespace, 128) + "”"
 	}
 	return &chat.Error{Code: chat.CodeNotFound, Message: locale.Say(
-		"One of the chosen documents is not there{1}: “{2}”. It may have been deleted. Choose again, or "+
-			"ask without it.", where, shortenRunes(id, 80),
+		"A selected document was not found{1}: “{2}”. It may have been deleted. Select another, or ask without "+
+			"it.", where, shortenRunes(id, 80),
 	)}
 }

@@ -17,7 +17,7 @@ func (l *Library) storeOriginal(ctx context.Context, d Document) (stored Documen
 	body, err := l.cfg.Blobs.Open(ctx, d.SHA256)
 	if chat.CodeOf(err) == chat.CodeNotFound && err != nil {
 		return d, false, &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The file was being removed while it was added. Add it again.",
+			Code: chat.CodeUnavailable, Message: "The file was deleted while it was being added. Add it again.",
 			Err: err,
 		}
 	}

@@ -84,7 +84,7 @@ func (l *Library) PageImage(ctx context.Context, s chat.Scope, id string, n, wid
 	}
 	if n < 1 || n > pages {
 		return nil, &chat.Error{
-			Code: chat.CodeNotFound, Message: locale.Say("“{1}” has no page {2} to show.", d.Title, n),
+			Code: chat.CodeNotFound, Message: locale.Say("“{1}” has no image of page {2}.", d.Title, n),
 		}
 	}
 	if width < minWidth || width > maxWidth {
@@ -288,13 +288,13 @@ const (
 )
 
 var undrawnOffice = &chat.Error{Code: chat.CodeUndrawable,
-	Message: "The pages of this file show no text, so its text is shown as it was read."}
+	Message: "This file's pages contain no text, so the extracted text is shown."}
 
 var overdrawn = &chat.Error{Code: chat.CodeUndrawable,
-	Message: "This file has too many pages to be drawn. Its text is shown, and the original can be downloaded."}
+	Message: "This file has too many pages to render. Its text is shown, and the original can be downloaded."}
 
 var stillDrawing = &chat.Error{Code: chat.CodeUndrawable,
-	Message: "The pages of this file are still being drawn. Until then its text is shown: look again in a moment."}
+	Message: "This file's pages are still being rendered. Its text is shown until then. Check again in a moment."}
 
 // Drawn is the rendition of a document as a PDF: its pages and their text. It is immutable. Its text differs from
 // the document's, which was extracted from the file's own structure. Place locates a citation by finding its words
@@ -370,7 +370,7 @@ func (l *Library) Drawn(ctx context.Context, s chat.Scope, id string) (*Drawn, e
 		return nil, err
 	}
 	if !l.DrawsOffice(d) {
-		return nil, &chat.Error{Code: chat.CodeUndrawable, Message: "The pages of this document are not drawn."}
+		return nil, &chat.Error{Code: chat.CodeUndrawable, Message: "This document can't be shown as pages."}
 	}
 	return l.drawnOf(ctx, s, d)
 }

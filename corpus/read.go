@@ -73,7 +73,7 @@ func (l *Library) Read(ctx context.Context, s chat.Scope, r ReadRequest) (Readin
 	}
 	if reading.Part > reading.Parts {
 		return Reading{}, &chat.Error{Code: chat.CodeNotFound,
-			Message: locale.Say("“{1}” has no part {2}: its last one is {3}.", d.Title, r.Part, reading.Parts)}
+			Message: locale.Say("“{1}” has no part {2}. The last part is {3}.", d.Title, r.Part, reading.Parts)}
 	}
 	reading.Passages = slices.Clone(pages[reading.Part-1])
 	// endPages sets LastPage in the clone.
@@ -93,19 +93,19 @@ func notReady(d Document) error {
 			detail = locale.Say(" {1}", d.Error.Detail)
 		}
 		return &chat.Error{Code: chat.CodeConflict, Message: locale.Say(
-			"“{1}” could not be read in.{2}", d.Title, detail,
+			"“{1}” could not be imported.{2}", d.Title, detail,
 		)}
 	case StateCancelled:
 		return &chat.Error{
 			Code: chat.CodeConflict,
 			Message: locale.Say(
-				"“{1}” was cancelled before it was read in. Try it again from the documents page.", d.Title,
+				"The import of “{1}” was canceled. Try again on the documents page.", d.Title,
 			),
 		}
 	default:
 		return &chat.Error{
 			Code: chat.CodeConflict, Message: locale.Say(
-				"“{1}” is still being read in. Try again in a moment.", d.Title,
+				"“{1}” is still being imported. Try again in a moment.", d.Title,
 			),
 		}
 	}

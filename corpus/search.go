@@ -281,10 +281,9 @@ func unansweredError(err error) error {
 		return fmt.Errorf("semantic search: %w", err)
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable,
-		Message: "The embedding model that semantic search needs does not answer. Try again in a moment, or search " +
-			"by words.",
-		Err: err,
+		Code:    chat.CodeUnavailable,
+		Message: "Semantic search is unavailable. Try again in a moment, or use keyword search.",
+		Err:     err,
 	}
 }
 

@@ -338,9 +338,9 @@ func TestSearchWithoutEmbeddingServer(t *testing.T) {
 	fill(t, sh)
 	server.down.Store(true)
 	_, err := sh.Search(t.Context(), chat.Local, corpus.Query{Text: "slates", Mode: corpus.ModeSemantic})
-	if chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(chat.MessageOf(err).String(), "does not answer") {
-		t.Errorf("semantic search = %v, %q; want %v and %q in it",
-			err, chat.MessageOf(err).String(), chat.CodeUnavailable, "does not answer")
+	const want = "Semantic search is unavailable."
+	if said := chat.MessageOf(err).String(); chat.CodeOf(err) != chat.CodeUnavailable || !strings.Contains(said, want) {
+		t.Errorf("semantic search = %v, %q; want %v and %q in it", err, said, chat.CodeUnavailable, want)
 	}
 	found := sh.search(t, corpus.Query{Text: "slates"})
 	if len(found.Results) == 0 || !found.Partial || len(found.Notes) != 1 {

@@ -20,7 +20,7 @@ type brokenQueue struct {
 
 func (q *brokenQueue) Ensure(ctx context.Context, job corpus.Job) error {
 	if job.Kind == corpus.JobEmbed && !q.failed.Swap(true) {
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database does not answer."}
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "The database isn't responding."}
 	}
 	return q.Queue.Ensure(ctx, job)
 }

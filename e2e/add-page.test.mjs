@@ -42,10 +42,10 @@ describe('a page of the web', () => {
   it('is added to an empty library, and keeps the input after an error', at.tab(async (page, { expect }) => {
     expect(/400/)
     await page.goto('/')
-    await page.getByLabel('Or paste the address of a web page').fill(`${web.url}/nowhere`)
-    await page.getByRole('button', { name: 'Add this page' }).click()
-    assert.match(await page.getByTestId('add-said').innerText(), /There is no page at this address/)
-    const field = page.getByLabel('Address of the page')
+    await page.getByLabel('Or paste the URL of a web page').fill(`${web.url}/nowhere`)
+    await page.getByRole('button', { name: 'Add page' }).click()
+    assert.match(await page.getByTestId('add-said').innerText(), /No page found at this URL/)
+    const field = page.getByLabel('Page URL')
     assert.equal(await field.inputValue(), `${web.url}/nowhere`)
     assert.ok(await field.evaluate(e => e === document.activeElement), 'the field has the focus')
     for (const width of [390, 1440]) {
@@ -53,7 +53,7 @@ describe('a page of the web', () => {
       await audit(page, 'add-said')
     }
     await field.fill(`${web.url}/guide`)
-    await page.getByRole('button', { name: 'Add this page' }).click()
+    await page.getByRole('button', { name: 'Add page' }).click()
     await page.locator('[data-testid=added][data-state=ready]').waitFor()
     await page.getByRole('heading', { name: 'Chimneys' }).waitFor()
     for (const width of [390, 1440]) {
@@ -76,10 +76,10 @@ describe('a page of the web', () => {
       await menu.locator('summary').click()
     }
     await menu.locator('summary').click()
-    await until(() => page.getByLabel('Address of the page').evaluate(e => e === document.activeElement), 'the field has the focus')
+    await until(() => page.getByLabel('Page URL').evaluate(e => e === document.activeElement), 'the field has the focus')
     await page.keyboard.type(`${web.url}/guide`)
     await page.keyboard.press('Enter')
-    await page.getByText('among your documents already').waitFor()
+    await page.getByText('This page is already in your library').waitFor()
     await opened(page)
   }))
 
@@ -87,13 +87,13 @@ describe('a page of the web', () => {
     expect(/503/)
     await page.goto('/documents')
     await page.locator('#add-page summary').click()
-    await page.getByLabel('Address of the page').fill(`${web.url}/guide/two`)
+    await page.getByLabel('Page URL').fill(`${web.url}/guide/two`)
     web.broken = true
-    await page.getByRole('button', { name: 'Add this page' }).click()
+    await page.getByRole('button', { name: 'Add page' }).click()
     await page.getByTestId('add-said').waitFor()
-    assert.equal(await page.getByLabel('Address of the page').inputValue(), `${web.url}/guide/two`)
+    assert.equal(await page.getByLabel('Page URL').inputValue(), `${web.url}/guide/two`)
     web.broken = false
-    await page.getByRole('button', { name: 'Add this page' }).click()
+    await page.getByRole('button', { name: 'Add page' }).click()
     await opened(page)
   }, { javaScriptEnabled: false }))
 
@@ -124,7 +124,7 @@ describe('a page of the web', () => {
     const before = await count()
     await small.reload()
     assert.equal(await count(), before, 'to open it adds nothing')
-    await small.getByRole('button', { name: 'Add this page' }).click()
+    await small.getByRole('button', { name: 'Add page' }).click()
     await opened(small)
     assert.equal(await count(), before + 1)
   }))

@@ -52,7 +52,7 @@ describe('a call that needs approval', () => {
     await edit(form(turn, 'stock__reserve'), '{"item":"slates","count":0}')
     await shot(page, 'approval-edit')
     await form(turn, 'stock__reserve').getByRole('button', { name: 'Approve' }).click()
-    await form(turn, 'stock__reserve').getByRole('alert').filter({ hasText: 'stock__reserve does not take this input: “count” must be a whole number' }).waitFor()
+    await form(turn, 'stock__reserve').getByRole('alert').filter({ hasText: 'Invalid input for stock__reserve: “count” must be a whole number' }).waitFor()
     await shot(page, 'approval-wrong')
     assert.deepEqual(store.calls, [])
 

@@ -137,7 +137,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
         if (cited.page) await inPDF(source, cited)
       }
       await shot(page, name(`source-${kind.split(' ')[1]}`))
-      await page.getByRole('link', { name: 'Open whole document' }).click()
+      await page.getByRole('link', { name: 'Open full document' }).click()
       const viewer = page.getByTestId('viewer')
       await viewer.waitFor()
       const last = citations.at(-1)

@@ -88,7 +88,7 @@ describe("the AI SDK's chat", () => {
     assert.equal((await run(chat.last)).toolset, 'react')
     const lost = new Chat(server, { body: { namespace: 'empty' } })
     await lost.sendMessage({ text: question })
-    assert.match(lost.error.message, /^There are no documents in the namespace “empty”\./)
+    assert.match(lost.error.message, /^No documents in the namespace “empty”\./)
   })
 
   it('resumes an active answer only', async () => {
@@ -155,11 +155,11 @@ describe("the AI SDK's chat", () => {
       assert.equal(chat.status, 'error')
       return chat.error.message
     }
-    assert.equal(await told({ text: ' ' }), 'The question is empty. Write one and send it again.')
-    assert.match(await told({ text: question }, { id: 'no/session' }), /^A session id has 1 to 128 letters/)
+    assert.equal(await told({ text: ' ' }), 'The question is empty. Enter a question.')
+    assert.match(await told({ text: question }, { id: 'no/session' }), /^A session ID must have 1 to 128 letters/)
     assert.match(await told({ text: question }, { body: { config: { max_steps: 0 } } }), /^config\.max_steps must be between/)
     assert.match(await told({ text: 'Look', files: [{ type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,' }] }), /^The message has a file\./)
-    assert.equal(await told({ text: 'Why? #filter' }), "The model's provider refused to answer this. Ask in other words.")
+    assert.equal(await told({ text: 'Why? #filter' }), "The model provider refused to answer. Rephrase the question.")
   })
 })
 
@@ -260,14 +260,14 @@ describe("AG-UI's HttpAgent", () => {
     say(failing, 'Why? #filter')
     let error
     await failing.runAgent({}, { onRunErrorEvent: ({ event }) => { error = event } }).catch(() => {})
-    assert.deepEqual([error.code, error.message], ['guardrail', "The model's provider refused to answer this. Ask in other words."])
+    assert.deepEqual([error.code, error.message], ['guardrail', "The model provider refused to answer. Rephrase the question."])
     const refused = async (content, props) => {
       const it_ = agent()
       say(it_, content)
       return it_.runAgent({ forwardedProps: props }).then(() => 'taken', e => `${e.status} ${e.payload}`)
     }
-    assert.equal(await refused(' '), '400 The question is empty. Write one and send it again.')
-    assert.match(await refused(question, { namespace: 'empty' }), /^404 There are no documents in the namespace “empty”\./)
+    assert.equal(await refused(' '), '400 The question is empty. Enter a question.')
+    assert.match(await refused(question, { namespace: 'empty' }), /^404 No documents in the namespace “empty”\./)
     assert.match(await refused([{ type: 'text', text: 'Look' }, { type: 'image', source: { type: 'url', value: 'https://example.org/a.png', mimeType: 'image/png' } }]), /^400 The message has a part that is not text\./)
   })
 })

@@ -47,7 +47,7 @@ describe('a slow run', () => {
     await over(turn)
     const run = await sameAsAPI(at.server, turn)
     assert.equal(run.answer.stop_reason, 'answer_now')
-    await turn.getByText('You asked for the answer early').waitFor()
+    await turn.getByText('You asked for an early answer').waitFor()
   }))
 
   it('queues the next question', at.tab(async page => {
@@ -121,7 +121,7 @@ inBothModes({ delay: 10 }, {}, at => {
     assert.equal(run.answer.stop_reason, 'refused')
     assert.match(await shown(turn), /^I couldn't find relevant information about that in your documents\./)
     assert.equal(await turn.locator('a.cite').count(), 0)
-    await turn.getByText('This is what was searched').waitFor()
+    await turn.getByText('No answer found in your documents.').waitFor()
     await shot(page, 'refused')
   }))
 

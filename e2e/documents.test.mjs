@@ -72,7 +72,7 @@ describe('the list of documents', () => {
       await until(async () => await refused.count() + await failed.count() > 0, `${name} fails with ${reason}`, 20_000)
     }
     await shot(page, 'failed-files')
-    await page.getByRole('navigation', { name: 'State' }).getByText('Failed').click()
+    await page.getByRole('navigation', { name: 'Status' }).getByText('Failed').click()
     await until(async () => {
       const states = await page.getByTestId('document').evaluateAll(all => all.map(one => one.dataset.state))
       return states.length > 0 && states.every(state => state === 'failed')

@@ -57,7 +57,7 @@ describe('the output of a model', () => {
       await asks.getByTestId('leave-host').waitFor()
       assert.equal(await asks.getByTestId('leave-host').innerText(), 'evil.example')
       assert.equal(await asks.getByTestId('leave-address').innerText(), 'https://evil.example/login?next=a&b=c')
-      assert.equal(await asks.getByRole('link', { name: 'Open this address' }).getAttribute('href'), 'https://evil.example/login?next=a&b=c')
+      assert.equal(await asks.getByRole('link', { name: 'Open link' }).getAttribute('href'), 'https://evil.example/login?next=a&b=c')
       assert.ok(asks.url().startsWith(server.url), `the page is at ${asks.url()}`)
       if (!javaScriptEnabled) return
       await audit(asks, 'leave')

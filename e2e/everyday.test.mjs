@@ -45,7 +45,7 @@ for (const [file, make, place] of [
         await until(async () => plain(await marked(source)) === plain(cited.quote), `the panel marks “${cited.quote}”, not “${await marked(source)}”`)
         assert.ok(await inView(source), 'the marked words are in view')
         await shot(page, `${file}-${name}`)
-        await page.getByRole('link', { name: 'Open whole document' }).click()
+        await page.getByRole('link', { name: 'Open full document' }).click()
         const viewer = page.getByTestId('viewer')
         await viewer.waitFor()
         assert.equal(plain(await marked(viewer)), plain(cited.quote))

@@ -151,7 +151,7 @@ describe('the global search', () => {
     await page.goto('/')
     const palette = await open(page)
     await page.keyboard.type('zyzzyva')
-    await palette.getByText('Nothing has “zyzzyva”.').waitFor()
+    await palette.getByText('No results for “zyzzyva”.').waitFor()
     assert.match(await looked(palette).textContent(), /^0 results\. \s*Looked through 1 conversation, 3 documents$/)
     await shot(page, 'palette-nothing')
     await palette.getByRole('link', { name: 'Ask “zyzzyva”' }).waitFor()
@@ -167,7 +167,7 @@ describe('the global search', () => {
     await group(palette, 'Conversations').getByRole('link').first().waitFor()
     await page.route('**/find?*', route => route.abort())
     await page.keyboard.type('mortar')
-    await palette.getByText('The search did not answer.').waitFor()
+    await palette.getByText('Search failed.').waitFor()
     assert.equal(await palette.getByRole('link').count(), 0, 'what was found before is not the answer')
   }))
 

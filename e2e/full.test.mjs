@@ -8,7 +8,7 @@ import { ask, over } from './page.mjs'
 
 const first = 'How long is the guarantee on the slates?'
 const second = 'Within how many days must a claim be made?'
-const offer = 'Ask it in a new conversation'
+const offer = 'Ask in a new conversation'
 
 describe('a full conversation', () => {
   const at = house({ model: { delay: 5, tokens: 40 }, env: { FOOTNOTE_SESSION_MAX_TURNS: '1' } })

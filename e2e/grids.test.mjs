@@ -13,15 +13,15 @@ inBothModes({ tokens: 20 }, { empty: true }, (at, modelled) => describe('a table
   const done = id => until(async () => { const t = await at.server.json(`/tables/${id}`); return t.state === 'done' && t }, 'the table is filled', 90_000)
   const plan = async page => {
     await page.goto('/tables')
-    await page.getByLabel('Columns, one a line').fill('Notice period: How long is the notice period?\nRent')
-    await page.getByRole('button', { name: 'Show what it will be' }).click()
+    await page.getByLabel('Columns (one per line)').fill('Notice period: How long is the notice period?\nRent')
+    await page.getByRole('button', { name: 'Preview' }).click()
   }
 
   it('requires a document', at.tab(async (page, { expect }) => {
     expect(/409/)
     await plan(page)
     assert.match(await page.getByTestId('table-said').textContent(), /no document yet/)
-    assert.match(await page.getByLabel('Columns, one a line').inputValue(), /Rent$/, 'what was typed is still there')
+    assert.match(await page.getByLabel('Columns (one per line)').inputValue(), /Rent$/, 'what was typed is still there')
   }))
 
   it('is planned, filled, checked, edited and exported', at.tab(async page => {
@@ -54,7 +54,7 @@ inBothModes({ tokens: 20 }, { empty: true }, (at, modelled) => describe('a table
     }
     await page.locator('#cell-1-0').hover()
     await page.locator('#cell-1-0 .cell-open').click()
-    await page.getByLabel('Text of the cell').fill('3 months, in writing')
+    await page.getByLabel('Cell text').fill('3 months, in writing')
     await audit(page, 'a cell')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL(/#cell-1-0$/)
@@ -87,10 +87,10 @@ inBothModes({ tokens: 20 }, { empty: true }, (at, modelled) => describe('a table
     await page.locator('#table-progress[data-state="done"]').waitFor({ timeout: 90_000 }) // it reloads
     const id = page.url().split('/').at(-1)
     await page.locator('#cell-0-1 .cell-open').click({ force: true })
-    await page.getByLabel('Text of the cell').fill('x'.repeat(5000))
+    await page.getByLabel('Cell text').fill('x'.repeat(5000))
     await page.getByRole('button', { name: 'Save' }).click()
     assert.match(await page.getByRole('alert').textContent(), /at most 4,?000 characters/)
-    assert.equal((await page.getByLabel('Text of the cell').inputValue()).length, 5000)
+    assert.equal((await page.getByLabel('Cell text').inputValue()).length, 5000)
     await page.getByRole('button', { name: 'Ask again' }).click()
     await page.waitForURL(/#cell-0-1$/)
     await done(id)

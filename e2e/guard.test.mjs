@@ -31,7 +31,7 @@ describe('a guardrail', () => {
     await page.goto('/')
     const turn = await ask(page, 'How long is the guarantee on the slates? #invent')
     await over(turn)
-    await turn.getByTestId('run-ending').getByText('An answer whose footnotes hold could not be written.').waitFor()
+    await turn.getByTestId('run-ending').getByText('No answer with valid footnotes could be written.').waitFor()
     assert.equal((await trace(at.server, turn)).status, 'citation_validation_failed')
     assert.equal(await shown(turn), '')
     assert.equal(await page.getByText('dragons').filter({ visible: true }).count(), 0, 'what was written is in the folded steps alone')

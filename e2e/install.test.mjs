@@ -52,7 +52,7 @@ describe('an installed page', () => {
       await share(page, words)
       assert.equal(await page.getByTestId('add-address').innerText(), link)
       await page.getByRole('heading', { name: 'Roofs' }).waitFor()
-      await page.getByRole('button', { name: 'Add this page' }).waitFor()
+      await page.getByRole('button', { name: 'Add page' }).waitFor()
     }
     assert.equal((await at.server.json('/documents')).documents.length, 1, 'nothing was added yet')
   }))

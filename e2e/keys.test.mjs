@@ -95,7 +95,7 @@ describe('without a mouse', () => {
     await page.goto('/')
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((sum, n) => sum + Number(n), 0))
     assert.ok(await paper() > 600, 'light follows the system')
-    const toggle = page.getByRole('button', { name: 'Change between light and dark' })
+    const toggle = page.getByRole('button', { name: 'Switch theme' })
     await toggle.click()
     assert.ok(await paper() < 200, 'the toggle makes it dark')
     await page.reload()

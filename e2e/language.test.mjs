@@ -63,7 +63,7 @@ describe('a German browser', () => {
     await page.getByRole('link', { name: /^2 Dokumente$/ }).first().waitFor()
     const turn = await ask(page, question)
     await over(turn)
-    await turn.getByText('Gearbeitet', { exact: false }).or(turn.locator('.run-now')).first().waitFor()
+    await turn.getByText('Dauer:', { exact: false }).or(turn.locator('.run-now')).first().waitFor()
     assert.doesNotMatch(await turn.locator('.run-head').textContent(), /Worked|step|read/)
     await page.goto('/documents')
     const day = page.locator('time[data-as=added]').first()
@@ -95,7 +95,7 @@ describe('a German browser', () => {
 
   it('gets API messages in English', at.tab(async page => {
     const res = await page.request.get('/agent/runs/none', { headers: { Accept: 'application/json', 'Accept-Language': 'de' } })
-    assert.match((await res.json()).detail, /^There is no such run/)
+    assert.match((await res.json()).detail, /^Run not found/)
   }, german))
 })
 

@@ -37,7 +37,7 @@ describe('a limit of 1', () => {
   it("is shown in the reader's time zone, and in UTC without JavaScript", async () => {
     const signIn = async (page, open = '/') => {
       await page.goto(open)
-      await page.getByRole('textbox', { name: 'Your key' }).fill(key)
+      await page.getByRole('textbox', { name: 'API key' }).fill(key)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByTitle('Signed in as anna').waitFor()
     }

@@ -51,7 +51,7 @@ for (const [name, options] of [['wide, light', {}], ['narrow, dark', { viewport:
     await over(turn)
     assert.ok(!(await turn.locator('.answer').innerText()).includes('south gable'), 'it is not part of the answer')
     await turn.locator('.run-head').click()
-    const step = turn.getByTestId('reasoning-step').filter({ hasText: "Removed what the model wrote in another's name" })
+    const step = turn.getByTestId('reasoning-step').filter({ hasText: "Removed text written as another speaker" })
     await step.locator('summary').first().click()
     await until(async () => (await step.innerText()).includes('And the south gable?'), 'the step shows the text')
     await audit(page, `dropped-${name.split(', ')[1]}`)

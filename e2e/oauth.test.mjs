@@ -61,9 +61,9 @@ describe('a client of the Model Context Protocol where keys are needed', () => {
     await inTab(browser, options, async (page, { expect }) => {
       expect(/status of 401/)
       await page.goto(provider.page.href)
-      await page.getByLabel('Your key').fill(key)
+      await page.getByLabel('API key').fill(key)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByText('“Test program” asks to use your documents.').waitFor()
+      await page.getByText('“Test program” wants to access your documents.').waitFor()
       await page.getByText('as anna').waitFor()
       await shot(page, `oauth-${options.colorScheme ?? 'light'}`)
       await page.getByRole('button', { name: answer }).click()
@@ -72,7 +72,7 @@ describe('a client of the Model Context Protocol where keys are needed', () => {
     const [back] = heard
     assert.equal(back.searchParams.get('state'), 'state-1')
     assert.equal(back.searchParams.get('iss'), server.url)
-    if (answer === 'Refuse') return back.searchParams.get('error')
+    if (answer === 'Deny') return back.searchParams.get('error')
     await first.finishAuth(back.searchParams.get('code'))
     const client = new Client({ name: 'test', version: '1' })
     await client.connect(transport())
@@ -80,7 +80,7 @@ describe('a client of the Model Context Protocol where keys are needed', () => {
   }
 
   it('is refused', async () => {
-    assert.equal(await connect(new Provider(redirect), { javaScriptEnabled: false, viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, 'Refuse'), 'access_denied')
+    assert.equal(await connect(new Provider(redirect), { javaScriptEnabled: false, viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, 'Deny'), 'access_denied')
   })
 
   it('is authorized, calls a tool, refreshes its token, and is revoked on the page', async () => {
@@ -100,8 +100,8 @@ describe('a client of the Model Context Protocol where keys are needed', () => {
       await page.goto(`${server.url}/connections`)
       await page.getByTestId('connection').waitFor()
       await shot(page, 'connections')
-      await page.getByRole('button', { name: 'End the connection of “Test program”' }).click()
-      await page.getByText('No program is connected.').waitFor()
+      await page.getByRole('button', { name: 'End connection with “Test program”' }).click()
+      await page.getByText('No connected apps.').waitFor()
     })
     await assert.rejects(client.callTool({ name: 'list_documents', arguments: {} }))
     await client.close()

@@ -25,7 +25,7 @@ async function opened(page, turn) {
   const { steps } = await sameAsAPI(at.server, turn)
   const { tool_output: shown } = steps.find(s => s.tool_name === 'open_document')
   assert.equal(shown.opened, true)
-  assert.ok((await page.getByRole('link', { name: 'Open whole document' }).getAttribute('href')).includes(shown.doc_id))
+  assert.ok((await page.getByRole('link', { name: 'Open full document' }).getAttribute('href')).includes(shown.doc_id))
 }
 
 /** The same conversation, come to in another way, opens nothing by itself. */

@@ -38,7 +38,7 @@ describe('an Office file as it is printed', () => {
           const sheet = source.locator('.sheet:has(tspan.quote)').first()
           await inPDF(source, { page: Number(await sheet.getAttribute('data-page')), boxes: await sheet.locator('rect.quote').all() })
           await shot(page, `pages-${file}-${name}`)
-          await page.getByRole('link', { name: 'Open whole document' }).click()
+          await page.getByRole('link', { name: 'Open full document' }).click()
           const viewer = page.getByTestId('viewer')
           await viewer.locator('.sheet').first().waitFor()
           assert.equal(letters(await marked(viewer)), letters(cited.quote))

@@ -51,12 +51,12 @@ describe('places', () => {
     await page.locator('[name="settings.username"]').fill('ada')
     await page.locator('[name="settings.password"]').fill('wrong')
     await page.locator('[name="name"]').fill('Cloud')
-    await page.getByRole('button', { name: 'Add this place' }).click()
+    await page.getByRole('button', { name: 'Add source' }).click()
     await page.getByTestId('place-said').waitFor()
     assert.equal(await page.locator('[name="settings.url"]').inputValue(), dav.url)
     assert.equal(await page.locator('[name="settings.password"]').inputValue(), '')
     await page.locator('[name="settings.password"]').fill('open sesame')
-    await page.getByRole('button', { name: 'Add this place' }).click()
+    await page.getByRole('button', { name: 'Add source' }).click()
     const place = page.getByTestId('place')
     await place.locator('b', { hasText: 'Cloud' }).waitFor()
     await until(async () => (await documents()).join() === 'roof.md', 'its document is ready', 60_000)
@@ -68,16 +68,16 @@ describe('places', () => {
     }
 
     dav.down = true
-    await place.getByRole('button', { name: 'Look now' }).click()
+    await place.getByRole('button', { name: 'Sync now' }).click()
     await place.getByTestId('place-failure').waitFor({ timeout: 60_000 })
     assert.deepEqual(await documents(), ['roof.md'])
     dav.down = false
     dav.files = { 'drain.md': '# Drain\n\nThe drain was cleaned in May.' }
-    await place.getByRole('button', { name: 'Look now' }).click()
+    await place.getByRole('button', { name: 'Sync now' }).click()
     await until(async () => (await documents()).join() === 'drain.md', 'the folder is followed', 60_000)
     await place.getByTestId('place-remove').click()
-    await place.getByRole('button', { name: 'Remove with its documents' }).click()
-    await page.getByText('No places yet').waitFor({ timeout: 30_000 })
+    await place.getByRole('button', { name: 'Remove and delete documents' }).click()
+    await page.getByText('No connected sources yet').waitFor({ timeout: 30_000 })
     await until(async () => (await documents()).length === 0, 'its documents go', 30_000)
   }))
 
@@ -85,12 +85,12 @@ describe('places', () => {
     expect(/400/) // an address that nobody may reach
     await page.goto('/places/new?kind=webdav')
     await page.locator('[name="settings.url"]').fill('http://169.254.169.254/latest/')
-    await page.getByRole('button', { name: 'Add this place' }).click()
+    await page.getByRole('button', { name: 'Add source' }).click()
     await page.getByTestId('place-said').waitFor()
     await page.locator('[name="settings.url"]').fill(dav.url)
     await page.locator('[name="settings.username"]').fill('ada')
     await page.locator('[name="settings.password"]').fill('open sesame')
-    await page.getByRole('button', { name: 'Add this place' }).click()
+    await page.getByRole('button', { name: 'Add source' }).click()
     await page.getByTestId('place').waitFor()
     await until(async () => (await documents()).join() === 'drain.md', 'its document is ready', 60_000)
   }, { javaScriptEnabled: false }))
@@ -102,7 +102,7 @@ describe('places', () => {
       dav.login = now
       const [user, password] = now.split(':')
       await page.goto('/places')
-      await page.getByRole('button', { name: 'Look now' }).click()
+      await page.getByRole('button', { name: 'Sync now' }).click()
       const form = page.getByTestId('place-mend')
       await until(async () => { if (!await form.count()) await page.reload(); return form.count() }, 'the form', 30_000)
       const [name, secret] = [form.locator('[name="settings.username"]'), form.locator('[name="settings.password"]')]

@@ -84,18 +84,18 @@ describe('a Git repository', () => {
     }
     await page.locator('[name="settings.url"]').fill(repo.url)
     await page.locator('[name="settings.folder"]').fill('manual')
-    await page.getByRole('button', { name: 'Add this place' }).click()
-    await page.getByTestId('place-said').filter({ hasText: 'no such folder' }).waitFor()
+    await page.getByRole('button', { name: 'Add source' }).click()
+    await page.getByTestId('place-said').filter({ hasText: 'Folder not found in the repository' }).waitFor()
     await page.locator('[name="settings.folder"]').fill('docs')
     await page.locator('[name="name"]').fill('Book')
-    await page.getByRole('button', { name: 'Add this place' }).click()
+    await page.getByRole('button', { name: 'Add source' }).click()
     const place = page.getByTestId('place')
     await place.getByTestId('place-refused').waitFor({ timeout: 60_000 }) // what is in Git LFS
     await until(async () => (await documents()).map(d => d.path).join() === 'Book/roof.md', 'its document is ready', 60_000)
     const [before] = await documents()
 
     repo.push({ 'docs/roof.md': '# Roof\n\nThe slates are guaranteed for 40 years.', 'docs/drain.md': '# Drain\n\nThe drain was cleaned in May.' })
-    await place.getByRole('button', { name: 'Look now' }).click()
+    await place.getByRole('button', { name: 'Sync now' }).click()
     await until(async () => (await documents()).map(d => d.path).sort().join() === 'Book/drain.md,Book/roof.md', 'the new file is read', 60_000)
     await until(async () => (await documents()).some(d => d.id === before.id && d.sha256 !== before.sha256), 'the changed file is read', 60_000)
   }))

@@ -50,7 +50,7 @@ describe('conversations', () => {
     await page.goto('/')
     await page.getByLabel('More: Mortar').click()
     await page.locator('#sessions .menu[open]').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('It can be brought back for a minute').waitFor()
+    await page.getByText('You can undo this for a minute').waitFor()
     assert.deepEqual(await listed(page), ['How long is the guarantee on the slates?'])
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.waitForURL('**/c/*')

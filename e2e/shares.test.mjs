@@ -17,9 +17,9 @@ describe('a shared answer', () => {
     await turn.getByTestId('share').locator('summary').click()
     await audit(page, 'sharing')
     if (process.env.SHOTS) await page.screenshot({ path: process.env.SHOTS + '/menu.png' })
-    await turn.getByRole('button', { name: 'Make the link' }).click()
+    await turn.getByRole('button', { name: 'Create link' }).click()
     const made = page.getByTestId('share-made')
-    await made.getByText('Copy it now').waitFor()
+    await made.getByText('Copy the share link now').waitFor()
     const link = await made.locator('input').inputValue()
     assert.match(link, /\/s\/[A-Z2-7]{26}$/)
     for (const width of [390, 1440]) {
@@ -43,12 +43,12 @@ describe('a shared answer', () => {
       }
       await page.goto('/shares')
       await page.getByText('opened 2 times').waitFor()
-      await page.getByRole('button', { name: 'End this link' }).click()
+      await page.getByRole('button', { name: 'Revoke link' }).click()
       await page.getByTestId('no-shares').waitFor()
       await inTab(other, {}, async (guest, { expect }) => {
         expect(/404/)
         await guest.goto(link)
-        await guest.getByRole('heading', { name: 'This link opens nothing' }).waitFor()
+        await guest.getByRole('heading', { name: 'Link not found' }).waitFor()
         if (process.env.SHOTS) await guest.screenshot({ path: `${process.env.SHOTS}/gone.png` })
       })
     } finally {

@@ -34,7 +34,7 @@ describe('with keys', () => {
     if (dir) rmSync(dir, { recursive: true, force: true })
   })
   const tab = (body, options) => () => inTab(browser, { baseURL: server.url, ...options }, body)
-  const key = page => page.getByRole('textbox', { name: 'Your key' })
+  const key = page => page.getByRole('textbox', { name: 'API key' })
   const signIn = async (page, value) => {
     await key(page).fill(value)
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -80,7 +80,7 @@ describe('with keys', () => {
       const box = await page.getByRole('heading', { name: 'Sign in' }).boundingBox()
       assert.ok(box.x > 400 && box.x < 720, `the form stands at ${box.x}, not in the middle`)
       await signIn(page, 'fn_wrong')
-      await page.getByRole('alert').getByText('This key is not valid. Copy it again').waitFor()
+      await page.getByRole('alert').getByText('Invalid API key. Enter it again').waitFor()
       if (javaScriptEnabled) {
         await page.setViewportSize({ width: 390, height: 844 })
         await audit(page, 'signin-wrong')
@@ -111,7 +111,7 @@ describe('with keys', () => {
 
       await page.goto(conversation)
       await signIn(page, keys.ben)
-      await page.getByText('There is no such session.').waitFor()
+      await page.getByText('Session not found.').waitFor()
       await page.goto('/')
       assert.equal(await page.locator('#sessions a').count(), 0)
       assert.equal(await page.locator('#document-count').textContent(), '0')

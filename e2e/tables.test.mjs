@@ -33,7 +33,7 @@ describe('a table query', () => {
     await over(turn)
     await turn.locator('.run-head').click()
     await turn.locator('[data-do=expand]').click()
-    const step = turn.locator('.step').filter({ hasText: 'Asked the table' }).last()
+    const step = turn.locator('.step').filter({ hasText: 'Queried the table' }).last()
     const drawn = step.locator('.asked')
     await drawn.waitFor()
     assert.deepEqual(await drawn.locator('tbody tr td:first-child').allTextContents().then(all => all.map(s => s.trim())), unpaid)

@@ -21,7 +21,7 @@ describe('a followed folder', () => {
 
   it('shows skipped files without documents, and follows', at.tab(async page => {
     await page.goto('/documents')
-    await left(page).getByText(`Left out of the folder ${basename(dir)}: 122 files`).waitFor()
+    await left(page).getByText(`Not imported from folder ${basename(dir)}: 122 files`).waitFor()
     await left(page).locator('summary').click()
     const rows = await until(async () => {
       const all = await left(page).locator('tbody tr').allTextContents()

@@ -33,18 +33,18 @@ for (const [how, options] of [['with scripts'], ['without JavaScript', { javaScr
       expect(/400/) // a wrong address
       const form = page.locator('#webhook')
       const send = async url => {
-        await form.getByLabel('Address of the program').fill(url)
-        await form.getByRole('button', { name: /^(Send changes there|Send there with a new secret)$/ }).click()
+        await form.getByLabel('Webhook URL').fill(url)
+        await form.getByRole('button', { name: /^(Add webhook|Save with new secret)$/ }).click()
       }
       const secret = page.getByTestId('hook-secret')
       await page.goto('/standing')
-      await page.getByText('Send the changes to a program').click()
+      await page.getByText('Send changes to a webhook').click()
 
       // what is no address is said beside what was typed, and nothing is set
       const wrong = 'https://ada:secret@example.org/hook'
       await send(wrong)
-      await page.getByRole('alert').getByText('This is no address that changes can be sent to.').waitFor()
-      const field = form.getByLabel('Address of the program')
+      await page.getByRole('alert').getByText('Invalid webhook URL.').waitFor()
+      const field = form.getByLabel('Webhook URL')
       assert.equal(await field.inputValue(), wrong)
       assert.equal(await field.getAttribute('aria-invalid'), 'true')
       assert.equal(await field.getAttribute('aria-describedby'), 'hook-said')
@@ -59,8 +59,8 @@ for (const [how, options] of [['with scripts'], ['without JavaScript', { javaScr
       await until(async () => taken[0], 'the program is told')
       assert.deepEqual([taken[0].url, JSON.parse(taken[0].text).type], ['/hook', 'webhook.set'])
       await page.goto('/standing')
-      await page.getByText('The changes are sent to a program').click()
-      await page.getByText('The last message was taken').waitFor()
+      await page.getByText('Changes are sent to a webhook').click()
+      await page.getByText('Last delivery succeeded').waitFor()
       assert.equal(await secret.count(), 0, 'the secret is shown once')
       assert.equal((await page.content()).includes(first), false)
       assert.equal(await field.inputValue(), `${address}/hook`)
@@ -70,7 +70,7 @@ for (const [how, options] of [['with scripts'], ['without JavaScript', { javaScr
       await send('ftp://example.org/')
       await page.getByRole('alert').waitFor()
       await page.goto('/standing')
-      await page.getByText('The changes are sent to a program').click()
+      await page.getByText('Changes are sent to a webhook').click()
       assert.equal(await field.inputValue(), `${address}/hook`)
 
       // another address has another secret; one that takes nothing says so by itself
@@ -81,10 +81,10 @@ for (const [how, options] of [['with scripts'], ['without JavaScript', { javaScr
       await until(async () => { await page.goto('/standing'); return await page.getByTestId('hook-state').getByText('410').count() }, 'the page says that nothing was taken')
       if (!options) await audit(page, 'a webhook that takes nothing')
 
-      await page.getByRole('button', { name: 'Send no changes any more' }).click()
-      await page.getByText('Send the changes to a program').waitFor()
+      await page.getByRole('button', { name: 'Remove webhook' }).click()
+      await page.getByText('Send changes to a webhook').waitFor()
       assert.equal(await state(), 404)
-      await page.getByText('Send the changes to a program').click()
+      await page.getByText('Send changes to a webhook').click()
       assert.equal(await field.inputValue(), '')
     }), options))
   })

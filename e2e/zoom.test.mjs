@@ -70,7 +70,7 @@ describe('on a phone', () => {
   it("buttons zoom the panel's pages with the highlights in view", at.tab(async page => {
     const { source, sheet } = await cited(page)
     const fit = await wide(sheet)
-    const [smaller, larger] = [page.getByRole('button', { name: 'Smaller pages' }), page.getByRole('button', { name: 'Larger pages' })]
+    const [smaller, larger] = [page.getByRole('button', { name: 'Zoom out' }), page.getByRole('button', { name: 'Zoom in' })]
     assert.ok(await smaller.isDisabled(), 'it is as small as it gets')
     for (const size of ['125 %', '150 %', '200 %', '250 %']) {
       await larger.tap()
@@ -85,7 +85,7 @@ describe('on a phone', () => {
     await markedInSight(page, sheet)
     await audit(page, 'zoomed-panel')
     for (const [name, box] of await page.locator('.zoom .btn').evaluateAll(all => all.map(e => [e.textContent, e.getBoundingClientRect()]))) assert.ok(box.width >= 44 && box.height >= 44, `${name} is ${box.width} x ${box.height}`)
-    await page.getByRole('button', { name: 'back to the whole width' }).tap()
+    await page.getByRole('button', { name: 'fit to width' }).tap()
     assert.equal(await wide(sheet), fit)
     assert.equal(await source.evaluate(e => e.scrollLeft), 0)
   }, phone))
@@ -136,14 +136,14 @@ describe('on a phone', () => {
     await source.evaluate(e => { e.scrollTop = 0 })
     await fingers(page, [middle], [up])
     await until(async () => (await place())[1] > 60, 'it scrolls down')
-    for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Larger pages' }).tap()
+    for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Zoom in' }).tap()
     await source.evaluate(e => { e.scrollLeft = 0 })
     await fingers(page, [middle], [{ x: middle.x - 120, y: middle.y }])
     await until(async () => (await place())[0] > 60, 'it scrolls sideways')
     assert.equal(await page.evaluate(() => scrollX), 0)
 
     await page.goto(`/d/${at.documents['survey.pdf']}`)
-    for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Larger pages' }).tap()
+    for (let i = 0; i < 3; i++) await page.getByRole('button', { name: 'Zoom in' }).tap()
     await fits(page)
     const sheets = page.locator('.sheets')
     await page.evaluate(() => scrollTo(0, 0))
@@ -160,7 +160,7 @@ describe('on a phone', () => {
 
   it('the next footnote keeps the zoom, with its words in view', at.tab(async page => {
     const { turn, source } = await cited(page)
-    for (let i = 0; i < 4; i++) await page.getByRole('button', { name: 'Larger pages' }).tap()
+    for (let i = 0; i < 4; i++) await page.getByRole('button', { name: 'Zoom in' }).tap()
     await page.getByRole('button', { name: 'Close source' }).tap()
     await source.waitFor({ state: 'hidden' })
     await turn.locator('.answer a.cite').first().tap()
@@ -206,6 +206,6 @@ describe('on a screen', () => {
     await page.mouse.wheel(0, 100)
     await until(() => page.evaluate(before => scrollY > before, y), 'the wheel alone scrolls')
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Larger, smaller pages').waitFor()
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Zoom in / zoom out / fit width').waitFor()
   }))
 })

@@ -153,7 +153,7 @@ func TestAgentChatStatusFollowsRunEnd(t *testing.T) {
 			`"status":"citation_validation_failed"`},
 		{"a failed model is 500 with its sentence", []chat.Payload{chat.RunDone{Status: chat.RunFailed, Error: failed}},
 			500, failed.Message},
-		{"an interrupted run is 503", []chat.Payload{chat.RunDone{Status: chat.RunInterrupted}}, 503, "Ask it again"},
+		{"an interrupted run is 503", []chat.Payload{chat.RunDone{Status: chat.RunInterrupted}}, 503, "Ask again"},
 		{"a cancelled run hands over what there is",
 			[]chat.Payload{chat.AnswerDelta{Text: "So far"}, chat.RunDone{Status: chat.RunCancelled}}, 200,
 			`"status":"cancelled","response":"So far"`},
@@ -317,7 +317,7 @@ func TestCallIsApprovedOrDenied(t *testing.T) {
 	}
 	page := b.send("GET", "/c/"+run.SessionID, "", "Accept", "text/html").body
 	for _, want := range []string{`data-testid="approval"`, `action="` + base + `approve"`, `action="` + base + `deny"`,
-		"Waits for your approval", "&#34;query&#34;: &#34;slate&#34;"} {
+		"Approval required", "&#34;query&#34;: &#34;slate&#34;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("page lacks %s", want)
 		}
@@ -381,7 +381,7 @@ func TestInvalidQuestionsGetOneSentence(t *testing.T) {
 		{"two objects", "/chat", `{"message":"a"}{}`, 400, "a single JSON object"},
 		{"a session id that is a number", "/agent/chat", `{"message":"a","session_id":5}`, 400,
 			`The field "session_id" can't be`},
-		{"a session id that can't be", "/chat", `{"message":"a","session_id":"a b"}`, 400, "session id"},
+		{"a session id that can't be", "/chat", `{"message":"a","session_id":"a b"}`, 400, "session ID"},
 		{"an empty context", "/agent/chat", `{"message":"a","context_text":""}`, 400, "context_text"},
 		{"a setting out of range", "/agent/query", `{"question":"a","config":{"max_steps":51}}`, 400, "max_steps"},
 		{"a temperature out of range", "/agent/chat", `{"message":"a","config":{"temperature":-1}}`, 400,

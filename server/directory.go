@@ -78,7 +78,7 @@ func (d *directory) suggestRoutes(c httpio.Context, p *httpio.Problem) {
 		p.Routes = d.at(openapi.TemplatePath(c.Path()))
 	} else {
 		p.Routes = d.nearest(c.Request().URL.Path)
-		p.Detail = "There is nothing at this address."
+		p.Detail = "URL not found."
 	}
 	few := p.Routes[:min(len(p.Routes), fewRoutes)]
 	if len(few) < len(p.Routes) {

@@ -180,14 +180,14 @@ func TestInvalidUploadsAreRejected(t *testing.T) {
 		part   string // of the answer
 	}{
 		{"a file over the limit goes, the others stay",
-			[]string{"@big.md=" + strings.Repeat("x ", 600), "@ok.md=" + survey}, 202, "the limit for one file"},
+			[]string{"@big.md=" + strings.Repeat("x ", 600), "@ok.md=" + survey}, 202, "the file size limit"},
 		{"no file", []string{"namespace=a"}, 400, "no file"},
 		{"an unknown field", []string{"folder=a", "@a.md=x"}, 400, `"folder`},
 		{"a field after its files", []string{"@late.md=late text", "namespace=a"}, 400, "must precede the files"},
 		{"meta that is no object", []string{"meta=[1]", "@a.md=x"}, 400, "JSON object"},
 		{"a namespace that can't be", []string{"namespace=../etc", "@a.md=x"}, 400, "namespace"},
 		{"more than one request may hold", []string{"@a.md=" + strings.Repeat("x", 11_000)}, 413, "MiB|KiB"},
-		{"too many files", []string{"@1.md=one", "@2.md=two", "@3.md=three", "@4.md=four"}, 413, "at most 3"},
+		{"too many files", []string{"@1.md=one", "@2.md=two", "@3.md=three", "@4.md=four"}, 413, "up to 3 at once"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, _ := b.uploadFiles(tt.parts...)
@@ -333,7 +333,7 @@ func TestPageRenderErrorIsShown(t *testing.T) {
 	if info.State != corpus.StateReady {
 		t.Fatalf("document = %+v, %+v; want State %v", info, info.Error, corpus.StateReady)
 	}
-	const sentence = "This page is too complex to draw. Its text can be read."
+	const sentence = "This page is too complex to render. Its text is available."
 	path := "/documents/" + info.ID + "/pages/1.png?width=640&v=" + info.SHA256[:12]
 	for range 2 {
 		got := b.send("GET", path, "", "Accept",
@@ -481,7 +481,7 @@ func TestListFormsWorkWithoutScript(t *testing.T) {
 	if rows := b.rows(""); len(rows) != 1 {
 		t.Errorf("after the restore there is %v, want 1 row", rows)
 	}
-	if got := post("/retry"); got.status != http.StatusConflict || !strings.Contains(got.body, "can be tried again") {
+	if got := post("/retry"); got.status != http.StatusConflict || !strings.Contains(got.body, "can be retried") {
 		t.Errorf("retry of a ready document = %d, want %d", got.status, http.StatusConflict)
 	}
 	if got := b.send("POST", "/documents/"+d.ID+"?_method=DELETE", "", "HX-Request",
@@ -505,7 +505,7 @@ func TestProcessingDocumentShowsProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Reading page 12 of 80", `max="80" value="12"`, "/documents/d1/cancel", `data-working="1"`,
+		"Importing page 12 of 80", `max="80" value="12"`, "/documents/d1/cancel", `data-working="1"`,
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("list lacks %q: %s", want, b.String())
@@ -519,8 +519,8 @@ func TestPageShowsEmbeddingTime(t *testing.T) {
 		Progress: corpus.Progress{Stage: "embedding", Done: 192, Total: 640},
 	}
 	for left, want := range map[time.Duration]string{
-		0:                "Semantic index: 3,180 passages to go<",
-		20 * time.Second: "3,180 passages to go, less than a minute left",
+		0:                "Semantic index: 3,180 passages left<",
+		20 * time.Second: "3,180 passages left, less than a minute left",
 		time.Minute:      "about 1 minute left",
 		5 * time.Hour:    "about 5 hours left",
 	} {
@@ -552,7 +552,7 @@ func TestPageUsesReaderLanguage(t *testing.T) {
 		{"/", nil, `<html lang="en" dir="ltr">`, ""},
 		{"/", []string{"Accept-Language", "fr-CH, fr;q=0.9"}, `<html lang="fr" dir="ltr">`, ""},
 		{"/", []string{"Accept-Language", "fr", "Cookie", pseudo}, `<html lang="en-XA" dir="rtl">`, ""},
-		{"/c/none", []string{"Cookie", pseudo}, "⟦There is no such session.", ">There is no such"},
+		{"/c/none", []string{"Cookie", pseudo}, "⟦Session not found.", ">Session not found"},
 		{"/docs", []string{"Cookie", pseudo}, `id="api" lang="en" dir="ltr"`, ""},
 		{"/signin", []string{"Accept-Language", "ja"}, `<html lang="ja" dir="ltr">`, ""},
 	} {
@@ -565,7 +565,7 @@ func TestPageUsesReaderLanguage(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ page, want string }{
-		{"", `"detail":"There is no such run.`}, {"true", `"detail":"⟦There is no such run.`},
+		{"", `"detail":"Run not found.`}, {"true", `"detail":"⟦Run not found.`},
 	} {
 		got := b.send(
 			"GET", "/agent/runs/none", "", "Accept", "application/json", "Cookie", pseudo, "Footnote-Page", tt.page,

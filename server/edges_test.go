@@ -195,9 +195,9 @@ func TestEveryRouteValidatesNamespaces(t *testing.T) {
 			"/ui/chat":             `{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"Why?"}]}]`,
 		} {
 			if got := b.send("POST", path, body+`,"namespace":"`+name+`"}`); got.status != 400 ||
-				!strings.Contains(got.body, "A namespace has at most 128") {
+				!strings.Contains(got.body, "A namespace can have up to 128") {
 				t.Errorf("%s %.10s: %d %s; want 400 and %q in it",
-					path, name, got.status, got.body, "A namespace has at most 128")
+					path, name, got.status, got.body, "A namespace can have up to 128")
 			}
 		}
 		if got := b.send("GET", "/documents?namespace="+strings.ReplaceAll(name, " ", "%20"), ""); got.status != 400 {

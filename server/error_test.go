@@ -40,7 +40,7 @@ func TestCodesHaveStatus(t *testing.T) {
 		{"anything else is 500 and shows nothing", errors.New("secret: disk /dev/sda1"), 500, chat.CodeInternal,
 			chat.MessageOf(errors.New("x")).String()},
 		{"Echo's default 422 of a bind is 400", httpio.StatusError(422), 400, chat.CodeInvalid,
-			"The request could not be read. Check its form and try again."},
+			"Invalid request. Check its format and try again."},
 		{"Echo's 415", httpio.StatusError(http.StatusUnsupportedMediaType), 415, chat.CodeUnsupported,
 			"Unsupported media type. Send JSON with the header Content-Type: application/json."},
 	} {

@@ -204,7 +204,7 @@ func TestInvalidMCPMessageIsRejected(t *testing.T) {
 		{"a method that is long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("é", 450) + `"}`, kind, 400,
 			chat.CodeInvalid, "éé"},
 		{"too much", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 2000) + `"}`, kind, 413,
-			chat.CodeTooLarge, "larger than"},
+			chat.CodeTooLarge, "exceeds the limit of"},
 	} {
 		got := b.send("POST", "/mcp", tt.body, tt.headers...)
 		var p httpio.Problem
@@ -246,8 +246,8 @@ func TestInvalidMCPCallHasOneSentence(t *testing.T) {
 		{"list_documents", map[string]any{"limit": 201},
 			"list_documents: invalid arguments: “limit” must be a whole number from 1 to 200."},
 		{"list_documents", map[string]any{"namespace": "a/b"},
-			"A namespace has at most 128 letters, digits, points, underscores and hyphens, and does not begin with " +
-				"a point."},
+			"A namespace can have up to 128 letters, digits, periods, underscores and hyphens. It can't begin with a " +
+				"period."},
 		{"ask", map[string]any{"question": "Why?", "style": "x"},
 			"ask: invalid arguments: there is no field “style”; there are “document_ids”, “namespace”, " +
 				"“question”, “session_id”."},

@@ -386,7 +386,7 @@ func TestFilesAreCheckedBeforeUpload(t *testing.T) {
 	want := []struct {
 		at     int
 		detail string
-	}{{1, "is a video"}, {2, "is empty"}, {3, "is larger than 9.8 KiB"}}
+	}{{1, "is a video"}, {2, "is empty"}, {3, "exceeds the file size limit of 9.8 KiB"}}
 	if got.status != http.StatusOK || len(answer.Refused) != len(want) {
 		t.Fatalf("check = %d %s, want 200 and %d refused files", got.status, got.body, len(want))
 	}

@@ -218,7 +218,7 @@ func TestRemovedModelIsReplacedByDefault(t *testing.T) {
 	b.append(run.ID, chat.RunStarted{SessionID: "s1", Question: "Is it sound?", Model: "gone", Toolset: "cursor"},
 		chat.Answer{Markdown: "It is.", StopReason: chat.StopAnswered, FollowUps: []string{"And the door?"}},
 		chat.RunDone{Status: chat.RunCompleted})
-	const says, with = "gone is no longer offered. Asking again uses large.",
+	const says, with = "gone is no longer available. Asking again uses large.",
 		`<input type="hidden" name="model" value="">`
 	for where, body := range map[string]string{
 		"page": b.page("/c/s1"), "stream": b.send("GET", "/runs/"+run.ID+"/stream", "", "Accept",
@@ -238,8 +238,8 @@ func TestRemovedModelIsReplacedByDefault(t *testing.T) {
 				fields, got.status, b.lastRun("s1").Request.Config.Model, http.StatusSeeOther)
 		}
 	}
-	if page := b.page("/c/" + b.begin("Is it dry?").SessionID); strings.Contains(page, "no longer offered") {
-		t.Error(`turn of an offered model has "no longer offered"`)
+	if page := b.page("/c/" + b.begin("Is it dry?").SessionID); strings.Contains(page, "no longer available") {
+		t.Error(`turn of an offered model has "no longer available"`)
 	}
 }
 

@@ -353,7 +353,7 @@ func TestAGUIRunIDComesFromClient(t *testing.T) {
 	}
 	for body, part := range map[string]string{
 		strings.Replace(aguiBody, `"r1"`, `""`, 1):            "runId must have 1 to 100 bytes",
-		strings.Replace(aguiBody, `"thread-1"`, `"a b"`, 1):   "A session id has",
+		strings.Replace(aguiBody, `"thread-1"`, `"a b"`, 1):   "A session ID must have",
 		strings.Replace(aguiBody, `"Why?"`, `5`, 1):           "content must be text",
 		strings.Replace(aguiBody, `"user"`, `"assistant"`, 1): "The last message must have the role",
 	} {

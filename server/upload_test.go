@@ -33,9 +33,9 @@ func TestRejectedUploadLeavesNothing(t *testing.T) {
 		{"a file that was there before", []string{"@kept.md=" + survey, "@u1.txt=words of u1", "foo=1"}, 400},
 	} {
 		got, _ := b.uploadFiles(tt.parts...)
-		if got.status != tt.status || !strings.Contains(got.body, "Nothing of this upload was kept") {
+		if got.status != tt.status || !strings.Contains(got.body, "Nothing from this upload was saved") {
 			t.Errorf("%s: %d %s; want %d and %q in it",
-				tt.name, got.status, got.body, tt.status, "Nothing of this upload was kept")
+				tt.name, got.status, got.body, tt.status, "Nothing from this upload was saved")
 		}
 		if n := count(); n != 1 {
 			t.Errorf("%s: %d documents, want the one of before", tt.name, n)
@@ -55,8 +55,9 @@ func TestRejectedUploadKeepsAndNamesNewVersion(t *testing.T) {
 	_, res := b.uploadFiles("@a.md=" + survey)
 	b.settled(res.Documents[0].ID)
 	got, _ := b.uploadFiles("@a.md=Other words.", "foo=1")
-	if got.status != 400 || !strings.Contains(got.body, "a.md") || !strings.Contains(got.body, "stays") {
-		t.Errorf("%d %s; want 400, %q in it, %q in it", got.status, got.body, "a.md", "stays")
+	const remain = "changes to existing documents remain"
+	if got.status != 400 || !strings.Contains(got.body, "a.md") || !strings.Contains(got.body, remain) {
+		t.Errorf("%d %s; want 400, %q in it, %q in it", got.status, got.body, "a.md", remain)
 	}
 }
 

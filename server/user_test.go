@@ -147,7 +147,7 @@ func TestBrowserSignIn(t *testing.T) {
 		t.Errorf("after a wrong key the way is lost: %s, want %q in it", got.body, `value="/documents?q=a"`)
 	}
 	if got := post("wrong", "/"); got.status != 401 || got.header.Get("Set-Cookie") != "" ||
-		!strings.Contains(got.body, "not valid") || strings.Contains(got.body, "wrong") {
+		!strings.Contains(got.body, "Invalid API key") || strings.Contains(got.body, "wrong") {
 		t.Errorf("%d %v; want 401 and nothing", got.status, got.header)
 	}
 	in := post(given["anna"], "/documents?q=a")
@@ -162,9 +162,9 @@ func TestBrowserSignIn(t *testing.T) {
 		t.Errorf("signed in: %d, want 200", got.status)
 	}
 	if got := b.send("GET", "/c/not-there", "", "Accept", "text/html", "Cookie", cookie); got.status != 404 ||
-		!strings.Contains(got.body, "There is no such session.") {
+		!strings.Contains(got.body, "Session not found.") {
 		t.Errorf("a page that is not there: %d %q; want 404 and %q in it",
-			got.status, got.body, "There is no such session.")
+			got.status, got.body, "Session not found.")
 	}
 	for _, away := range []string{"https://evil.example/", "//evil.example", `/\evil.example`, "evil", "", "/signin"} {
 		if got := post(given["anna"], away); got.header.Get("Location") != "/" {
@@ -238,8 +238,8 @@ func TestLocalUserSelectsModel(t *testing.T) {
 	}
 	page := b.send("GET", "/model", "", "Accept", "text/html").body
 	for _, want := range []string{
-		"8.2B · 5.2 GB · reads 40,960 tokens · calls tools", "suggested", "&lt;b&gt;", "calls no tools",
-		"It has no model yet.", `<option value="openai">OpenAI`, `type="password" name="key"`,
+		"8.2B · 5.2 GB · 40,960-token context · tool calling", "recommended", "&lt;b&gt;", "no tool calling",
+		"No models available.", `<option value="openai">OpenAI`, `type="password" name="key"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
@@ -282,7 +282,7 @@ func TestModelSelectionIsDeniedWithReason(t *testing.T) {
 		header []string
 		why    string
 	}{
-		"a server by another name": {behind, nil, "Other machines reach this server"},
+		"a server by another name": {behind, nil, "Other machines can reach this server"},
 		"a user with a key":        {keyed, []string{"Authorization", "Bearer " + given["anna"]}, "FOOTNOTE_OPERATORS"},
 		"one of several servers":   {alone, nil, "Several servers"},
 	} {
@@ -568,7 +568,7 @@ func TestQuestionWithoutDocumentsIsKept(t *testing.T) {
 	got = b.send("POST", "/chat", long.Encode(), "Content-Type", "application/x-www-form-urlencoded", "Accept",
 		"text/html", "X-API-Key", given["anna"])
 	if box := fieldsOf(t, got.body, "/chat"); got.status != 400 || box.Get("message") != long.Get("message") ||
-		!strings.Contains(got.body, "The question is longer than 32,000 characters.") {
+		!strings.Contains(got.body, "The question exceeds the limit of 32,000 characters.") {
 		t.Errorf("a question that is too long: %d, the box holds %.100q, want 400", got.status, box.Get("message"))
 	}
 }

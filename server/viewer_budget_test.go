@@ -117,7 +117,7 @@ func TestManyTablesArePaged(t *testing.T) {
 	if seen := walk("/d/"+d.ID, views.LaterPart.English()); len(seen) != len(blocks) {
 		t.Errorf("going on from the beginning shows %d blocks, want %d", len(seen), len(blocks))
 	}
-	if seen := walk("/d/"+d.ID+"?at="+blocks[len(blocks)-1].ID, "Earlier part"); len(seen) != len(blocks) {
+	if seen := walk("/d/"+d.ID+"?at="+blocks[len(blocks)-1].ID, "Previous part"); len(seen) != len(blocks) {
 		t.Errorf("going back from the end shows %d blocks, want %d", len(seen), len(blocks))
 	}
 }
@@ -187,7 +187,7 @@ func TestPagesWithManyWordsArePaged(t *testing.T) {
 		sheets = append(sheets, scattered("p"+strconv.Itoa(i), 60, 40))
 	}
 	d := b.added("many.pdf", string(pdftest.Document("", sheets...)))
-	for _, way := range []struct{ from, link string }{{"?page=1", "Later pages"}, {"?page=12", "Earlier pages"}} {
+	for _, way := range []struct{ from, link string }{{"?page=1", "Next pages"}, {"?page=12", "Previous pages"}} {
 		seen := map[string]bool{}
 		for address := "/d/" + d.ID + way.from; address != ""; {
 			root := parsed(t, b.send("GET", address, "", "Accept", "text/html").body)

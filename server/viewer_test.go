@@ -235,7 +235,7 @@ func TestChangedDocumentIsReported(t *testing.T) {
 	}{{gone, "", "The gable is wet."}, {kept, "The roof is new.", ""}} {
 		got := b.send("GET", tt.cite.URL, "", "Accept", "text/html").body
 		root := parsed(t, got)
-		if !strings.Contains(got, "Changed since") {
+		if !strings.Contains(got, "Document changed.") {
 			t.Errorf("%q: page lacks the note that the document changed", tt.cite.Quote)
 		}
 		if text := marked(root, "mark", "quote"); text != tt.marked {
@@ -295,7 +295,7 @@ func TestMissingCitationsOpenDocument(t *testing.T) {
 		"p=unknown", foreign,
 	} {
 		body := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html")
-		if body.status != 200 || !strings.Contains(body.body, "Nothing is marked.") ||
+		if body.status != 200 || !strings.Contains(body.body, "Nothing is highlighted.") ||
 			strings.Contains(body.body, "<mark") {
 			t.Errorf("?%s: %d, no word of it or something marked, want 200", query, body.status)
 		}
@@ -422,7 +422,7 @@ func TestLinksToMissingPositionsHighlightNothing(t *testing.T) {
 		"b=b99", "start=3&end=999", "start=5&end=5", "start=7&end=3", "p=unknown&start=0&end=5",
 	} {
 		body := b.send("GET", "/d/"+d.ID+"?"+query, "", "Accept", "text/html")
-		if want := "Nothing is marked."; body.status != 200 || !strings.Contains(body.body, want) ||
+		if want := "Nothing is highlighted."; body.status != 200 || !strings.Contains(body.body, want) ||
 			strings.Contains(body.body, "<mark") {
 			t.Errorf("?%s: status = %d, want 200 with %q and no mark", query, body.status, want)
 		}
@@ -549,12 +549,12 @@ func TestPageSearchFindsOwnData(t *testing.T) {
 	b.owns(given["bert"], "other.md", "# Other\n\nNothing of interest.")
 	links, text := b.find("break clause", given["anna"])
 	if len(links) != 1 || !strings.HasPrefix(links[0], "/d/"+id+"?end=") || !strings.HasSuffix(links[0], "#cited") ||
-		!strings.Contains(text, "Looked through 0 conversations, 1 document") {
+		!strings.Contains(text, "Searched 0 conversations, 1 document") {
 		t.Errorf("links of anna = %q: %s", links, text)
 	}
 	links, text = b.find("break clause", given["bert"])
 	if !slices.Equal(links, []string{"/?q=break+clause"}) || strings.Contains(text, "Lease") ||
-		!strings.Contains(text, "Nothing has “break clause”.") {
+		!strings.Contains(text, "No results for “break clause”.") {
 		t.Errorf("bert finds %q: %s; want nothing, and a way to ask", links, text)
 	}
 }
@@ -562,7 +562,7 @@ func TestPageSearchFindsOwnData(t *testing.T) {
 func TestPageSearchReportsFailures(t *testing.T) {
 	b := newHarness(t)
 	links, text := b.find("roof", "")
-	if !slices.Equal(links, []string{"/documents"}) || !strings.Contains(text, "There is nothing to search yet.") {
+	if !slices.Equal(links, []string{"/documents"}) || !strings.Contains(text, "No documents or conversations yet.") {
 		t.Errorf("empty library: got %q, %s", links, text)
 	}
 	b.added("roof.md", "# Roof\n\nThe roof is sound.")

@@ -30,23 +30,23 @@ func (a AddPage) Live() bool { return a.Added != nil && working(*a.Added) }
 var AddPageTitle = txtAddPage
 
 var (
-	txtAddPage     = locale.T("Add a page")
-	txtAddPageText = locale.T("A page of the web becomes a document that leads back to its address. It is fetched " +
-		"once: to follow it, add it as a place.")
-	txtPageAddress  = locale.T("Address of the page")
-	txtPasteAddress = locale.T("Or paste the address of a web page")
-	txtAddThisPage  = locale.T("Add this page")
-	txtFetchingPage = locale.T("Fetching the page…")
-	txtPageAdded    = locale.T("The page is among your documents now.")
-	txtPageAgain    = locale.T("The page was among your documents already, with the same content.")
-	txtOpenDocument = locale.T("Open the document")
+	txtAddPage     = locale.T("Add a web page")
+	txtAddPageText = locale.T("Import a web page once, as a document that links to the original. To keep it in " +
+		"sync, add it as a connected source.")
+	txtPageAddress  = locale.T("Page URL")
+	txtPasteAddress = locale.T("Or paste the URL of a web page")
+	txtAddThisPage  = locale.T("Add page")
+	txtFetchingPage = locale.T("Fetching page…")
+	txtPageAdded    = locale.T("Page added to your library.")
+	txtPageAgain    = locale.T("This page is already in your library with the same content.")
+	txtOpenDocument = locale.T("Open document")
 	txtAnotherPage  = locale.T("Add another page")
-	txtMark         = locale.T("Add pages while you read them")
-	txtMarkText     = locale.T("Drag this link to the bookmarks bar of your browser. There, a click on it adds the " +
-		"page that you are reading.")
-	txtMarkHere  = locale.T("It works from the bookmarks bar: drag it there.")
-	txtMarkPhone = locale.T("On a phone, install Footnote from the browser's menu and share a page with it, or copy " +
-		"the address of the page and paste it here under “Add a page”.")
+	txtMark         = locale.T("Add pages from your browser")
+	txtMarkText     = locale.T("Drag this link to your browser's bookmarks bar. Click it there to add the page you " +
+		"are reading.")
+	txtMarkHere  = locale.T("To use this link, drag it to the bookmarks bar.")
+	txtMarkPhone = locale.T("On a phone, install Footnote from the browser's menu and share a page with it. Or " +
+		"paste the page's URL under “Add a web page”.")
 )
 
 // bookmarklet returns the URL of a bookmark that opens the add form with the current page's URL and title. It opens
@@ -95,24 +95,23 @@ var FoldersTitle = txtFollow
 
 var (
 	txtFollow     = locale.T("Watch a folder")
-	txtFollowText = locale.T("Choose a folder of this machine. Its files become documents, and what changes " +
-		"there later follows by itself.")
-	txtFollowHow = locale.T("Footnote reads all that is in it and below it, and changes nothing. Hidden " +
-		"files and links stay out.")
-	txtFollowPath   = locale.T("Path of a folder")
-	txtFollowShow   = locale.T("Show it")
+	txtFollowText = locale.T("Choose a folder on this machine. Footnote imports its files and keeps them in sync.")
+	txtFollowHow  = locale.T("Subfolders are included. Your files are never changed. Hidden files and symbolic " +
+		"links are skipped.")
+	txtFollowPath   = locale.T("Folder path")
+	txtFollowShow   = locale.T("Go to folder")
 	txtFollowThis   = locale.T("Watch this folder")
-	txtFollowAbove  = locale.T("Where it lies")
-	txtFollowIn     = locale.T("Folders in it")
-	txtFollowNoneIn = locale.T("There are no folders in it.")
-	txtFollowMoreIn = locale.T("There are more folders in it. To see another, type its path.")
+	txtFollowAbove  = locale.T("Parent folders")
+	txtFollowIn     = locale.T("Subfolders")
+	txtFollowNoneIn = locale.T("No subfolders.")
+	txtFollowMoreIn = locale.T("Not all subfolders are shown. Enter a path to open another one.")
 	txtFollowed     = locale.T("Watched folders")
 	txtFollowOther  = locale.T("Watch another folder")
 	txtFollowEnd    = locale.T("Stop watching")
-	txtFollowStays  = locale.T("When you stop, the documents stay.")
-	txtFollowSet    = locale.T("set by the settings")
-	txtFollowFirst  = locale.T("being looked at for the first time")
-	txtFollowUnread = locale.T("It can't be read now, so its documents stay as they are.")
-	txtFollowStuck  = locale.T("The library does not take its files now. They are tried again every few seconds.")
+	txtFollowStays  = locale.T("Documents stay after you stop watching.")
+	txtFollowSet    = locale.T("set in the server settings")
+	txtFollowFirst  = locale.T("not synced yet")
+	txtFollowUnread = locale.T("Folder missing or unreadable. Its documents stay unchanged.")
+	txtFollowStuck  = locale.T("The files can't be imported right now. Footnote retries automatically.")
 	filesFollowed   = locale.N("{n} file", "{n} files")
 )

@@ -25,19 +25,19 @@ type Connection struct {
 }
 
 var (
-	txtAllowTitle = locale.T("Connect a program")
-	txtAllowAsks  = locale.T("{name} asks to use your documents.")
-	txtUnnamed    = locale.T("A program without a name")
+	txtAllowTitle = locale.T("Connect an app")
+	txtAllowAsks  = locale.T("{name} wants to access your documents.")
+	txtUnnamed    = locale.T("An unnamed app")
 	txtAllowMay   = locale.T(
-		"It may search and read your documents and ask questions as {user}, until you end it. It can't add or " +
+		"It can search and read your documents and ask questions as {user} until you disconnect it. It can't add or " +
 			"delete documents.",
 	)
-	txtAllowGoes     = locale.T("The answer goes to {address}. Allow it only if you have just begun this there.")
+	txtAllowGoes     = locale.T("You will be redirected to {address}. Allow access only if you started this there.")
 	txtAllow         = locale.T("Allow")
-	txtRefuse        = locale.T("Refuse")
-	txtConnections   = locale.T("Connected programs")
-	txtNoConnections = locale.T("No program is connected.")
-	txtEndConnection = locale.T("End the connection of {name}")
+	txtRefuse        = locale.T("Deny")
+	txtConnections   = locale.T("Connected apps")
+	txtNoConnections = locale.T("No connected apps.")
+	txtEndConnection = locale.T("End connection with {name}")
 	txtEnd           = locale.T("End")
 )
 

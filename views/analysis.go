@@ -10,14 +10,14 @@ import (
 // questionKinds maps an analysis's question type to its text. An analysis of another type is shown with the step's
 // own message.
 var questionKinds = map[string]locale.Text{
-	"factual":           locale.T("A factual question"),
-	"exploratory":       locale.T("An exploratory question"),
-	"specific_document": locale.T("A question about one document"),
-	"metadata":          locale.T("A question about the documents themselves"),
-	"comparison":        locale.T("A comparison"),
-	"calculation":       locale.T("A calculation"),
-	"general":           locale.T("A general question"),
-	"follow_up":         locale.T("A follow-up question"),
+	"factual":           locale.T("Factual question"),
+	"exploratory":       locale.T("Exploratory question"),
+	"specific_document": locale.T("Question about one document"),
+	"metadata":          locale.T("Question about document metadata"),
+	"comparison":        locale.T("Comparison"),
+	"calculation":       locale.T("Calculation"),
+	"general":           locale.T("General question"),
+	"follow_up":         locale.T("Follow-up question"),
 }
 
 var questionAbout = locale.T("{kind}: {words}")

@@ -103,8 +103,8 @@ func clippedStart(s string, n int) string {
 }
 
 var (
-	txtReadFrom    = locale.T("A page of the web, read from")
-	txtPublishedAt = locale.T("Published at")
+	txtReadFrom    = locale.T("Web page, fetched from")
+	txtPublishedAt = locale.T("Original at")
 )
 
 // webOrigin returns the label of the link to a document's source on the web.

@@ -12,11 +12,11 @@ var (
 	ModelsTitle    = txtModels
 	DocumentsTitle = txtDocuments
 	SearchTitle    = txtSearch
-	LeaveTitle     = locale.T("Leave")
+	LeaveTitle     = locale.T("External link")
 )
 
 // KeyNotValid is the error message for an unknown API key.
-var KeyNotValid = locale.T("This key is not valid. Copy it again, or ask whoever runs the server for a new one.")
+var KeyNotValid = locale.T("Invalid API key. Enter it again, or ask your administrator for a new one.")
 
 // ModelsPage is the data of the models page, without the model in use.
 //
@@ -51,13 +51,13 @@ type FoundModel struct {
 type ModelService struct{ Service, Name string }
 
 var (
-	readsTokens  = locale.N("reads {n} token", "reads {n} tokens")
-	callsTools   = locale.T("calls tools")
-	callsNoTools = locale.T("calls no tools: rules search for it")
-	inMemory     = locale.T("in memory")
-	answersNow   = locale.T("{model} answers from now on. It calls tools, so it searches by itself.")
-	answersRules = locale.T("{model} answers from now on. It did not call the tool that it was told to call, so " +
-		"rules search for it.")
+	readsTokens  = locale.N("{n}-token context", "{n}-token context")
+	callsTools   = locale.T("tool calling")
+	callsNoTools = locale.T("no tool calling, rule-based search")
+	inMemory     = locale.T("loaded")
+	answersNow   = locale.T("Footnote now uses {model}. It supports tool calling and runs its own searches.")
+	answersRules = locale.T("Footnote now uses {model}. The model failed the tool calling test, so Footnote uses " +
+		"rule-based search.")
 )
 
 // ModelFacts returns a model's properties, like "8.2B · 5.2 GB · reads 41k tokens · calls tools".

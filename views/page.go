@@ -168,17 +168,17 @@ type keyEntry struct {
 var keyList = []keyEntry{
 	{locale.T("Send"), []string{"Enter"}},
 	{locale.T("New line"), []string{"Shift", "Enter"}},
-	{locale.T("Last question again, in an empty box"), []string{"↑"}},
-	{locale.T("Stop, or close"), []string{"Esc"}},
-	{locale.T("To the question box"), []string{"/"}},
+	{locale.T("Recall last question (if the box is empty)"), []string{"↑"}},
+	{locale.T("Stop or close"), []string{"Esc"}},
+	{locale.T("Go to the question box"), []string{"/"}},
 	{locale.T("Search conversations and documents"), []string{"Ctrl", "K"}},
 	{locale.T("New question"), []string{"Ctrl", "Shift", "O"}},
-	{locale.T("Next, previous step"), []string{"j", "k"}},
-	{locale.T("Open one step, all steps"), []string{"e", "E"}},
-	{locale.T("Previous, next citation"), []string{"[", "]"}},
-	{locale.T("Open the citation"), []string{"o"}},
-	{locale.T("Larger, smaller pages, the whole width"), []string{"+", "−", "0"}},
-	{locale.T("This list"), []string{"?"}},
+	{locale.T("Next / previous step"), []string{"j", "k"}},
+	{locale.T("Expand one step / all steps"), []string{"e", "E"}},
+	{locale.T("Previous / next citation"), []string{"[", "]"}},
+	{locale.T("Open citation"), []string{"o"}},
+	{locale.T("Zoom in / zoom out / fit width"), []string{"+", "−", "0"}},
+	{locale.T("Show shortcuts"), []string{"?"}},
 }
 
 // pageTitle returns the title of the browser's tab.
@@ -268,11 +268,11 @@ var sprite string
 type Field struct{ Name, Value string }
 
 var (
-	txtQuestionKept = locale.T("Your question was not sent. It will be in the question box when you have signed in.")
-	txtSignedOut    = locale.T("You are signed out. Your question stays here.")
+	txtQuestionKept = locale.T("Your question was not sent. It will be in the question box after you sign in.")
+	txtSignedOut    = locale.T("You are signed out. Your question is still here.")
 	txtSignIn       = locale.T("Sign in")
-	txtSignInWith   = locale.T("This server answers those who have a key.")
-	txtKey          = locale.T("Your key")
+	txtSignInWith   = locale.T("This server requires an API key.")
+	txtKey          = locale.T("API key")
 	txtSignOut      = locale.T("Sign out")
 	txtSignedIn     = locale.T("Signed in as ")
 )
@@ -350,10 +350,10 @@ func usual(i int, name string) string {
 
 // toolsetWords describes each toolset.
 var toolsetWords = map[string]locale.Text{
-	"cursor":        locale.T("Searches, opens and reads as it needs"),
-	"react":         locale.T("Small steps, and the web if it is set up"),
-	"strategy":      locale.T("Quick: few searches, then the answer"),
-	"documentation": locale.T("Searches only: for handbooks and manuals"),
+	"cursor":        locale.T("Searches and reads documents as needed"),
+	"react":         locale.T("Small steps, with web search if set up"),
+	"strategy":      locale.T("Fast: a few searches, then the answer"),
+	"documentation": locale.T("Search only, for handbooks and manuals"),
 }
 
 // Chooser offers documents that a question can be limited to.

@@ -15,24 +15,24 @@ import (
 var (
 	txtGood       = locale.T("Good answer")
 	txtPoor       = locale.T("Poor answer")
-	txtWithdraw   = locale.T("Withdraw")
-	txtWhy        = locale.T("Say why")
+	txtWithdraw   = locale.T("Remove rating")
+	txtWhy        = locale.T("Add reason")
 	txtComment    = locale.T("What was right or wrong? (optional)")
 	txtExport     = locale.T("Export")
-	txtExportAll  = locale.T("Export the conversation")
-	txtQueue      = locale.T("Waiting questions")
-	txtQueueIt    = locale.T("Let this question wait its turn")
+	txtExportAll  = locale.T("Export conversation")
+	txtQueue      = locale.T("Queued questions")
+	txtQueueIt    = locale.T("Add to queue")
 	txtSendNow    = locale.T("Send now")
-	txtSendNowHow = locale.T("Stop what is under way and send this")
-	txtRerun      = locale.T("Edit & run again from here")
-	txtRerunInput = locale.T("Input as JSON")
-	txtRerunGo    = locale.T("Run again from here")
-	txtRerunHow   = locale.T("Makes a new version of the answer. The steps before this one are kept as they are.")
+	txtSendNowHow = locale.T("Stop the current run and send this")
+	txtRerun      = locale.T("Edit and rerun from here")
+	txtRerunInput = locale.T("Tool input (JSON)")
+	txtRerunGo    = locale.T("Rerun from here")
+	txtRerunHow   = locale.T("Creates a new version of the answer. Earlier steps are kept.")
 )
 
 var reasonWord = map[string]locale.Text{
 	"accurate": locale.T("Accurate"), "complete": locale.T("Complete"), "well_sourced": locale.T("Well sourced"),
-	"clear": locale.T("Clear"), "wrong": locale.T("Wrong"), "incomplete": locale.T("Incomplete"),
+	"clear": locale.T("Clear"), "wrong": locale.T("Incorrect"), "incomplete": locale.T("Incomplete"),
 	"wrong_sources": locale.T("Wrong sources"), "off_topic": locale.T("Not what I asked"),
 	"unclear": locale.T("Unclear"),
 }

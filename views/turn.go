@@ -526,8 +526,8 @@ func blockWeight(block ast.Node, most int) int {
 // The text of approvals.
 var (
 	txtAsks          = locale.T("Waiting for your approval")
-	txtNeedsApproval = locale.T("Waits for your approval.")
-	txtApprovalWhy   = locale.T("This tool reaches outside. Look at what it is given.")
+	txtNeedsApproval = locale.T("Approval required.")
+	txtApprovalWhy   = locale.T("This tool accesses external systems. Review its input.")
 	txtApprovalOf    = locale.T("Approve or deny ")
 	txtEditInput     = locale.T("Edit input")
 	txtApprove       = locale.T("Approve")

@@ -267,7 +267,7 @@ func TestGridFailuresAreBounded(t *testing.T) {
 	h := newHarness(t)
 	h.leases(maxFailures + 3)
 	g := h.make("Rent")
-	gone := &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document."}
+	gone := &chat.Error{Code: chat.CodeNotFound, Message: "Document not found."}
 	asking := h.filler
 	h.filler = h.startServer(startFunc(func(context.Context, string, chat.RunRequest) (chat.Run, bool, error) {
 		return chat.Run{}, false, gone
@@ -370,7 +370,7 @@ func TestGridDoesNotWaitForOtherUsers(t *testing.T) {
 			return chat.Run{}, false, ctx.Err()
 		}
 		close(asked)
-		return chat.Run{}, false, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such document."}
+		return chat.Run{}, false, &chat.Error{Code: chat.CodeNotFound, Message: "Document not found."}
 	}))
 	h.run(f)
 	<-begun

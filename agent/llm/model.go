@@ -137,7 +137,7 @@ type Dropped struct {
 // DroppedCall returns the Dropped part of a call that must not run.
 func DroppedCall(c Call) Dropped {
 	return Dropped{
-		Text: c.Name + " " + string(c.Arguments) + "\n", Message: "Removed calls of tools that may not be made",
+		Text: c.Name + " " + string(c.Arguments) + "\n", Message: "Removed tool calls that are not allowed",
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 func (c *toolCaller) requestApproval(a *toolCall) chat.Step {
 	a.approval = c.control.approvals.addCall(a.step.CallID, a.tool)
 	a.step.Status, a.step.ToolStatus = chat.StatusPending, chat.StatusPending
-	a.step.Summary = "waits for your approval"
+	a.step.Summary = "waiting for your approval"
 	return a.step
 }
 
@@ -160,7 +160,7 @@ var (
 		"Nobody approved this call in time. Answer from what you have.",
 	}
 	hurried = rejection{
-		chat.StatusCancelled, "you wanted the answer now", ": you wanted the answer before it was approved",
+		chat.StatusCancelled, "you chose “Answer now”", ": you wanted the answer before it was approved",
 		"The user wants the answer now.",
 	}
 )
@@ -209,7 +209,7 @@ type verdict struct {
 }
 
 // ErrDecided is returned for a second decision about a call.
-var ErrDecided = &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
+var ErrDecided = &chat.Error{Code: chat.CodeConflict, Message: "This step is no longer pending approval."}
 
 // approvals holds the calls of a run that wait, or waited, for approval. It is safe for concurrent use. A decision
 // may arrive before its call waits. A run that was taken over shows its pending calls as soon as its log is read,
@@ -281,7 +281,7 @@ func PendingCall(log []chat.Event, callID string) (chat.Step, error) {
 	switch {
 	case !ok || !transcript.Waited(callID):
 		return chat.Step{}, &chat.Error{
-			Code: chat.CodeNotFound, Message: "There is no such step that waits for approval.",
+			Code: chat.CodeNotFound, Message: "No such step is waiting for approval.",
 		}
 	case step.Status != chat.StatusPending:
 		return chat.Step{}, ErrDecided

@@ -614,7 +614,8 @@ func TestStepShowsPromptProgress(t *testing.T) {
 		took time.Duration
 		want []string
 	}{
-		{"slow", time.Minute, []string{"The model is reading: 30 %", "The model is reading: 61 %", "The model read"}},
+		{"slow", time.Minute, []string{"Processing the prompt: 30%", "Processing the prompt: 61%",
+			"Processed the prompt"}},
 		{"fast", 0, nil},
 	} {
 		var got []string

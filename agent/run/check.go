@@ -91,16 +91,15 @@ func (c *toolCaller) checkResult(ctx context.Context, a *toolCall, o outcome) ou
 var (
 	errNoJudge   = errors.New("no language model checks passages")
 	errPoorJudge = &chat.Error{
-		Code: chat.CodeModelFailed,
-		Message: "it fails at a question whose answer is known. Use a larger one, or switch " +
-			"the check off.",
+		Code:    chat.CodeModelFailed,
+		Message: "it failed a test question. Use a larger model, or turn off the check.",
 	}
 )
 
 // asChatError converts a failure of a model to a user-facing error. limit is the timeout that the call had.
 func asChatError(err error, limit time.Duration) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &chat.Error{Code: chat.CodeTimeout, Message: locale.Say("it took longer than {1} s.",
+		return &chat.Error{Code: chat.CodeTimeout, Message: locale.Say("it timed out after {1} s.",
 			math.Round(limit.Seconds()))}
 	}
 	if e, ok := errors.AsType[*chat.Error](err); ok {
@@ -233,7 +232,7 @@ func (w *Runner) checkFound(ctx context.Context) error {
 		return nil
 	}
 	why := locale.Say(
-		"None of {1} answers this: quoting what is nearest instead", locale.Count(len(quotes), "passage"),
+		"No answer in {1}: quoting the closest instead", locale.Count(len(quotes), "passage"),
 	)
 	if slices.ContainsFunc(all, func(src cite.Source) bool { return w.toolContext.Sources.Answers(src.N) }) {
 		why = "Quoting what answers, in the words of the documents"

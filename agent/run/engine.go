@@ -241,13 +241,13 @@ func (t Features) Check() error {
 	for _, name := range t.Without {
 		if !slices.Contains(FeatureNames(), name) {
 			return chat.Invalid(
-				"There is nothing called “{1}” to switch off. There are: {2}.", text.Shorten(name, 60),
+				"Unknown feature “{1}”. You can turn off: {2}.", text.Shorten(name, 60),
 				strings.Join(FeatureNames(), ", "),
 			)
 		}
 	}
 	if t.ContextTokens < 0 {
-		return chat.Invalid("The tokens of a context can't be negative.")
+		return chat.Invalid("The context token limit can't be negative.")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func (w *Runner) finishRun(ctx context.Context, do func() ([]chat.Payload, error
 				w.cfg.Log.ErrorContext(ctx, "run panicked", "run", w.run.ID, "panic", p, "stack", string(debug.Stack()))
 				err = &chat.Error{
 					Code:    chat.CodeInternal,
-					Message: "Something went wrong on the server. Try again; the log has the details.",
+					Message: "Internal server error. Try again, or see the log for details.",
 				}
 			}
 		}()
@@ -138,12 +138,12 @@ func (w *Runner) outcomeOf(ctx context.Context, err error) chat.RunDone {
 		return chat.RunDone{Status: chat.RunCancelled}
 	case errors.Is(err, errRevoked):
 		return chat.RunDone{Status: chat.RunCancelled, Error: &chat.StepError{
-			Code: chat.CodeUnauthorized, Message: "Your key was revoked before the answer was done.",
+			Code: chat.CodeUnauthorized, Message: "Your API key was revoked before the answer was done.",
 		}}
 	case errors.Is(err, errStopping):
 		return chat.RunDone{Status: chat.RunInterrupted, Error: &chat.StepError{
 			Code:    chat.CodeUnavailable,
-			Message: "The server was stopped before the answer was done. Press Continue to go on.", Retryable: true,
+			Message: "The server was stopped before the answer was done. Press Continue to resume.", Retryable: true,
 		}}
 	}
 	code := chat.CodeOf(err)

@@ -78,7 +78,7 @@ func (r *readingStep) showProgress(ctx context.Context, share float64) error {
 		r.step = r.log.newStep("reading", chat.ActionThinking, chat.StatusRunning, "")
 	}
 	r.step.Forms = nil
-	r.step.Message = r.step.Forms.Say(locale.Say("The model is reading: {1} %", math.Round(share*100)))
+	r.step.Message = r.step.Forms.Say(locale.Say("Processing the prompt: {1}%", math.Round(share*100)))
 	return r.log.emitEvents(ctx, r.log.trackStep(r.step))
 }
 
@@ -88,7 +88,7 @@ func (r *readingStep) endStep(ctx context.Context) error {
 		return nil
 	}
 	r.step.Status, r.step.ToolStatus = chat.StatusComplete, chat.StatusComplete
-	r.step.Message, r.step.DurationMS, r.step.Timestamp = "The model read", sinceMS(r.begun), nowSeconds()
+	r.step.Message, r.step.DurationMS, r.step.Timestamp = "Processed the prompt", sinceMS(r.begun), nowSeconds()
 	ended := r.log.trackStep(r.step)
 	r.step = chat.Step{}
 	return r.log.emitEvents(ctx, ended)

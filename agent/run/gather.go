@@ -134,7 +134,7 @@ func (w *Runner) callTools(ctx context.Context) error {
 				return nil
 			}
 			return w.log.emitDropped(ctx, llm.Dropped{
-				Text: r.text, Message: "Removed an answer: only passages were asked for",
+				Text: r.text, Message: "Removed an answer: only passages were requested",
 			})
 		}
 		if err := w.runTurnCalls(ctx, r); err != nil {
@@ -158,7 +158,7 @@ func (w *Runner) reconsiderFound(ctx context.Context) (again bool, err error) {
 	rules := strings.ReplaceAll(reflectFoundDoc, "{{nonce}}", w.nonce)
 	room := w.cfg.Features.ContextTokens*8/10 - estimateTokens(rules) - estimateTokens(b.String()) - completeTokens
 	w.showPassages(&b, &room)
-	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusComplete, "Judged what was found")
+	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusComplete, "Evaluated the results")
 	judged, err := w.requestJudgement(ctx, &step, []llm.Message{
 		{Role: llm.RoleSystem, Text: rules}, {Role: llm.RoleUser, Text: fenceData(w.nonce, b.String())},
 	}, nil)
@@ -166,7 +166,7 @@ func (w *Runner) reconsiderFound(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	if judged.text == "" {
-		step.Status, step.Message = chat.StatusSkipped, "The model did not judge what was found"
+		step.Status, step.Message = chat.StatusSkipped, "The model did not evaluate the results"
 		step.ToolStatus = step.Status
 	}
 	if err := w.log.emitEvents(ctx, step); err != nil || judged.score == nil || *judged.score >= lowConfidence ||
@@ -179,7 +179,7 @@ func (w *Runner) reconsiderFound(ctx context.Context) (again bool, err error) {
 			"is missing.\n%s", *judged.score, fenceData(w.nonce, judged.text),
 	)}}
 	step = w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, locale.Message(fmt.Sprintf(
-		"Judged at %.2f: searching for what is missing", *judged.score,
+		"Score %.2f: searching for missing information", *judged.score,
 	)))
 	step.Summary = judged.text
 	return true, w.log.emitEvents(ctx, step)

@@ -100,7 +100,7 @@ func newGuard(g Guard) (guard, error) {
 func (g guard) blockReason(question string) locale.Message {
 	if g.longest > 0 && utf8.RuneCountInString(question) > g.longest {
 		return locale.Say(
-			"The question is longer than the {1} allowed here. Shorten it.", locale.Count(g.longest, "character"),
+			"The question exceeds the limit of {1}. Shorten it.", locale.Count(g.longest, "character"),
 		)
 	}
 	for _, rule := range g.rules {

@@ -129,7 +129,7 @@ func (m *modelCaller) completeTurn(ctx context.Context) (reply, error) {
 			)]
 			begun, _ := m.log.writer.Reset()
 			if err := m.log.emitDropped(ctx, llm.Dropped{
-				Text: begun, Message: "Removed the beginning of a reply: the answer was wanted at once",
+				Text: begun, Message: "Removed a partial reply: answering now",
 			}); err != nil {
 				return reply{}, err
 			}
@@ -201,12 +201,12 @@ func (m *modelCaller) streamReply(ctx context.Context) (r reply, err error) {
 	case errors.Is(why, errAnswerNow), errors.Is(why, errLate):
 		return r, why
 	case err != nil && replyCtx.Err() != nil && ctx.Err() == nil:
-		return r, &llm.Error{Kind: llm.KindTimeout, Message: "the model did not answer in time", Err: err}
+		return r, &llm.Error{Kind: llm.KindTimeout, Message: "the model timed out", Err: err}
 	case err != nil:
 		return r, err
 	case done == nil:
 		return r, &llm.Error{
-			Kind: llm.KindIncomplete, Message: "the model's reply ended too early", Shown: m.log.writer.Shown(),
+			Kind: llm.KindIncomplete, Message: "the model's reply was cut off", Shown: m.log.writer.Shown(),
 		}
 	}
 	r.finish = done.Finish
@@ -399,7 +399,7 @@ func (w *replyWatch) takePiece(piece string) (pass string, dropped llm.Dropped, 
 	if w.passed == 0 { // later text does not begin the reply
 		plain := strings.ReplaceAll(strings.TrimLeft(all, " \n"), "’", "'")
 		if rest, ok := strings.CutPrefix(plain, english.Refusal); ok {
-			return english.Refusal, llm.Dropped{Text: rest, Message: "Removed what followed the refusal"}, true
+			return english.Refusal, llm.Dropped{Text: rest, Message: "Removed text after the refusal"}, true
 		} else if strings.HasPrefix(english.Refusal, plain) {
 			return "", dropped, false
 		}
@@ -438,7 +438,7 @@ func (w *replyWatch) releaseUntil(end int) string {
 
 // repetition returns the Dropped for text that repeats a sentence.
 func repetition(text string) llm.Dropped {
-	return llm.Dropped{Text: text, Message: "Removed a repetition: the reply ends before it"}
+	return llm.Dropped{Text: text, Message: "Removed repeated text at the end of the reply"}
 }
 
 // mayRepeat reports whether an incomplete sentence is a prefix of one whose repetition would end the reply.

@@ -70,14 +70,15 @@ func (m *modelCaller) waitForServer(ctx context.Context, d time.Duration) error 
 		begin,
 	), nowSeconds()
 	step.Message = step.Forms.Say(locale.Say(
-		"Waited {1} s for the model's server", int(time.Since(begin).Round(time.Second).Seconds()),
+		"Waited {1} s for the model server", int(time.Since(begin).Round(time.Second).Seconds()),
 	))
 	if m.control.now.Err() != nil { // no more waiting: the fallback answers at once
 		if err := m.log.emitEvents(ctx, m.log.trackStep(step)); err != nil {
 			return err
 		}
 		m.budget.stop = chat.StopAnswerNow
-		return m.fallBack(ctx, &llm.Error{Kind: llm.KindRateLimited, Message: "the model's server asked to wait"})
+		return m.fallBack(ctx, &llm.Error{Kind: llm.KindRateLimited, Message: "the model server's rate limit was " +
+			"exceeded"})
 	}
 	return m.log.emitEvents(ctx, m.log.trackStep(step))
 }
@@ -166,7 +167,7 @@ func explainFailure(e *llm.Error, user string) (reason, advice string) {
 	case llm.KindProtocol, llm.KindBadCall:
 		return "its reply was invalid", soon
 	case llm.KindTooLong:
-		return "the conversation is too long for it", "start a new one, or ask for less at once"
+		return "the conversation exceeds its context limit", "start a new one, or ask for less at once"
 	case llm.KindServer, llm.KindCancelled:
 		return "its server failed", soon
 	}

@@ -108,7 +108,7 @@ func (m *modelCaller) answerIfDeclined(ctx context.Context, r reply, aside []llm
 	m.messages.ephemeral = aside
 	m.budget.turns--
 	return true, m.log.emitDropped(ctx, llm.Dropped{
-		Text: r.text + "\n" + answer, Message: "Removed the words of the model that only chooses tools",
+		Text: r.text + "\n" + answer, Message: "Removed text from the tool selection model",
 	})
 }
 
@@ -125,7 +125,7 @@ func (m *modelCaller) disableChooser(ctx context.Context, e *llm.Error) error {
 	)))
 	reason, _ := explainFailure(e, m.run.User)
 	step.Error = chat.NewStepError(chat.CodeModelFailed, locale.Say(
-		"The model {1} can't answer, because {2}.", name, reason,
+		"The model {1} failed: {2}.", name, reason,
 	), e.Retryable())
 	return m.log.emitEvents(ctx, step)
 }

@@ -221,7 +221,7 @@ func partsIn(said string) (parts []chat.PlanPart, why locale.Message) {
 func checkParts(parts []chat.PlanPart) locale.Message {
 	if len(parts) == 0 || len(parts) > 2*question.MaxParts {
 		return locale.Say(
-			"The model's plan has {1}: the question is searched for as it is.", locale.Count(len(parts), "part"),
+			"The model's plan has {1}. Searching for the original question.", locale.Count(len(parts), "part"),
 		)
 	}
 	for _, part := range parts {

@@ -98,7 +98,7 @@ func TestModelErrorMessageNamesNextStep(t *testing.T) {
 	} {
 		m := &modelCaller{state: &state{knowledge: knowledge{run: chat.Run{User: tt.user}}}, model: scripted.New()}
 		if got := m.explainFor(&llm.Error{
-			Kind: tt.kind, Message: "The provider refused the key. Check OPENAI_API_KEY.",
+			Kind: tt.kind, Message: "The model provider rejected the API key. Check OPENAI_API_KEY.",
 		}); got.String() != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}

@@ -74,7 +74,7 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 		"The server was restarted: continuing from the last completed step",
 	)
 	if past.handedOver {
-		step.Step, step.Message = takenOver, "Going on from the last finished step"
+		step.Step, step.Message = takenOver, "Resuming from the last finished step"
 	}
 	// repeatable calls are retried; closeSteps ends the others with an unknown effect
 	cut, groups := w.splitUnfinished(past)
@@ -112,7 +112,7 @@ func (w *Runner) resumeRun(ctx context.Context, log []chat.Event) (over bool, er
 func (w *Runner) notStored() error {
 	return &chat.Error{
 		Code: chat.CodeOf(w.unstored), Err: w.unstored,
-		Message: locale.Say("The answer was written and could not be stored. {1}", chat.MessageOf(w.unstored)),
+		Message: locale.Say("The answer was written but could not be saved. {1}", chat.MessageOf(w.unstored)),
 	}
 }
 
@@ -335,7 +335,7 @@ func (r *replayed) addTurn(head chat.Step, calls ...chat.Step) {
 // ErrUnreadable is returned for a run with a damaged row, which can be neither resumed nor repeated.
 var ErrUnreadable = &chat.Error{
 	Code:    chat.CodeConflict,
-	Message: "What was asked can't be read any more, because its stored row is damaged. Ask it again.",
+	Message: "The stored question is damaged and can't be read. Ask it again.",
 }
 
 // BranchRequest returns the request of a new run beside an earlier one that repeats one of its calls with another
@@ -359,12 +359,12 @@ func (e *Engine) BranchRequest(
 	}
 	if t == nil || t.EndsRun {
 		return req, &chat.Error{Code: chat.CodeConflict, Message: locale.Say(
-			"A call of {1} can't be made again here. Choose another step.", text.Shorten(steps[at].ToolName, 64),
+			"The tool {1} can't be called again here. Choose another step.", text.Shorten(steps[at].ToolName, 64),
 		)}
 	}
 	args, err := t.Normalise(input, old.Request.Config.RetrievalTopK)
 	if err != nil {
-		return req, chat.Invalid("{1} does not take this input: {2}.", t.Name, text.Shorten(err.Error(), 400))
+		return req, chat.Invalid("Invalid input for {1}: {2}.", t.Name, text.Shorten(err.Error(), 400))
 	}
 	if err := t.Impossible(args); err != nil {
 		return req, chat.Invalid("{1}", err)

@@ -195,7 +195,7 @@ func (w *Runner) rewriteWithFootnotes(ctx context.Context, answer string) (ok bo
 	}
 	step := w.log.newStep("review", chat.ActionAnalysing, chat.StatusComplete,
 		locale.Say(
-			"The model placed no footnote that holds: {1} of {2} got one from the passages",
+			"No valid footnotes from the model: added to {1} of {2}",
 			locale.Count(placed, "sentence"),
 			strconv.Itoa(
 				stated,
@@ -433,7 +433,7 @@ func (w *Runner) withholdAnswer(ctx context.Context) (again bool, err error) {
 	)
 	failed := &chat.Error{
 		Code: chat.CodeGuardrail, Err: errUnsupported,
-		Message: "An answer whose footnotes hold could not be written. Ask in other words, or about one thing at " +
+		Message: "No answer with valid footnotes could be written. Rephrase the question, or ask about one thing at " +
 			"a time.",
 	}
 	step.Error = chat.NewStepError(failed.Code, failed.Message, false)

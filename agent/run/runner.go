@@ -198,7 +198,7 @@ func (w *Runner) nextReply(ctx context.Context) (r reply, last []chat.Payload, e
 		}
 		if r.finish == llm.FinishFilter || r.finish == llm.FinishRefusal {
 			return w.fallBackToEarlier(ctx, &chat.Error{
-				Code: chat.CodeGuardrail, Message: "The model's provider refused to answer this. Ask in other words.",
+				Code: chat.CodeGuardrail, Message: "The model provider refused to answer. Rephrase the question.",
 			})
 		}
 		// the program's review comes first, since a judgement by the model costs a call
@@ -439,7 +439,7 @@ func (w *Runner) namedPath(ctx context.Context, c choice) (choice, bool, error) 
 	if call, ok := w.calls.readingCall(doc.ID, w.run.Request.Message, 1); ok {
 		c.then = append(c.then, call)
 	}
-	c.path, c.only, c.message = "document", doc.ID, "Looking into "+doc.DisplayName()
+	c.path, c.only, c.message = "document", doc.ID, "Reading from "+doc.DisplayName()
 	c.why = "The question names a document."
 	return c, len(c.opening)+len(c.then) > 0, nil
 }
@@ -489,7 +489,7 @@ func (w *Runner) quoteAgain(ctx context.Context) (ok bool, err error) {
 		"choose", chat.ActionPlanning, chat.StatusComplete,
 		"Quoting the sources of the last answer again: nothing to search for",
 	)
-	step.Summary = "The question is about the last answer alone."
+	step.Summary = "The question is only about the last answer."
 	step.Details = map[string]any{
 		"selection": w.model.toolSelection(),
 		"by":        "rules",

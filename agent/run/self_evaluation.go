@@ -93,7 +93,7 @@ func (w *Runner) shouldJudge(answer string) bool {
 // judgeAnswer asks the model to judge its answer. The result is empty if the model gives no judgement: then only the
 // program's check counts. Its step is stored before the call, since a judgement may take as long as an answer.
 func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, error) {
-	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Judging the answer")
+	step := w.log.newStep("reflect", chat.ActionAnalysing, chat.StatusRunning, "Evaluating the answer")
 	if err := w.log.emitEvents(ctx, w.log.trackStep(step)); err != nil {
 		return judgement{}, err
 	}
@@ -103,12 +103,12 @@ func (w *Runner) judgeAnswer(ctx context.Context, answer string) (judgement, err
 		return judgement{}, err
 	}
 	step.Status = chat.StatusComplete
-	judged := locale.Say("Judged the answer")
+	judged := locale.Say("Evaluated the answer")
 	if v.score != nil {
-		judged = locale.Say("Judged the answer: confidence {1}", fmt.Sprintf("%.2f", *v.score))
+		judged = locale.Say("Evaluated the answer: confidence {1}", fmt.Sprintf("%.2f", *v.score))
 	}
 	if v.text == "" {
-		step.Status, judged = chat.StatusSkipped, locale.Say("The model did not judge its answer: rules do")
+		step.Status, judged = chat.StatusSkipped, locale.Say("No evaluation by the model: using rules")
 	}
 	if len(v.doubted) > 0 {
 		step.Details["unsupported"] = v.doubted
@@ -386,7 +386,7 @@ func (w *Runner) searchFurther(ctx context.Context) error {
 		)},
 	}
 	step := w.log.newStep("refine", chat.ActionPlanning, chat.StatusComplete, locale.Message(fmt.Sprintf(
-		"Judged at %.2f: searching for what is missing", *w.review.judgement.score,
+		"Score %.2f: searching for missing information", *w.review.judgement.score,
 	)))
 	step.Summary = w.review.judgement.text
 	return w.log.retractAnswer(ctx, step)

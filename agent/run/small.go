@@ -64,9 +64,9 @@ func (w *Runner) findProfile(ctx context.Context) (err error) {
 		return err
 	}
 	step.Status, step.ToolStatus, step.Timestamp = chat.StatusComplete, chat.StatusComplete, nowSeconds()
-	step.Message = step.Forms.Say(locale.Say("{1} can search by itself", name))
+	step.Message = step.Forms.Say(locale.Say("{1} can run its own searches", name))
 	if w.small != "" {
-		step.Message = step.Forms.Say(locale.Say("{1} gets short prompts, and rules search for it: {2}", name, w.small))
+		step.Message = step.Forms.Say(locale.Say("Short prompts and rule-based search for {1}: {2}", name, w.small))
 	}
 	return w.log.emitEvents(ctx, w.log.trackStep(step))
 }

@@ -115,7 +115,7 @@ func (w *Runner) openNamed(ctx context.Context, name string, sure bool) (said st
 		return "", fmt.Errorf("list documents: %w", err)
 	}
 	if len(docs) == 0 {
-		return "There are no documents yet. Add some first.", nil
+		return "No documents yet. Add some first.", nil
 	}
 	names := make([]string, len(docs))
 	for i, d := range docs {

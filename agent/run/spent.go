@@ -15,5 +15,5 @@ func (b *budget) spentNote() locale.Message {
 	if !ok {
 		return ""
 	}
-	return locale.Say("The search ended at {1} ({2}).", b.stop, limit)
+	return locale.Say("Search limit reached: {1} ({2}).", b.stop, limit)
 }

@@ -295,7 +295,7 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 					ctx, "tool panicked", "run", c.run.ID, "tool", a.tool.Name, "panic", p, "stack",
 					string(debug.Stack()),
 				)
-				o = outcome{err: &chat.Error{Code: chat.CodeInternal, Message: "The tool failed. Go on without it."}}
+				o = outcome{err: &chat.Error{Code: chat.CodeInternal, Message: "The tool failed. Continue without it."}}
 			}
 			o.took = time.Since(begun)
 			a.ended <- o
@@ -316,7 +316,7 @@ func (c *toolCaller) launchCall(ctx context.Context, a *toolCall) {
 		// the tool's timeout, not the run's
 		case o.err != nil && limited.Err() != nil && ctx.Err() == nil:
 			o.err = &chat.Error{Code: chat.CodeTimeout, Message: locale.Say(
-				"The tool took longer than {1} s.", math.Round(limit.Seconds()),
+				"The tool timed out after {1} s.", math.Round(limit.Seconds()),
 			), Err: o.err}
 		case o.err == nil && o.result.WhyRefused == "" && !o.result.Transient && a.key != "":
 			c.engine.results.Add(a.key, o.result)
@@ -336,7 +336,7 @@ func (c *toolCaller) finishCall(a *toolCall, o outcome) (chat.Step, llm.Message,
 	case a.status != "":
 		step.Status, output = a.status, a.output
 	case errors.Is(o.err, errAnswerNow):
-		step.Status, step.Summary, output = chat.StatusCancelled, "you wanted the answer now", a.failureOutput(
+		step.Status, step.Summary, output = chat.StatusCancelled, "you chose “Answer now”", a.failureOutput(
 			"The user wants the answer now.",
 		)
 	case o.err != nil:

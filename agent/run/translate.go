@@ -96,9 +96,9 @@ func (w *Runner) translateWords(ctx context.Context) error {
 		w.cfg.Log.ErrorContext(ctx, "search was not translated", "run", w.run.ID, "error", err)
 		step.Status, step.ToolStatus = chat.StatusError, chat.StatusError
 		step.Message = step.Forms.Say(locale.Say(
-			"The search was not translated into {1}: searching for the question as it is", w.otherLanguages,
+			"Search not translated into {1}: searching for the original question", w.otherLanguages,
 		))
-		step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: "The model did not translate it."}
+		step.Error = &chat.StepError{Code: chat.CodeModelFailed, Message: "The model sent no translation."}
 	} else {
 		w.translated = text.Shorten(said, 1000)
 		step.Summary = w.translated

@@ -25,13 +25,13 @@ func (k *Scheduler) Add(ctx context.Context, s chat.Scope, runID string) (chat.S
 	switch {
 	case run.Status != chat.RunCompleted || log.Answer == nil || run.Unreadable:
 		return chat.Standing{}, &chat.Error{
-			Code: chat.CodeConflict, Message: "Only a question that was answered can be kept. Ask it again first.",
+			Code: chat.CodeConflict, Message: "Only answered questions can be monitored. Ask it again first.",
 		}
 	case run.Request.ContextText != "":
 		return chat.Standing{}, &chat.Error{
 			Code: chat.CodeConflict,
-			Message: "This question was asked about a text that came with it, which does not " +
-				"change. Ask it about your documents.",
+			Message: "This question was asked about attached context, which never changes. Ask it about your " +
+				"documents.",
 		}
 	}
 	all, err := k.cfg.Store.AllStanding(ctx, s)
@@ -40,7 +40,7 @@ func (k *Scheduler) Add(ctx context.Context, s chat.Scope, runID string) (chat.S
 	}
 	for _, other := range all {
 		if other.RunID == runID || other.Basis.RunID == runID {
-			return other, &chat.Error{Code: chat.CodeConflict, Message: "This question is kept already."}
+			return other, &chat.Error{Code: chat.CodeConflict, Message: "This question is already monitored."}
 		}
 	}
 	kept := chat.Standing{User: s.User, RunID: runID, SeenAt: now(), Request: run.Request}
@@ -115,7 +115,7 @@ func (k *Scheduler) AskNow(ctx context.Context, s chat.Scope, id string) (chat.S
 			return &chat.Error{Code: chat.CodeConflict, Message: "This question is paused. Resume it first."}
 		case !nextHour(kept.Recent).IsZero():
 			return &chat.Error{
-				Code: chat.CodeTooMany, Message: "This question was asked 6 times within an hour. Wait a while.",
+				Code: chat.CodeTooMany, Message: "This question was run 6 times within an hour. Try again later.",
 			}
 		case kept.Asking == "":
 			kept.Wanted, kept.DueAt = true, time.Now()

@@ -14,7 +14,7 @@ func (k *Scheduler) followRun(ctx context.Context, kept chat.Standing) error {
 	switch {
 	case err != nil && chat.CodeOf(err) == chat.CodeNotFound:
 		return k.fail(ctx, kept, &chat.Error{
-			Code: chat.CodeNotFound, Message: "The conversation of this question was deleted while it was asked again.",
+			Code: chat.CodeNotFound, Message: "The conversation was deleted while this question was running.",
 		})
 	case err != nil:
 		return err

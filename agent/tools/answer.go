@@ -11,14 +11,14 @@ import (
 
 // finish is reached only if the answer can't be decoded: the loop takes it from the call's arguments (AnswerOf).
 func finish(context.Context, *Context, args) (Result, error) {
-	return Result{}, refused("The answer could not be taken from this call. Write it as text.")
+	return Result{}, refused("The answer could not be read from this call. Write it as text.")
 }
 
 // generateAnswer ends a model's research: its next turn is the answer. It is refused before the first passage was
 // seen, since such an answer would come from the model's own knowledge.
 func generateAnswer(_ context.Context, d *Context, _ args) (Result, error) {
 	if d.Sources.IsEmpty() {
-		return Result{}, refused("Nothing was found or read yet that an answer could rest on. Search first.")
+		return Result{}, refused("No passages to base an answer on yet. Search first.")
 	}
 	passages := len(d.Sources.All())
 	return Result{

@@ -15,7 +15,7 @@ func (d *Context) source(n int) (cite.Source, error) {
 	src, ok := d.Sources.At(n)
 	if !ok {
 		return src, refused(
-			"There is no passage with the number {1}. Use the number n of a passage that you were shown.", n,
+			"Passage {1} not found. Use the number n of a passage that you were shown.", n,
 		)
 	}
 	return src, nil
@@ -36,7 +36,7 @@ func citeSource(ctx context.Context, d *Context, in args) (Result, error) {
 	}
 	if found.Check == chat.CheckNotFound {
 		return Result{}, refused(
-			"These words do not stand in passage {1} of {2}. Copy them exactly, or cite another passage.", src.N, name,
+			"Quote not found in passage {1} of {2}. Copy it exactly, or cite another passage.", src.N, name,
 		)
 	}
 	at, err := d.Texts.Place(ctx, src, found)

@@ -80,7 +80,7 @@ func (d *Context) Resolve(ctx context.Context, ref string) (corpus.Document, loc
 		return corpus.Document{}, "", err
 	}
 	if !d.InReach(doc) {
-		return corpus.Document{}, locale.Say("The document “{1}” is not among those this question is about.", ref), nil
+		return corpus.Document{}, locale.Say("The document “{1}” is outside the scope of this question.", ref), nil
 	}
 	return doc, "", nil
 }

@@ -52,7 +52,7 @@ func grepDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 	return Result{
 		Message: locale.Say("Found {1}", count),
 		Summary: locale.Say(
-			"{1} in {2}, {3} looked through", count, locale.Count(len(documents), "document"), found.Documents,
+			"{1} in {2}, {3} searched", count, locale.Count(len(documents), "document"), found.Documents,
 		),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			matches := []object{}

@@ -59,7 +59,7 @@ func (d *Context) list(ctx context.Context, in args, paged bool) (Result, error)
 			return Result{}, fmt.Errorf("list documents: %w", err)
 		}
 		if f.Cursor == "" && page < in.Page {
-			return Result{}, refused("There are {1} only: ask for one of them.", locale.Count(page, "page"))
+			return Result{}, refused("Page not found. The list has {1}.", locale.Count(page, "page"))
 		}
 	}
 	notes, err := d.noteUnknownProperties(ctx, f, docs)

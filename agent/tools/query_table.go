@@ -88,7 +88,7 @@ func queryTable(ctx context.Context, d *Context, in args) (Result, error) {
 		return Result{}, err
 	}
 	return Result{
-		Message: locale.Say("Asked the table {1}", doc.DisplayName()), Summary: summaryOf(answer),
+		Message: locale.Say("Queried the table {1}", doc.DisplayName()), Summary: summaryOf(answer),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			return tableResult(number, doc, answer, rows)
 		},

@@ -195,7 +195,7 @@ func summarizeDocument(ctx context.Context, d *Context, in args) (Result, error)
 	}
 	key := keySentences(passages, doc.Language, summaryLength(passages), "")
 	return Result{
-		Message: locale.Say("Summarised {1}", doc.DisplayName()),
+		Message: locale.Say("Summarized {1}", doc.DisplayName()),
 		Summary: locale.Say(
 			"{1}, {2}", locale.Count(len(pages[0].Outline), "heading"), locale.Count(len(key), "key sentence"),
 		),

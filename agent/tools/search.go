@@ -80,7 +80,7 @@ func (s search) tool(name, sets string, preference int, params ...param) *Tool {
 	case s.chunks:
 		t.forModel, t.EchoedArg = without("chunk_id", "doc_id"), "query"
 	case s.further:
-		t.Label = label("Searching on for", "Searched on for", "search", "query", chat.LabelQuote)
+		t.Label = label("Searching further for", "Searched further for", "search", "query", chat.LabelQuote)
 		t.describe = func(d *Context, in args) string {
 			return t.Label.Doing + ": " + text.Shorten(d.Sources.QueryOrLatest(in.Query), 120)
 		}
@@ -184,7 +184,7 @@ func (d *Context) byMeaning(ctx context.Context, query string, limit int, least 
 // note suggests other words.
 func (d *Context) searchFurther(ctx context.Context, in args) (corpus.Results, error) {
 	if in.Query == "" {
-		return corpus.Results{}, refused("Nothing was searched yet: use retrieve first, or give a query.")
+		return corpus.Results{}, refused("No search to continue. Use retrieve first, or give a query.")
 	}
 	found, err := d.searchInReach(ctx, corpus.Query{Text: in.Query, Limit: mostHits})
 	var further []corpus.Result

@@ -44,7 +44,7 @@ func summarize(_ context.Context, d *Context, in args) (Result, error) {
 			step.Facts = []chat.Fact{{Name: "focus", Value: in.Focus}}
 		}
 		return Result{
-			Message: locale.Say("Summarised {1}", locale.Count(len(passages), "passage")), Summary: summary,
+			Message: locale.Say("Summarized {1}", locale.Count(len(passages), "passage")), Summary: summary,
 			Output: func(Numberer) (any, chat.StepResult) { return out, step },
 		}
 	}
@@ -108,8 +108,8 @@ func (d *Context) givenPassages(texts []string) (passages []corpus.Passage, from
 			n, _ := strconv.Atoi(m[1]) // three digits at most
 			s, ok := d.Sources.At(n)
 			if !ok {
-				return nil, nil, refused("There is no passage with the number {1}. Give the texts themselves, or "+
-					"numbers of passages that you were shown.", m[1])
+				return nil, nil, refused("Passage {1} not found. Give the texts themselves, or numbers of passages "+
+					"that you were shown.", m[1])
 			}
 			src, given = &s, s.Passage.Text
 		} else {

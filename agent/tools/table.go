@@ -47,13 +47,13 @@ func rows(cfg Config) []*Tool {
 		{
 			Name: "get_document_summary", sets: "cursor", run: summarizeDocument, params: []param{docID("doc_id!")},
 			Action: chat.ActionSummarising, Capability: chat.CapabilitySummarise, Retrieval: true, Cached: true,
-			Label:    label("Summarising", "Summarised", "summary", "doc_id", chat.LabelTitle),
+			Label:    label("Summarizing", "Summarized", "summary", "doc_id", chat.LabelTitle),
 			forModel: without("chunk_id"),
 		},
 		{
 			Name: "rerank_documents", sets: "cursor", run: rerankDocuments, Action: chat.ActionAnalysing,
 			Retrieval: true, Cached: true,
-			Label:  label("Ranking by", "Ranked by", "ranking", "query", chat.LabelQuote),
+			Label:  label("Ranking by relevance to", "Ranked by relevance to", "ranking", "query", chat.LabelQuote),
 			params: []param{docIDs(mostHits), query("What they should be about")},
 			describe: func(_ *Context, in args) string {
 				return "Ranking " + english.Count(len(in.DocIDs), "document") + " for: " + text.Shorten(in.Query, 100)
@@ -74,7 +74,7 @@ func rows(cfg Config) []*Tool {
 			Name: "grep_documents", sets: "cursor", run: grepDocuments, Action: chat.ActionSearching,
 			Capability: chat.CapabilitySearch, Retrieval: true, Cached: true, unique: true,
 			forModel: without("chunk_id"),
-			Label:    label("Looking for", "Looked for", "search", "pattern", chat.LabelCode),
+			Label:    label("Searching for", "Searched for", "search", "pattern", chat.LabelCode),
 			params: []param{
 				textParam("pattern!", 500, "RE2 expression or plain text").also("query"),
 				property("doc_ids", `{"type":"array","maxItems":50,"items":{"type":"string","minLength":1,
@@ -94,7 +94,7 @@ func rows(cfg Config) []*Tool {
 			Name: "query_table", sets: "cursor react", run: queryTable, params: queryTableParams,
 			Action: chat.ActionCalculating, Capability: chat.CapabilityQuery, Retrieval: true, Cached: true,
 			unique: true,
-			Label:  label("Asking the table", "Asked the table", "table question", "document", chat.LabelTitle),
+			Label:  label("Querying the table", "Queried the table", "table lookup", "document", chat.LabelTitle),
 			// an answer may state computed values as it does the result of a calculation
 			forModel: without("passages"), computed: computedOf, vocabulary: func(in args) string { return in.words() },
 		},
@@ -162,15 +162,15 @@ func rows(cfg Config) []*Tool {
 			},
 		},
 		reading("lookup", "react", 2, Tool{
-			run: reads("Looked into {1}", lookupRunes),
+			run: reads("Read from {1}", lookupRunes),
 			params: []param{
 				docID("doc_id!").also("document title"),
 				textParam("query", 1000, "What to look for in it; its beginning if left out").
 					also("focus_query").as("focus_query"),
 			},
-			Label: label("Looking into", "Looked into", "reading", "doc_id", chat.LabelTitle),
+			Label: label("Reading from", "Read from", "reading", "doc_id", chat.LabelTitle),
 			describe: func(d *Context, in args) string {
-				doing := "Looking into " + d.displayName(in.DocID)
+				doing := "Reading from " + d.displayName(in.DocID)
 				if in.FocusQuery != "" {
 					doing += " for: " + text.Shorten(in.FocusQuery, 100)
 				}
@@ -180,7 +180,7 @@ func rows(cfg Config) []*Tool {
 		{
 			Name: "summarize", sets: "react", run: summarize, Action: chat.ActionSummarising,
 			Capability: chat.CapabilitySummarise, preference: 1,
-			Label: label("Summarising", "Summarised", "summary", "", chat.LabelTitle),
+			Label: label("Summarizing", "Summarized", "summary", "", chat.LabelTitle),
 			params: []param{
 				property("texts!", `{"type":"array","minItems":1,"maxItems":50,
 					"items":{"type":"string","minLength":1,"maxLength":20000},
@@ -188,7 +188,7 @@ func rows(cfg Config) []*Tool {
 				textParam("focus", 500, "What aspect to focus the summary on"),
 			},
 			describe: func(_ *Context, in args) string {
-				doing := "Summarising " + english.Count(len(in.Texts), "passage")
+				doing := "Summarizing " + english.Count(len(in.Texts), "passage")
 				if in.Focus != "" {
 					doing += " for: " + text.Shorten(in.Focus, 100)
 				}

@@ -113,7 +113,7 @@ func (d *Context) readWeb(ctx context.Context, w *web.Web, query string, found [
 	}
 	return Result{
 		Message: locale.Say("Found {1} on the web", locale.Count(len(found), "page")),
-		Summary: locale.Say("{1} read of {2} found", locale.Count(len(read), "page"), len(found)),
+		Summary: locale.Say("{1} read, {2} found", locale.Count(len(read), "page"), len(found)),
 		Output: func(number Numberer) (any, chat.StepResult) {
 			out := webSearchOutput{Query: query, Pages: []webPage{}, Unread: unread, Total: len(found)}
 			result := chat.StepResult{Query: query, Found: len(found)}

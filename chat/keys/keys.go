@@ -187,7 +187,7 @@ func (f *File) revokeMissing(names map[[sha256.Size]byte]string) {
 func unreadableError(err error) error {
 	return &chat.Error{
 		Code:    chat.CodeUnavailable,
-		Message: "The keys can't be read on the server. Whoever runs it finds the reason in its log.", Err: err,
+		Message: "The server can't read its API keys. Its administrator can find the reason in the log.", Err: err,
 	}
 }
 
@@ -218,8 +218,9 @@ func parseKeys(raw []byte) (map[[sha256.Size]byte]string, error) {
 func New(path, name string) (key string, err error) {
 	if !nameForm().MatchString(name) {
 		return "", &chat.Error{
-			Code:    chat.CodeInvalid,
-			Message: "A name has 1 to 64 of a-z, 0-9, point, dash and underscore, and begins with a letter or digit",
+			Code: chat.CodeInvalid,
+			Message: "A name must have 1 to 64 characters (a-z, 0-9, period, hyphen, underscore) and begin with a " +
+				"letter or digit",
 		}
 	}
 	raw, err := os.ReadFile(path)

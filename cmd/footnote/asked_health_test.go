@@ -161,7 +161,7 @@ func TestDamagedSessionStore(t *testing.T) {
 		note, listed string // of the next answer, and of the session; empty: unreadable
 	}{
 		{"events", "turn of this conversation can't be read: answering without it.",
-			"turn of this conversation can't be read."},
+			"question of this conversation is damaged and can't be shown."},
 		{"run_texts", "The conversation so far can't be read: answering without it.", ""},
 	} {
 		t.Run("old pages of "+row.table, func(t *testing.T) {

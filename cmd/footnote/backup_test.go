@@ -424,7 +424,7 @@ func TestUnreachableBucketLeavesNoPartialBackupOrRestore(t *testing.T) {
 	backup := filepath.Join(dir, "backup.tar")
 	storage.Fail(s3test.HangUp)
 	if got := command(t, "", bucket(storage), "backup", backup, "--data="+s.dir); got.code != 1 ||
-		!strings.Contains(lastLine(got.stderr), "The storage of the originals does not answer") {
+		!strings.Contains(lastLine(got.stderr), "The storage for original files is not responding") {
 		t.Errorf("backup without the bucket: got %d, want 1\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
@@ -437,7 +437,7 @@ func TestUnreachableBucketLeavesNoPartialBackupOrRestore(t *testing.T) {
 	storage.Fail(s3test.HangUp)
 	there := newDir(t)
 	if got := command(t, "", bucket(storage), "restore", backup, "--data="+there); got.code != 1 ||
-		!strings.Contains(lastLine(got.stderr), "The storage of the originals does not answer") {
+		!strings.Contains(lastLine(got.stderr), "The storage for original files is not responding") {
 		t.Errorf("restore without the bucket: got %d, want 1\n%s%s", got.code, got.stdout, got.stderr)
 	}
 	if _, err := os.Stat(filepath.Join(there, "footnote.db")); err == nil {
@@ -478,7 +478,7 @@ func TestHealthAndDoctorReportOriginals(t *testing.T) {
 	eventually(t, "/health says that the originals are away", func() bool {
 		status, r := health(s)
 		return status == http.StatusOK && r.Status == "degraded" && r.Checks["originals"].Status == "failed" &&
-			strings.Contains(r.Checks["originals"].Detail, "does not answer")
+			strings.Contains(r.Checks["originals"].Detail, "is not responding")
 	})
 	if got := command(t, "", bucket(storage), "doctor", "--data="+newDir(t)); got.code != 1 ||
 		!strings.Contains(got.stdout, "✕ originals") {
@@ -505,7 +505,7 @@ func TestHealthAndDoctorReportOriginals(t *testing.T) {
 	eventually(t, "/health says that the directory is away", func() bool {
 		_, r := health(files)
 		return r.Status == "degraded" &&
-			strings.Contains(r.Checks["originals"].Detail, "directory of the originals is not there")
+			strings.Contains(r.Checks["originals"].Detail, "directory for original files was not found")
 	})
 }
 
@@ -593,7 +593,7 @@ func TestRestoreRequiresConfirmation(t *testing.T) {
 		t.Errorf("previous data = %v %v, want 1 copy put aside", aside, err)
 	}
 	if got := command(t, "", nil, "backup", filepath.Join(t.TempDir(), "x.tar"),
-		"--data="+t.TempDir()); got.code != 1 || !strings.Contains(got.stderr, "There is no database at") {
-		t.Errorf("a backup of nothing: %d %s; want 1 and %q in it", got.code, got.stderr, "There is no database at")
+		"--data="+t.TempDir()); got.code != 1 || !strings.Contains(got.stderr, "No database found at") {
+		t.Errorf("a backup of nothing: %d %s; want 1 and %q in it", got.code, got.stderr, "No database found at")
 	}
 }

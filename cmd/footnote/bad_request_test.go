@@ -50,8 +50,8 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 		code         string
 		says         string // expected advice or error in the message
 	}{
-		{"an empty question", "POST", "/chat", `{"message":""}`, nil, 400, "invalid", "Write one"},
-		{"a question of white space", "POST", "/chat", ask(" \n\t\u00a0 "), nil, 400, "invalid", "Write one"},
+		{"an empty question", "POST", "/chat", `{"message":""}`, nil, 400, "invalid", "Enter a question"},
+		{"a question of white space", "POST", "/chat", ask(" \n\t\u00a0 "), nil, 400, "invalid", "Enter a question"},
 		{"a question of a MiB", "POST", "/chat", ask(strings.Repeat("roof ", 1<<20/5)), nil, 413, "too_large",
 			"1.0 MiB"},
 		{"a question of 32,001 characters", "POST", "/chat", ask(strings.Repeat("ö", 32_001)), nil, 400,
@@ -88,7 +88,8 @@ func TestInvalidRequestsAreRejected(t *testing.T) {
 		{"the text of an unknown document", "GET", "/documents/" + nowhere + "/text", nil, nil, 404, "not_found", ""},
 		{"too many results", "POST", "/search", `{"query":"roof","top_k":51}`, nil, 400, "invalid", "50"},
 		{"no results asked for", "POST", "/search", `{"query":"roof","top_k":0}`, nil, 400, "invalid", "50"},
-		{"an empty search", "POST", "/search", `{"query":" "}`, nil, 400, "invalid", "words"},
+		{"an empty search", "POST", "/search", `{"query":" "}`, nil, 400, "invalid",
+			"Enter search terms"},
 		{"a search mode that does not exist", "POST", "/search", `{"query":"roof","mode":"magic"}`, nil, 400, "invalid",
 			"lexical"},
 		{"an upload that is no form", "POST", "/documents", "abc", []header{{"Content-Type", "text/plain"}}, 415,

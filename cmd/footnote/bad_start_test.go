@@ -105,7 +105,8 @@ func TestFailedStartReportsReason(t *testing.T) {
 			}},
 		{"more turns than a run may be given",
 			[]string{"FOOTNOTE_AGENT_MAX_ITERATIONS=51", "FOOTNOTE_AGENT_MAX_CALLS=-1"}, []string{"serve"}, 2,
-			[]string{"FOOTNOTE_AGENT_MAX_ITERATIONS must be between 1 and 50", "FOOTNOTE_AGENT_MAX_CALLS must be between 1 and 50"}},
+			[]string{"FOOTNOTE_AGENT_MAX_ITERATIONS must be between 1 and 50", "FOOTNOTE_AGENT_MAX_CALLS must be " +
+				"between 1 and 50"}},
 		{"the same, for doctor", []string{"FOOTNOTE_AGENT_MAX_ITERATIONS=99"}, []string{"doctor"}, 2,
 			[]string{"FOOTNOTE_AGENT_MAX_ITERATIONS must be between 1 and 50"}},
 		{"a key that is none of OpenAI's", []string{"OPENAI_API_KEY=sk-short"}, []string{"serve"}, 2,
@@ -130,11 +131,11 @@ func TestFailedStartReportsReason(t *testing.T) {
 			[]string{
 				"ingest", folder(t, file{"a.MOV", "\x00"}, file{"b.mov", "\x00"}, file{"LICENSE", "x"}),
 				"--data=" + newDir(t),
-			}, 1, []string{"nothing to add", "3 skipped", "2 .mov, 1 without an ending"}},
+			}, 1, []string{"nothing to add", "3 skipped", "2 .mov, 1 without an extension"}},
 		{"a question without words", nil, []string{"ask", " ", "--data=" + newDir(t)}, 1,
 			[]string{"the question is empty"}},
 		{"a backup of nothing", nil, []string{"backup", filepath.Join(t.TempDir(), "b.tar"), "--data=" + newDir(t)}, 1,
-			[]string{"There is no database at"}},
+			[]string{"No database found at"}},
 		{"ingest of an empty folder", nil, []string{"ingest", t.TempDir(), "--data=" + newDir(t)}, 1,
 			[]string{"nothing to add"}},
 	} {
@@ -377,13 +378,13 @@ func TestBadFilesFailIndividually(t *testing.T) {
 		{"a broken picture", file{"a.png", "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 100)}, s, "broken",
 			"save it again", true},
 		{"a program named .md", file{"a.md", "\x7fELF\x02\x01\x01\x00" + strings.Repeat("\x00\x01\xff", 100)}, s,
-			"unsupported", "is a program, which can't be read", false},
+			"unsupported", "is a program, which is not supported", false},
 		{"a file without a name", file{"..", "words"}, s, "invalid", "name", false},
 		{"a broken PDF", file{"broken.pdf", pdfOf("hello")[:60]}, s, "broken", "save it again", true},
 		{"an encrypted PDF", file{"locked.pdf", lockedPDF()}, s, "encrypted", "password", true},
 		{"a scanned PDF", file{"scan.pdf", scannedPDF()}, s, "no_text", "OCR", true},
 		{"a PDF of 6,000 pages", file{"long.pdf", thousands}, big, "too_many_pages", "5,000", true},
-		{"white space alone", file{"blank.txt", " \n\t\n"}, s, "no_text", "no text", true},
+		{"white space alone", file{"blank.txt", " \n\t\n"}, s, "no_text", "No text found", true},
 	}
 	for i, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -121,7 +121,7 @@ func TestIngestAndAsk(t *testing.T) {
 					file{"good.md", "# Mill\n\nThe mill has three floors.\n"}),
 			)
 			for _, says := range []string{
-				"1 added, 0 already present, 2 failed", "zip.pdf: ", "locked.pdf: This PDF needs a password",
+				"1 added, 0 already present, 2 failed", "zip.pdf: ", "locked.pdf: This PDF is password-protected",
 				"2 of 3 files",
 			} {
 				if bad.code != 1 || !strings.Contains(bad.stderr, says) {

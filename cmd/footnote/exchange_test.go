@@ -416,7 +416,7 @@ func TestNamedDocumentMustExist(t *testing.T) {
 				words = append(
 					words,
 					refused(strings.ReplaceAll(entrance.ids, "IDS", `["`+own+`","`+id+`"]`), id,
-						"One of the chosen documents is not there"),
+						"A selected document was not found"),
 				)
 			}
 			if words[0] != words[1] || words[0] != words[2] {
@@ -425,23 +425,23 @@ func TestNamedDocumentMustExist(t *testing.T) {
 			}
 		}
 		none := refused(strings.ReplaceAll(entrance.namespace, "NAME", "nobodys"), "nobodys",
-			"There are no documents in the namespace")
+			"No documents in the namespace")
 		if other := refused(strings.ReplaceAll(entrance.namespace, "NAME", "secret"), "secret",
-			"There are no documents in the namespace"); other != none {
+			"No documents in the namespace"); other != none {
 			t.Errorf("POST %s distinguishes an unknown namespace: %q, %q; want %q", entrance.path, none, other, none)
 		}
 	}
 	fields := url.Values{"message": {"a"}, "document_ids": {own, theirs}}.Encode()
 	kind := header{"Content-Type", "application/x-www-form-urlencoded"}
 	if r := s.send("POST", "/chat", fields, anna, kind, header{"Accept", "text/html"}); r.status != 404 ||
-		!strings.Contains(r.body, "One of the chosen documents is not there") || !strings.Contains(r.body, "<main") {
+		!strings.Contains(r.body, "A selected document was not found") || !strings.Contains(r.body, "<main") {
 		t.Errorf("the page without scripts: %d %s; want 404, %q in it, %q in it",
-			r.status, r.body, "One of the chosen documents is not there", "<main")
+			r.status, r.body, "A selected document was not found", "<main")
 	}
 	if r := s.send("POST", "/chat", fields, anna, kind, header{"HX-Request", "true"}); r.status != 404 ||
-		!strings.Contains(r.body, "One of the chosen documents is not there") || strings.Contains(r.body, "<main") {
+		!strings.Contains(r.body, "A selected document was not found") || strings.Contains(r.body, "<main") {
 		t.Errorf("the page's script: %d %s; want 404, %q in it, no %q in it",
-			r.status, r.body, "One of the chosen documents is not there", "<main")
+			r.status, r.body, "A selected document was not found", "<main")
 	}
 	both := `{"message":"a","namespace":"default","document_ids":["` + own + `"]}`
 	if r := s.send("POST", "/agent/chat", both, anna); r.status != 404 ||

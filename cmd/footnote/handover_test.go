@@ -455,24 +455,22 @@ func TestDamagedTurnsAreCountedAndSkipped(t *testing.T) {
 			}
 			s = s.restart()
 			history := s.send("GET", "/agent/session/s", nil)
-			if history.status != http.StatusOK ||
-				!strings.Contains(history.body, `"notes":["3 turns of this conversation can't be read."]`) ||
+			const notes = `"notes":["3 questions of this conversation are damaged and can't be shown."]`
+			if history.status != http.StatusOK || !strings.Contains(history.body, notes) ||
 				!strings.Contains(history.body, "blocked gutter") || strings.Contains(history.body, "900 pounds") ||
 				strings.Contains(history.body, "Who repairs the roof?") ||
 				strings.Contains(history.body, "renewed the roof") {
 				t.Errorf("GET /agent/session/s: %d %s; want %d, %q in it, %q in it, no %q in it, no %q in it, no "+
 					"%q in it",
-					history.status, history.body, http.StatusOK,
-					`"notes":["3 turns of this conversation can't be read."]`, "blocked gutter", "900 pounds",
+					history.status, history.body, http.StatusOK, notes, "blocked gutter", "900 pounds",
 					"Who repairs the roof?", "renewed the roof")
 			}
 			page := s.send("GET", "/c/s", nil, header{"Accept", "text/html"})
-			if page.status != http.StatusOK ||
-				!strings.Contains(page.body, "3 turns of this conversation can&#39;t be read.") ||
+			const note = "3 questions of this conversation are damaged and can&#39;t be shown."
+			if page.status != http.StatusOK || !strings.Contains(page.body, note) ||
 				!strings.Contains(page.body, "blocked gutter") {
 				t.Errorf("GET /c/s: %d %.3000s; want %d, %q in it, %q in it",
-					page.status, page.body, http.StatusOK, "3 turns of this conversation can&#39;t be read.",
-					"blocked gutter")
+					page.status, page.body, http.StatusOK, note, "blocked gutter")
 			}
 			waiting := s.send("POST", "/sessions/s/queue", `{"message": "What is the rent?"}`)
 			if waiting.status >= 500 {

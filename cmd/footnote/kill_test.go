@@ -399,11 +399,11 @@ func TestSourceIsPausedAfterTwoCrashes(t *testing.T) {
 		t.Errorf("another place: got %+v, want no failure", got)
 	}
 	got := state(s, deadlyID)
-	if got.State != "paused" || got.Failure == nil || !strings.Contains(got.Failure.Detail, "ended twice") {
+	if got.State != "paused" || got.Failure == nil || !strings.Contains(got.Failure.Detail, "terminated twice") {
 		t.Errorf("after two deaths: got %+v, want it paused with its reason", got)
 	}
 	page := s.send("GET", "/places", nil, header{"Accept", "text/html"})
-	if !strings.Contains(page.body, "ended twice") {
+	if !strings.Contains(page.body, "terminated twice") {
 		t.Error("page lacks the reason for the pause")
 	}
 	if n := deadly.count.Load() - before; n > 0 {

@@ -319,14 +319,14 @@ func TestModelIsSelectedWhileServing(t *testing.T) {
 		t.Errorf("%s answers before anything is chosen, want offline", got)
 	}
 	for body, why := range map[string]string{
-		fmt.Sprintf(`{"port":%s}`, u.Port()):                  "Name a model",
-		`{"port":1,"model":"x"}`:                              "not looked for at port 1",
-		`{"service":"openai"}`:                                "needs a key",
+		fmt.Sprintf(`{"port":%s}`, u.Port()):                  "Enter a model name",
+		`{"port":1,"model":"x"}`:                              "Port 1 is not scanned",
+		`{"service":"openai"}`:                                "OpenAI requires an API key",
 		`{"service":"openai","key":"short"}`:                  "",
-		`{"service":"anthropic","key":"sk-other"}`:            "no key of Anthropic",
-		`{"service":"groq","key":"a b"}`:                      "no spaces",
-		`{"service":"nobody","key":"x"}`:                      "no service of that name",
-		`{"service":"mistral","key":"k","model":"` + longName: "at most 200",
+		`{"service":"anthropic","key":"sk-other"}`:            "Invalid Anthropic API key",
+		`{"service":"groq","key":"a b"}`:                      "can't contain spaces",
+		`{"service":"nobody","key":"x"}`:                      "Unknown model provider",
+		`{"service":"mistral","key":"k","model":"` + longName: "up to 200",
 	} {
 		got := s.send("PUT", "/model", body)
 		if why == "" { // the service accepts every key in the trial
@@ -364,7 +364,7 @@ func TestModelIsSelectedWhileServing(t *testing.T) {
 	s.end(os.Interrupt)
 	s = serve(t, dir, env...) // it has no requests yet
 	now := loose[modelchoice.Found](t, s.send("GET", "/model", nil).body)
-	if len(now.Servers) > 0 || !strings.Contains(string(now.Trouble), "nothing answers at its address") {
+	if len(now.Servers) > 0 || !strings.Contains(string(now.Trouble), "its server can't be reached") {
 		t.Errorf("after its server went: %+v, want it said", now)
 	}
 	if got := s.send("PUT", "/model", `{"service":"offline"}`); got.status != 200 {

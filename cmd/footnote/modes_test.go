@@ -428,9 +428,9 @@ func TestReplicasShareBucketAndWork(t *testing.T) {
 	storage.Fail(s3test.HangUp)
 	r := one.upload(file{"late.md", "# Late\n\nIt comes too late.\n"})
 	if r.status != http.StatusServiceUnavailable && !strings.Contains(r.body, `"unavailable"`) ||
-		!strings.Contains(r.body, "storage of the originals does not answer") {
+		!strings.Contains(r.body, "storage for original files is not responding") {
 		t.Errorf("an upload without storage: %d %s, want %q in it",
-			r.status, r.body, "storage of the originals does not answer")
+			r.status, r.body, "storage for original files is not responding")
 	}
 	if r := two.send("GET", "/documents/"+ids[0]+"/text", nil); r.status != http.StatusOK ||
 		!strings.Contains(r.body, "book0begins") {
@@ -526,7 +526,7 @@ func TestWrongDatabaseIsReported(t *testing.T) {
 		{"no URL of a database", "mysql://root:canary@localhost/x", 2, "DATABASE_URL is not a URL like postgres://"},
 		{"a URL with a broken port", "postgres://root:canary@localhost:nowhere/x", 2,
 			"DATABASE_URL is not a URL like postgres://"},
-		{"no server there", "postgres://root:canary@127.0.0.1:1/x", 1, "The database does not answer"},
+		{"no server there", "postgres://root:canary@127.0.0.1:1/x", 1, "The database isn't responding"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

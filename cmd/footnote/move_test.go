@@ -211,11 +211,11 @@ func TestRestoreToUnreachableDatabaseChangesNothing(t *testing.T) {
 	}
 	away := "DATABASE_URL=postgres://footnote@127.0.0.1:1/footnote"
 	if got := command(t, "", []string{away}, "restore", backup, "--data="+newDir(t)); got.code != 1 ||
-		!strings.Contains(got.stderr, "The database does not answer") {
+		!strings.Contains(got.stderr, "The database isn't responding") {
 		t.Errorf("restore: %d %s", got.code, got.stderr)
 	}
 	if got := command(t, "", []string{away}, "backup", backup+"2", "--data="+newDir(t)); got.code != 1 ||
-		!strings.Contains(got.stderr, "The database does not answer") {
+		!strings.Contains(got.stderr, "The database isn't responding") {
 		t.Errorf("backup: %d %s", got.code, got.stderr)
 	}
 	if names, err := os.ReadDir(filepath.Dir(backup)); err != nil || len(names) != 1 {

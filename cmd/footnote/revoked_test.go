@@ -85,15 +85,15 @@ func TestRevokedKeyEndsWorkOnAllReplicas(t *testing.T) {
 	for _, run := range []started{first, second} {
 		log := as(one, again).follow(run.RunID)
 		if log.done.Status != chat.RunCancelled || log.done.Error == nil ||
-			!strings.Contains(log.done.Error.Message, "Your key was revoked") {
+			!strings.Contains(log.done.Error.Message, "Your API key was revoked") {
 			t.Errorf("a run of anna's ended as %+v; want Status %v and %q in it",
-				log.done, chat.RunCancelled, "Your key was revoked")
+				log.done, chat.RunCancelled, "Your API key was revoked")
 		}
 	}
 	r := as(two, again).send("GET", "/sessions/a/queue", nil)
-	if !strings.Contains(r.body, "Your key was revoked before this question was asked.") {
+	if !strings.Contains(r.body, "Your API key was revoked before you asked this question.") {
 		t.Errorf("the waiting question: %s, want %q in it",
-			r.body, "Your key was revoked before this question was asked.")
+			r.body, "Your API key was revoked before you asked this question.")
 	}
 	if r := as(two, bert).send("GET", "/agent/runs/"+other.RunID, nil); !strings.Contains(r.body, `"running"`) {
 		t.Errorf("bert's run: %.300s, want %q in it", r.body, `"running"`)

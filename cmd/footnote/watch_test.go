@@ -220,7 +220,8 @@ func TestOneReplicaFollowsFolderAtTime(t *testing.T) {
 	first.kill()
 	put(t, filepath.Join(dir, "b.md"), "# B\n\nThe tenant lives in the second house.\n")
 	eventually(t, "the other goes on", func() bool { _, ok := second.at(path + "b.md"); return ok })
-	if code := second.end(os.Interrupt); code != 0 || strings.Contains(second.log.String(), "could not sync the library") {
+	if code := second.end(os.Interrupt); code != 0 || strings.Contains(second.log.String(), "could not sync the "+
+		"library") {
 		t.Errorf("code %d, want 0 and no failure in the log:\n%s", code, second.log)
 	}
 }
@@ -296,7 +297,7 @@ func TestWatchLogsRejectedFileOnce(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"empty.md": "The file is empty. Choose one that has content.",
+		"empty.md": "The file is empty. Choose another file.",
 		"large.md": "It exceeds the limit of 1 MiB (FOOTNOTE_MAX_UPLOAD_MIB).",
 		"film.mov": "Files that end with .mov can't be read.",
 	}
@@ -319,7 +320,10 @@ func TestWatchLogsRejectedFileOnce(t *testing.T) {
 	if err := os.Rename(dir, away); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the folder is missed", func() bool { return strings.Contains(w.log.String(), "its documents are kept") })
+	eventually(t, "the folder is missed", func() bool {
+		return strings.Contains(w.log.String(), "its documents are "+
+			"kept")
+	})
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -430,7 +434,7 @@ func TestFolderIsSelectedOnPage(t *testing.T) {
 		t.Errorf("page of folders does not start at home: %s", got)
 	}
 	for folder, why := range map[string]string{
-		filepath.Join(dir, "none"): "There is no such folder", s.dir: "keeps its own data", "/": "the whole disk",
+		filepath.Join(dir, "none"): "Folder not found", s.dir: "contains Footnote's own data", "/": "an entire disk",
 		filepath.Join(papers, "lease.md"): "This is a file",
 	} {
 		got := s.submit("/folders", folder)
@@ -443,9 +447,10 @@ func TestFolderIsSelectedOnPage(t *testing.T) {
 	}
 	eventually(t, "the folder's document is there", func() bool { _, ok := s.at("Case/lease.md"); return ok })
 	eventually(t, "the documents page says that it is followed", func() bool {
-		return strings.Contains(page("/documents"), "1 file · looked at")
+		return strings.Contains(page("/documents"), "1 file · checked")
 	})
-	if got := s.submit("/folders", dir); got.status != 400 || !strings.Contains(got.body, "is watched already") {
+	if got := s.submit("/folders", dir); got.status != 400 ||
+		!strings.Contains(got.body, "A subfolder is already watched") {
 		t.Errorf("the folder around it: %d, want 400 and why: %s", got.status, got.body)
 	}
 	s.end(os.Interrupt)
@@ -470,7 +475,7 @@ func TestFolderIsSelectedOnPage(t *testing.T) {
 	put(t, kept, `{"folders":["`+away+`"]}`)
 	s = serve(t, s.dir, "HOME="+dir)
 	eventually(t, "a folder that is away is said to be", func() bool {
-		return strings.Contains(page("/documents"), "can't be read now")
+		return strings.Contains(page("/documents"), "Folder missing or unreadable")
 	})
 	// A proxied request is treated as remote.
 	for _, got := range []reply{

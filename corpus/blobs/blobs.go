@@ -77,7 +77,7 @@ func (d Directory) Ping(context.Context) error {
 		}
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The directory of the originals is not there.",
+		Code: chat.CodeUnavailable, Message: "The directory for original files was not found.",
 		Hint: "Restore it and restart Footnote.", Err: err,
 	}
 }
@@ -134,7 +134,7 @@ func Write(ctx context.Context, f *os.File, r io.Reader, limit int64) (string, i
 	}
 	if size > limit {
 		return "", 0, &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
-			"The file is larger than the limit of {1}.", humanize.IBytes(uint64(limit)),
+			"The file exceeds the limit of {1}.", humanize.IBytes(uint64(limit)),
 		)}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), size, translateError(f.Sync())
@@ -181,7 +181,7 @@ func Name(hash string) (name string, ok bool) {
 var validHash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // ErrNone is the error of Open for an unknown hash.
-var ErrNone = &chat.Error{Code: chat.CodeNotFound, Message: "The original file is not there. Upload it again."}
+var ErrNone = &chat.Error{Code: chat.CodeNotFound, Message: "Original file not found. Upload it again."}
 
 // Open opens a blob; see corpus.Blobs. The caller closes it. On Unix it stays readable if the blob is deleted
 // meanwhile.

@@ -46,7 +46,7 @@ func readEPUB(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	defer pack.Close()
 	if pack.Has("META-INF/encryption.xml") && pack.Has("META-INF/rights.xml") {
 		return corpus.Extracted{}, &corpus.Failure{Code: "encrypted",
-			Detail: "This book is protected against copying. Add one that is not."}
+			Detail: "This book is protected by DRM. Add a copy without DRM."}
 	}
 	b := book{pack: pack, files: map[string]string{}, titles: map[string]string{}, about: map[string]string{}}
 	if err := errors.Join(b.readPackage(), b.readContents()); err != nil {

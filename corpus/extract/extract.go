@@ -93,11 +93,11 @@ func (e *Extractor) extractFile(
 }
 
 // noText is the failure of a file without text. Readers return an empty text instead.
-var noText = &corpus.Failure{Code: corpus.NoText, Detail: "This file holds no text. Add one that does."}
+var noText = &corpus.Failure{Code: corpus.NoText, Detail: "No text found in this file. Add one that contains text."}
 
 // brokenMarkup is the failure of a text whose parser panicked.
 var brokenMarkup = &corpus.Failure{Code: "broken",
-	Detail: "This file's markup can't be understood. Save it as plain text or PDF and add that."}
+	Detail: "This file's markup can't be parsed. Save it as plain text or PDF and add the new file."}
 
 // readWhole runs a reader without pages. It recovers a panic and fails only this file, with broken. It also fails a
 // file without text. Readers may therefore index without bounds checks and return an empty text. The context is
@@ -170,7 +170,7 @@ func readHead(name string) ([]byte, error) {
 		return nil, fmt.Errorf("read the original: %w", err)
 	}
 	if n == 0 {
-		return nil, &corpus.Failure{Code: corpus.NoText, Detail: "This file is empty. Add one that holds text."}
+		return nil, &corpus.Failure{Code: corpus.NoText, Detail: "This file is empty. Add one that contains text."}
 	}
 	return head[:n], nil
 }
@@ -236,7 +236,7 @@ func declaredCharset(data []byte) string {
 // tooLarge returns the failure of a file above its reader's limit. Both arguments are bytes; the message is in MB.
 func tooLarge(bytes, limit int64) error {
 	return &corpus.Failure{Code: "too_large", Detail: locale.Say(
-		"This file's text is {1} MB long, more than the {2} MB that can be read. Split it and add the parts.",
+		"This file's text ({1} MB) exceeds the limit of {2} MB. Split it and add the parts.",
 		bytes>>20,
 		limit>>20,
 	)}

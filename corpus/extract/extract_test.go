@@ -268,10 +268,10 @@ func TestArticleIsExtractedFromPage(t *testing.T) {
 func TestFilesWithoutTextAreRejected(t *testing.T) {
 	for _, tt := range []struct{ name, file, data, code, says string }{
 		{"an empty file", "a.txt", "", "no_text", "empty"},
-		{"white space alone", "a.md", " \n\n ", "no_text", "no text"},
+		{"white space alone", "a.md", " \n\n ", "no_text", "No text"},
 		{"binary data", "a.txt", "ab\x00\x01\x02\x03cd\x00\x00\x05", "unsupported", "binary"},
 		{"a zip named .pdf", "a.pdf", "PK\x03\x04rest", "unsupported", "not a PDF: it is a ZIP archive"},
-		{"a Pages file", "a.pages", "PK\x03\x04rest", "unsupported", "is a Pages file, which can't be read"},
+		{"a Pages file", "a.pages", "PK\x03\x04rest", "unsupported", "is a Pages file, which is not supported"},
 		{"a picture of another kind", "a.gif", "GIF89a\x01\x00", "unsupported", "Save it as PNG"},
 		{"text named .pdf", "a.pdf", "just text", "broken", "not a PDF"},
 	} {
@@ -423,11 +423,11 @@ func TestHiddenTextIsFallbackForPageWithoutText(t *testing.T) {
 func TestPageWithoutTextNamesNextStep(t *testing.T) {
 	for _, tt := range []struct{ name, src, says string }{
 		{"frames", "<title>Manual</title><frameset><frame src=left.html><frame src=left.html><frame src=b/right.html>" +
-			"</frameset>", "This page only shows other pages in frames. Add left.html, b/right.html."},
+			"</frameset>", "This page only embeds other pages. Add left.html, b/right.html."},
 		{"scripts", "<title>App</title><div id=root></div><img src=logo.png><script src=a.js></script>",
-			"Scripts put the text into this page, and they are not run. Open it in a browser, save it as PDF"},
-		{"pictures", "<img src=a.png>", "This page shows pictures without text. Save it as PDF, run text recognition"},
-		{"nothing", "<title>Manual</title><p> </p>", "This file holds no text."},
+			"This page loads its text with scripts, which Footnote doesn't run. Save it as PDF"},
+		{"pictures", "<img src=a.png>", "This page contains images without text. Save it as PDF, run OCR"},
+		{"nothing", "<title>Manual</title><p> </p>", "No text found in this file."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := extractBytes(t, "a.html", "text/html", []byte(tt.src))
@@ -574,7 +574,7 @@ func holdsLines(text, lines string) bool {
 
 // Mostly binary data is rejected with the same message during an upload and when it is read.
 func TestMostlyBinaryIsRejected(t *testing.T) {
-	const notText = "holds binary data, not text. Save it as PDF and add that."
+	const notText = "contains binary data, not text. Save it as PDF and add the new file."
 	for _, tt := range []struct{ name, file, data, says string }{
 		{"compressed data", "a.log", noise(9000), notText},
 		{"a text behind more binary data", "a.txt", noise(9000) + logOf(100), notText},
@@ -582,15 +582,15 @@ func TestMostlyBinaryIsRejected(t *testing.T) {
 		{"small numbers", "a", numbers(3000, func(i int) uint32 { return uint32(i % 127) }), notText},
 		{"letters between control characters", "a.txt", strings.Repeat("ab\x00\x01cd", 50), notText},
 		{"a song", "a.txt", "ID3\x03\x00\x00" + noise(5000),
-			"is a sound recording, which can't be read. Add documents only."},
-		{"a bitmap", "a.log", "BM\x36\x10\x00\x00\x00\x00" + noise(5000), "is a picture of another kind, which can't " +
-			"be read. Save it as PNG or JPEG"},
+			"is a sound recording, which is not supported. Add documents only."},
+		{"a bitmap", "a.log", "BM\x36\x10\x00\x00\x00\x00" + noise(5000),
+			"is an image in another format, which is not supported. Save it as PNG or JPEG"},
 		{"a video", "a.mp4", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom" + noise(5000),
-			"is a video, which can't be"},
+			"is a video, which is not supported"},
 		{"a TAR archive", "a.tar", "a.txt" + strings.Repeat("\x00", 252) + "ustar\x0000" + logOf(9),
 			"is a TAR archive, which"},
-		{"PostScript", "a.ps", "%!PS-Adobe-3.0\n%%Title: a\n", "is a PostScript file, which can't be read. Save it " +
-			"as PDF"},
+		{"PostScript", "a.ps", "%!PS-Adobe-3.0\n%%Title: a\n", "is a PostScript file, which is not supported. " +
+			"Save it as PDF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			head := tt.data[:min(len(tt.data), corpus.SniffBytes)]

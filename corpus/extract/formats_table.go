@@ -90,7 +90,7 @@ var Formats = Registry{
 	},
 	// OpenDocument 1.3. The first member of the file holds its type, as in the next two formats.
 	{
-		Name: "ods", Label: "OpenDocument sheets", Called: "an OpenDocument spreadsheet",
+		Name: "ods", Label: "OpenDocument spreadsheets", Called: "an OpenDocument spreadsheet",
 		MIME: "application/vnd.oasis.opendocument.spreadsheet", Extensions: []string{".ods"},
 		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.spreadsheet", ".ods"), Inert: true, Office: true,
 		file: wholeFile(sheet.ReadOpenDocument),
@@ -108,7 +108,7 @@ var Formats = Registry{
 		file:       wholeFile(odf.Read),
 	},
 	{
-		Name: "odp", Label: "OpenDocument slides", Kind: "OpenDocument", Called: "an OpenDocument presentation",
+		Name: "odp", Label: "OpenDocument presentations", Kind: "OpenDocument", Called: "an OpenDocument presentation",
 		MIME: "application/vnd.oasis.opendocument.presentation", Extensions: []string{".odp"}, PageWord: "slide",
 		Magic: zipped("mimetypeapplication/vnd.oasis.opendocument.presentation", ".odp"), Inert: true, Office: true,
 		file: wholeFile(odf.Read),
@@ -179,21 +179,21 @@ var Formats = Registry{
 	},
 	// Pictures hold no text. OCR recognises it where it is installed. Each picture in a file is a page.
 	{
-		Name: "png", Label: "PNG", Kind: "pictures", MIME: "image/png", Extensions: []string{".png"},
+		Name: "png", Label: "PNG", Kind: "images", MIME: "image/png", Extensions: []string{".png"},
 		Words: []string{"picture", "image", "screenshot"}, Magic: begunWith("\x89PNG\r\n\x1a\n"),
 		Paged: true, Picture: true, Inert: true, file: readPicture,
 	},
 	{
-		Name: "jpeg", Label: "JPEG", Kind: "pictures", MIME: "image/jpeg", Aliases: []string{"image/jpg"},
+		Name: "jpeg", Label: "JPEG", Kind: "images", MIME: "image/jpeg", Aliases: []string{"image/jpg"},
 		Extensions: []string{".jpg", ".jpeg", ".jpe", ".jfif"}, Words: []string{"photo", "photograph"},
 		Magic: begunWith("\xff\xd8\xff"), Paged: true, Picture: true, Inert: true, file: readPicture,
 	},
 	{
-		Name: "tiff", Label: "TIFF", Kind: "pictures", MIME: "image/tiff", Extensions: []string{".tif", ".tiff"},
+		Name: "tiff", Label: "TIFF", Kind: "images", MIME: "image/tiff", Extensions: []string{".tif", ".tiff"},
 		Words: []string{"scan"}, Magic: isTIFF, Paged: true, Picture: true, Inert: true, file: readPicture,
 	},
 	{
-		Name: "webp", Label: "WebP", Kind: "pictures", MIME: "image/webp", Extensions: []string{".webp"},
+		Name: "webp", Label: "WebP", Kind: "images", MIME: "image/webp", Extensions: []string{".webp"},
 		Magic: isWebP, Paged: true, Picture: true, Inert: true, file: readPicture,
 	},
 	// The JSON of Jupyter (nbformat 4). Each cell is a page.

@@ -81,7 +81,7 @@ func TestSniffReturnsMIMEType(t *testing.T) {
 		{"a.csv", "a,b", "text/csv", ""},
 		{"a.pdf", "words", "", "“a.pdf” is named .pdf but is not a PDF. Open it"},
 		{"a.pdf", "PK\x03\x04", "", "“a.pdf” is named .pdf but is not a PDF: it is a ZIP archive. Unpack it"},
-		{"a.pages", "PK\x03\x04", "", "“a.pages” is a Pages file, which can't be read. Save it as PDF"},
+		{"a.pages", "PK\x03\x04", "", "“a.pages” is a Pages file, which is not supported. Save it as PDF"},
 		{"a.docx", "PK\x03\x04", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ""},
 		{"a.zip", "PK\x03\x04 word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.d" +
 			"ocument", ""},
@@ -89,10 +89,10 @@ func TestSniffReturnsMIMEType(t *testing.T) {
 			"xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ""},
 		{"a.docx", "words", "", "“a.docx” is named .docx but is not a Word file"},
 		{"a.txt", "{\\rtf1 words", "application/rtf", ""},
-		{"a.docx", "\xd0\xcf\x11\xe0", "", "“a.docx” is protected by a password. Save a copy"},
-		{"a.doc", "\xd0\xcf\x11\xe0", "", "“a.doc” is a file of an old Office version, which can't be read. Save " +
-			"it as .docx"},
-		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "“a.txt” holds binary data, not text. Save it as PDF"},
+		{"a.docx", "\xd0\xcf\x11\xe0", "", "“a.docx” is password-protected. Save a copy"},
+		{"a.doc", "\xd0\xcf\x11\xe0", "", "“a.doc” is a file from an old Office version, which is not supported. " +
+			"Save it as .docx"},
+		{"a.txt", "a\x00\x01\x02\x03b\x00\x00", "", "“a.txt” contains binary data, not text. Save it as PDF"},
 	} {
 		got, err := Formats.Sniff([]byte(tt.head), tt.name)
 		if got != tt.want || (tt.says == "") != (err == nil) {
@@ -126,10 +126,10 @@ func TestFormatNames(t *testing.T) {
 		t.Errorf("Labels = %q, want %q", got, want)
 	}
 	some := Registry{
-		{Label: "Word", Extensions: []string{".docx"}}, {Label: "PNG", Kind: "pictures", Extensions: []string{".png"}},
-		{Label: "JPEG", Kind: "pictures", Extensions: []string{".jpg", ".jpeg"}}, {Label: "Text", Kind: "text"},
+		{Label: "Word", Extensions: []string{".docx"}}, {Label: "PNG", Kind: "images", Extensions: []string{".png"}},
+		{Label: "JPEG", Kind: "images", Extensions: []string{".jpg", ".jpeg"}}, {Label: "Text", Kind: "text"},
 	}
-	if got, want := some.Kinds(), "Word, pictures and text"; got != want {
+	if got, want := some.Kinds(), "Word, images and text"; got != want {
 		t.Errorf("Kinds = %q, want %q", got, want)
 	}
 	if got, want := some.Extensions(), []string{".docx", ".png", ".jpg", ".jpeg"}; !slices.Equal(got, want) {

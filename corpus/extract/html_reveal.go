@@ -212,14 +212,13 @@ func whyNoText(doc *html.Node) error {
 	switch {
 	case len(frames) > 0:
 		failure.Detail = locale.Say(
-			"This page only shows other pages in frames. Add {1}.", strings.Join(frames[:min(len(frames), 3)], ", "),
+			"This page only embeds other pages. Add {1}.", strings.Join(frames[:min(len(frames), 3)], ", "),
 		)
 	case scripts:
-		failure.Detail = "Scripts put the text into this page, and they are not run. Open it in a browser, save it " +
-			"as PDF and add that."
+		failure.Detail = "This page loads its text with scripts, which Footnote doesn't run. Save it as PDF in a " +
+			"browser and add the PDF."
 	case pictures:
-		failure.Detail = "This page shows pictures without text. Save it as PDF, run text recognition (OCR) on it " +
-			"and add the result."
+		failure.Detail = "This page contains images without text. Save it as PDF, run OCR on it and add the result."
 	default:
 		return noText
 	}

@@ -75,7 +75,7 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 	defer file.Close()
 	damaged := func(err error) error {
 		return errors.Join(&corpus.Failure{Code: "broken",
-			Detail: "This message is damaged. Open it in Outlook and save it again."}, err)
+			Detail: "This message is damaged. Open it in Outlook, save it again and add the new file."}, err)
 	}
 	doc, err := mscfb.New(file)
 	if err != nil {
@@ -110,7 +110,7 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 	if len(o.properties) == 0 && len(o.fixed) == 0 {
 		return nil, &corpus.Failure{Code: "unsupported",
 			Detail: locale.Say(
-				"This is no Outlook message but another file of an old Office version. {1}", asPDF,
+				"This is not an Outlook message but another file from an old Office version. {1}", asPDF,
 			)}
 	}
 	return o, nil

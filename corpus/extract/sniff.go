@@ -30,7 +30,7 @@ func (r Registry) Sniff(head []byte, name string) (mime string, err error) {
 
 // notText returns the failure of a binary file of unknown format. Its Detail is a sentence without the subject.
 func notText() *corpus.Failure {
-	return &corpus.Failure{Code: "unsupported", Detail: locale.Say("holds binary data, not text. {1}", asPDF)}
+	return &corpus.Failure{Code: "unsupported", Detail: locale.Say("contains binary data, not text. {1}", asPDF)}
 }
 
 // recogniseFormat detects the format of a file that begins with head. The fallback is text. The Detail of a failure
@@ -48,7 +48,7 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 	switch {
 	case bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) && office[strings.ToLower(path.Ext(name))] != "":
 		return Format{}, &corpus.Failure{Code: "encrypted", // Office encrypts its packages inside a compound file
-			Detail: "is protected by a password. Save a copy without the password and add that."}
+			Detail: "is password-protected. Save a copy without the password and add the copy."}
 	case known && named.Magic != nil && isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
 			Detail: locale.Say(
@@ -57,14 +57,14 @@ func (r Registry) recogniseFormat(head []byte, name string) (Format, *corpus.Fai
 	case known && named.Magic != nil:
 		return Format{}, &corpus.Failure{Code: "broken",
 			Detail: locale.Say(
-				"{1}. Open it in the program it was made with and export it as {2}.",
+				"{1}. Open it in its original program and export it as {2}.",
 				misnamedDetail(named),
 				named.Label,
 			)}
 	case isOther:
 		return Format{}, &corpus.Failure{Code: "unsupported",
 			Detail: locale.Say(
-				"is {1}, which can't be read. {2}", other.what, other.advice,
+				"is {1}, which is not supported. {2}", other.what, other.advice,
 			)}
 	case known && named.HasMarkup(): // the extension identifies the markup
 		return named, nil
@@ -88,8 +88,8 @@ func misnamedDetail(f Format) string {
 type other struct{ magic, what, advice string }
 
 const (
-	asPDF     = "Save it as PDF and add that."
-	asPicture = "Save it as PNG or JPEG and add that."
+	asPDF     = "Save it as PDF and add the new file."
+	asImage   = "Save it as PNG or JPEG and add the new file."
 	unpack    = "Unpack it and add the files inside."
 	documents = "Add documents only."
 )
@@ -105,8 +105,8 @@ var others = []other{
 	{"7z\xbc\xaf", "a 7-Zip archive", unpack},
 	{"Rar!", "a RAR archive", unpack},
 	{"!<arch>\n", "an archive of programs", documents},
-	{"GIF8", "a picture of another kind", asPicture},
-	{"\xd0\xcf\x11\xe0", "a file of an old Office version", asPDF},
+	{"GIF8", "a GIF image", asImage},
+	{"\xd0\xcf\x11\xe0", "a file from an old Office version", asPDF},
 	{"%!PS-Adobe-", "a PostScript file", asPDF},
 	{"\x7fELF", "a program", documents},
 	{"\xcf\xfa\xed\xfe", "a program", documents},
@@ -141,7 +141,7 @@ var newer = map[string]string{".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx",
 
 // media lists kinds of file by a prefix of the MIME type from http.DetectContentType.
 var media = []other{
-	{"image/", "a picture of another kind", asPicture},
+	{"image/", "an image in another format", asImage},
 	{"audio/", "a sound recording", documents},
 	{"application/ogg", "a sound recording", documents},
 	{"video/", "a video", documents},
@@ -168,7 +168,7 @@ func otherKind(head []byte, name string) (other, bool) {
 			o.what, o.advice = what, asPDF
 		}
 		if now := newer[strings.ToLower(path.Ext(name))]; now != "" && strings.HasPrefix(o.magic, "\xd0") {
-			o.advice = "Save it as " + now + " and add that."
+			o.advice = "Save it as " + now + " and add the new file."
 		}
 		return o, true
 	case bytes.HasPrefix(head, []byte("MZ")) && bytes.IndexByte(head[:min(len(head), 64)], 0) >= 0:
@@ -176,7 +176,7 @@ func otherKind(head []byte, name string) (other, bool) {
 	case len(head) > 262 && string(head[257:262]) == "ustar":
 		return other{what: "a TAR archive", advice: unpack}, true
 	case len(head) > 12 && string(head[4:8]) == "ftyp" && heifBrands[string(head[8:12])]:
-		return other{what: "a HEIC or AVIF picture", advice: "Save it as JPEG and add that."}, true
+		return other{what: "a HEIC or AVIF image", advice: "Save it as JPEG and add the new file."}, true
 	}
 	kind := http.DetectContentType(head)
 	i = slices.IndexFunc(media, func(o other) bool { return strings.HasPrefix(kind, o.magic) })

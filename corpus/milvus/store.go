@@ -195,6 +195,6 @@ var (
 	errClosed    = errors.New("the store is closed")
 	errSlow      = fmt.Errorf("no response within %s", callTime)
 	errDimension = &chat.Error{Code: chat.CodeInvalid,
-		Message: "The vectors have another number of dimensions than those in the index. Restart Footnote after " +
-			"changing the embedding model."}
+		Message: "The vector dimensions don't match the semantic index. Restart Footnote after changing the " +
+			"embedding model."}
 )

@@ -16,7 +16,7 @@ func TestFind(t *testing.T) {
 		name, quote, want string
 		check             chat.Check
 	}{
-		{"word for word", "north slope is sound", "north slope is sound", chat.CheckVerified},
+		{"quotes only", "north slope is sound", "north slope is sound", chat.CheckVerified},
 		{"other apostrophe and dash", "roof's north slope is sound - mostly", "roof’s north slope is sound — mostly",
 			chat.CheckVerified},
 		{"other white space and quotation marks", "the base-ment  \"at all\"", "the base-\nment “at all",

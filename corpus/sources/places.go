@@ -227,15 +227,27 @@ func ReadablePath(way string) string {
 	return strings.Join(names, "/")
 }
 
+// Retried adds to the message of a failed sync that it is retried.
+func Retried(m locale.Message) locale.Message {
+	return locale.Say("{1} Footnote retries automatically.", m)
+}
+
+// NotRetried returns a message without the addition of Retried, for an error of a connection test.
+func NotRetried(m locale.Message) locale.Message {
+	if failure, ok := strings.CutPrefix(string(m), `["{1} Footnote retries automatically.",`); ok {
+		return locale.Message(strings.TrimSuffix(failure, "]"))
+	}
+	return m
+}
+
 // maxKept is the maximum number of bytes of text that one list may buffer. A hundred thousand paths of 600 bytes
 // fit.
 const maxKept = 64 << 20
 
 // ErrTooLarge ends a list that would exceed its memory limit.
 var ErrTooLarge = &chat.Error{
-	Code: chat.CodeTooLarge,
-	Message: "What the server lists is too large to be read safely. Choose a smaller part of it, or ask who runs the " +
-		"server.",
+	Code:    chat.CodeTooLarge,
+	Message: "The server's list exceeds the size limit. Choose a smaller part, or contact the server's administrator.",
 }
 
 // ListBudget counts the bytes that a list buffers until it ends, such as keys for deduplication. It is used by one

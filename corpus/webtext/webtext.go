@@ -38,6 +38,6 @@ func InUTF8(body []byte, label string, most int) ([]byte, error) {
 // TooLarge returns the error for a page of more than most bytes.
 func TooLarge(most int) error {
 	return &chat.Error{
-		Code: chat.CodeTooLarge, Message: locale.Say("The page is larger than {1} MiB, so it is not read.", most>>20),
+		Code: chat.CodeTooLarge, Message: locale.Say("The page exceeds the limit of {1} MiB.", most>>20),
 	}
 }

@@ -70,7 +70,7 @@ func (s *site) killReaders(ctx context.Context, r *result) (string, error) {
 	}
 	kills := len(seen) - idle // Go's first child, which only probes the kernel, may count as one more
 	// The text is shown to the user.
-	if d.State != "failed" || !strings.Contains(d.describeOutcome(), "Reading this file failed three times") ||
+	if d.State != "failed" || !strings.Contains(d.describeOutcome(), "Import failed three times") ||
 		kills > 4 {
 		r.noteProblem("after %d kills the document is %s, want it failed after three", kills, d.describeOutcome())
 	}

@@ -147,7 +147,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 		reply := m.script(Request{Request: req, N: n}).fillReply(n)
 		for _, part := range reply.replyParts() {
 			if err := waitFor(ctx, reply.Delay); err != nil {
-				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: err})
+				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "The request was canceled.", Err: err})
 				return
 			}
 			if _, last := part.(llm.Done); last && reply.Err != nil {

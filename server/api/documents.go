@@ -233,7 +233,7 @@ func (a *Documents) PageImage(c httpio.Context) error {
 	name, ok := strings.CutSuffix(c.Param("page"), ".png")
 	n, err := strconv.Atoi(name)
 	if !ok || err != nil || n < 1 {
-		return httpio.NotFound("There is no such page. Pages are 1.png, 2.png and so on.")
+		return httpio.NotFound("Page not found. Use 1.png, 2.png and so on.")
 	}
 	width, err := httpio.QueryInt(c, "width", defaultPageWidth, 100, MaxPageWidth)
 	if err != nil {
@@ -251,7 +251,7 @@ func (a *Documents) PageImage(c httpio.Context) error {
 		return err
 	}
 	if n > d.Pages && !a.Library.DrawsOffice(d) {
-		return httpio.NotFound("This document has no such page: it has {1}.", strconv.Itoa(d.Pages))
+		return httpio.NotFound("Page not found. Pages in this document: {1}.", strconv.Itoa(d.Pages))
 	}
 	h := c.Response().Header()
 	tag := fmt.Sprintf(`"%s-%d-%d-%d"`, d.SHA256, n, width, d.TurnOf(n))

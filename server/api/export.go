@@ -52,7 +52,7 @@ func (a *Exports) Run(c httpio.Context) error {
 	}
 	if t.Status == chat.RunRunning {
 		return &chat.Error{
-			Code: chat.CodeConflict, Message: "This answer is still being made. Export it when it is done.",
+			Code: chat.CodeConflict, Message: "This answer is still in progress. Export it when it is done.",
 		}
 	}
 	if kind == "" {
@@ -239,7 +239,7 @@ func (a *Exports) Session(c httpio.Context) error {
 		}
 	}
 	if len(answers) == 0 {
-		return &chat.Error{Code: chat.CodeConflict, Message: "There is no finished answer in this conversation yet."}
+		return &chat.Error{Code: chat.CodeConflict, Message: "This conversation has no finished answer yet."}
 	}
 	return a.sendFile(c, format, session.Title, answers)
 }

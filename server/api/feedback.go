@@ -50,13 +50,13 @@ func (a *Feedback) Set(c httpio.Context) error {
 	}
 	if run.Status == chat.RunRunning {
 		return &chat.Error{
-			Code: chat.CodeConflict, Message: "This answer is still being made. Rate it when it is done.",
+			Code: chat.CodeConflict, Message: "This answer is still in progress. Rate it when it is done.",
 		}
 	}
 	var stored *chat.Feedback
 	if body.Rating == "none" && httpio.MediaType(c) != httpio.TypeJSON {
 		if utf8.RuneCountInString(body.Comment) > chat.MaxComment {
-			return httpio.Invalid("A comment has at most {1} characters.", english.Digits(chat.MaxComment))
+			return httpio.Invalid("The comment exceeds the limit of {1} characters.", english.Digits(chat.MaxComment))
 		}
 		err = a.Store.DropFeedback(ctx, scope, id)
 	} else {

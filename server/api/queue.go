@@ -60,7 +60,7 @@ func (a *Sessions) Enqueue(c httpio.Context) error {
 		return httpio.Invalid("session_id must match the conversation in the URL. Omit it.")
 	}
 	if q.Sibling != "" {
-		return httpio.Invalid("A question that takes another's place can't wait. Leave sibling out.")
+		return httpio.Invalid("A question that replaces another can't be queued. Omit sibling.")
 	}
 	q.SessionID = id
 	req, err := a.Questions.Request(c, q)

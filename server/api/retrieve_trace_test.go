@@ -22,7 +22,7 @@ func TestTraceContainsTurnsAndCalls(t *testing.T) {
 		}
 	}
 	steps := []chat.Step{
-		{Step: "analyse", ActionType: chat.ActionPlanning, Message: "A factual question about: roof"},
+		{Step: "analyse", ActionType: chat.ActionPlanning, Message: "Factual question about: roof"},
 		{Step: "choose", ActionType: chat.ActionPlanning, Message: "Rules chose", Summary: "its words are plain",
 			Cost: &cent},
 		{Step: "plan", ActionType: chat.ActionPlanning, Message: "Planned 2 parts", Cost: &cent},
@@ -46,7 +46,7 @@ func TestTraceContainsTurnsAndCalls(t *testing.T) {
 			{"hybrid_search", true, 0.25, 0},
 		},
 		Plan: tracedPlan{
-			Reasoning: "A factual question about: roof\nRules chose\nits words are plain\nPlanned 2 parts", Cost: &sum,
+			Reasoning: "Factual question about: roof\nRules chose\nits words are plain\nPlanned 2 parts", Cost: &sum,
 		},
 		Tokens: chat.Tokens{In: 30, Out: 4}, Cost: &sum, Steps: steps,
 	}

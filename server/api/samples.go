@@ -18,7 +18,7 @@ import (
 // The language is the reader's.
 func (a *Documents) AddSamples(c httpio.Context) error {
 	if a.Samples == nil {
-		return httpio.NotFound("This server comes without sample documents. Add your own.")
+		return httpio.NotFound("This server has no sample documents. Add your own.")
 	}
 	res := noUploads()
 	code := locale.Of(c.Request().Context()).Code

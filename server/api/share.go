@@ -56,13 +56,13 @@ func readSharedWords(part *multipart.Part, words sharedWords) (taken bool, err e
 		return false, nil
 	}
 	value, err := readField(part, &chat.Error{
-		Code: chat.CodeTooLarge, Message: "What was shared is too long: at most 64 KiB.",
+		Code: chat.CodeTooLarge, Message: "The shared text exceeds the limit of 64 KiB.",
 	})
 	if err != nil {
 		return false, err
 	}
 	if !utf8.Valid(value) {
-		return false, httpio.Invalid("What was shared is no text.")
+		return false, httpio.Invalid("The shared text isn't valid UTF-8.")
 	}
 	words[name] = strings.TrimSpace(httpio.CleanText(strings.ReplaceAll(string(value), "\r\n", "\n")))
 	return true, nil

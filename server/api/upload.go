@@ -174,7 +174,7 @@ func (a *Documents) readParts(c httpio.Context, parts *multipart.Reader, up *upl
 		if broken, ok := errors.AsType[textproto.ProtocolError](err); ok && len(res.Documents)+len(res.Rejected) > 0 {
 			a.Log.InfoContext(c.Request().Context(), "upload cut", "err", broken)
 			res.Rejected = append(res.Rejected, rejectedFile{Filename: "?", Code: chat.CodeInvalid,
-				Detail: "A file's name holds a character that can't be sent. Rename that file, and add it and those " +
+				Detail: "A file name contains an unsupported character. Rename that file, then add it and the files " +
 					"after it again."})
 			return nil
 		}
@@ -195,7 +195,7 @@ func (a *Documents) readParts(c httpio.Context, parts *multipart.Reader, up *upl
 		}
 		if files++; files > a.Limits.UploadFiles {
 			return &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
-				"Too many files at once: send at most {1} and then the rest.", english.Digits(a.Limits.UploadFiles),
+				"Too many files. Send up to {1} at once, then the rest.", english.Digits(a.Limits.UploadFiles),
 			)}
 		}
 		if err := a.addFile(c, part, settings, up); err != nil {
@@ -312,10 +312,10 @@ func (a *Documents) undoUpload(c httpio.Context, up *upload, refused error) erro
 	}
 	e := httpio.AsError(refused)
 	told := *e
-	kept := locale.Say("Nothing of this upload was kept")
+	kept := locale.Say("Nothing from this upload was saved")
 	if len(up.moved) > 0 {
 		kept = locale.Say("{1}{2}", kept, locale.Say(
-			", but what it changed of earlier documents stays: “{1}”", strings.Join(up.moved, "”, “"),
+			", but changes to existing documents remain: “{1}”", strings.Join(up.moved, "”, “"),
 		))
 	}
 	told.Message = locale.Say("{1} {2}.", e.Message, kept)
@@ -326,11 +326,11 @@ func (a *Documents) undoUpload(c httpio.Context, up *upload, refused error) erro
 func uploadBroken(err error) error {
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
-			"The upload is larger than {1} in all. Send fewer files at once.", humanize.IBytes(uint64(tooLarge.Limit)),
+			"The upload exceeds the limit of {1}. Send fewer files at once.", humanize.IBytes(uint64(tooLarge.Limit)),
 		)}
 	}
 	return &chat.Error{
-		Code: chat.CodeInvalid, Message: "The upload broke off or is not a proper form. Send the files again.",
+		Code: chat.CodeInvalid, Message: "The upload was interrupted or isn't a valid form. Send the files again.",
 		Err: err,
 	}
 }

@@ -118,14 +118,14 @@ func (s *Searcher) Query(body SearchQuery) (corpus.Query, error) {
 		Rerank: body.Rerank, Places: true,
 	}
 	if corpus.Blank(q.Text) {
-		return q, httpio.Invalid("The query is empty. Give the words to search for.")
+		return q, httpio.Invalid("The query is empty. Enter search terms.")
 	}
 	if err := chat.CheckNamespace(body.Namespace); err != nil {
 		return q, err
 	}
 	if utf8.RuneCountInString(q.Text) > chat.MaxQuestion {
 		return q, httpio.Invalid(
-			"The query is longer than {1} characters. Give two to twenty words.",
+			"The query exceeds the limit of {1} characters. Use 2 to 20 words.",
 			english.Digits(chat.MaxQuestion),
 		)
 	}

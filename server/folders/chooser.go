@@ -39,7 +39,7 @@ type Chooser struct {
 // SaveError returns the error for a choice that could not be stored.
 func SaveError(err error) error {
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The choice can't be kept. Nothing has changed.",
+		Code: chat.CodeUnavailable, Message: "Saving failed. Nothing has changed.",
 		Hint: "The data directory can't be written.", Err: err,
 	}
 }
@@ -47,7 +47,7 @@ func SaveError(err error) error {
 // Stopping returns the error while the server starts or stops.
 func Stopping() error {
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The server has only just begun, or is stopping. Try again in a moment.",
+		Code: chat.CodeUnavailable, Message: "The server is starting or stopping. Try again in a moment.",
 	}
 }
 
@@ -75,13 +75,13 @@ func (ch Chooser) Check(c httpio.Context, guard *httpio.Guard) error {
 	switch {
 	case ch.Follow == nil:
 		return &chat.Error{
-			Code: chat.CodeForbidden, Message: "Several servers share this library: their settings say which folders " +
-				"are watched (FOOTNOTE_WATCH).",
+			Code: chat.CodeForbidden, Message: "Several servers share this library. Watched folders are set in their " +
+				"settings (FOOTNOTE_WATCH).",
 		}
 	case !guard.ByLocalUser(c.Request()):
 		return &chat.Error{
-			Code: chat.CodeForbidden, Message: "Other people reach this server: its settings say which folders are " +
-				"watched (FOOTNOTE_WATCH).",
+			Code: chat.CodeForbidden, Message: "Other people can reach this server, so watched folders are set in " +
+				"its settings (FOOTNOTE_WATCH).",
 		}
 	}
 	return nil
@@ -130,7 +130,7 @@ func (ch Chooser) End(c httpio.Context, guard *httpio.Guard, dir string) error {
 		case f.Chosen:
 			return ch.Stop(c.Request().Context(), dir)
 		default:
-			return httpio.Invalid("The settings say that this folder is watched (FOOTNOTE_WATCH). Take it out there.")
+			return httpio.Invalid("This folder is set in the server settings (FOOTNOTE_WATCH). Remove it there.")
 		}
 	}
 	return httpio.NotFound("This folder is not watched.")
@@ -139,11 +139,11 @@ func (ch Chooser) End(c httpio.Context, guard *httpio.Guard, dir string) error {
 // refuses returns the error for a readable folder that can't be followed.
 func (ch Chooser) refuses(dir string) error {
 	if filepath.Dir(dir) == dir {
-		return httpio.Invalid("This is the whole disk. Choose a folder in it.")
+		return httpio.Invalid("You can't watch an entire disk. Choose a folder on it.")
 	}
 	for _, own := range ch.Own {
 		if within(dir, own) {
-			return httpio.Invalid("Footnote keeps its own data here. Choose another folder.")
+			return httpio.Invalid("This folder contains Footnote's own data. Choose another folder.")
 		}
 	}
 	return Free(dir, ch.Followed())
@@ -155,18 +155,18 @@ func Free(dir string, followed []Followed) error {
 	for _, f := range followed {
 		switch {
 		case f.Dir == dir:
-			return httpio.Invalid("This folder is watched already.")
+			return httpio.Invalid("This folder is already watched.")
 		case within(dir, f.Dir):
-			return httpio.Invalid("This folder lies in one that is watched already: {1}", f.Dir)
+			return httpio.Invalid("A parent folder is already watched: {1}", f.Dir)
 		case within(f.Dir, dir):
-			return httpio.Invalid("A folder in this one is watched already: {1}. Stop watching that first.", f.Dir)
+			return httpio.Invalid("A subfolder is already watched: {1}. Stop watching it first.", f.Dir)
 		}
 		if f.Chosen {
 			chosen++
 		}
 	}
 	if chosen >= MaxFollowed {
-		return httpio.Invalid("No more than {1} folders can be watched from the page.", MaxFollowed)
+		return httpio.Invalid("You can add up to {1} watched folders here.", MaxFollowed)
 	}
 	return nil
 }
@@ -183,11 +183,11 @@ func resolve(typed string) (string, error) {
 		return home(), nil
 	}
 	if utf8.RuneCountInString(typed) > maxPath || !utf8.ValidString(typed) {
-		return "", httpio.Invalid("The path of a folder has at most {1} characters.", maxPath)
+		return "", httpio.Invalid("The folder path exceeds the limit of {1} characters.", maxPath)
 	}
 	if typed = filepath.FromSlash(typed); strings.HasPrefix(filepath.VolumeName(typed), `\\`) {
 		// a network share: accessing it would send the user's credentials
-		return "", httpio.Invalid("Give the whole path of the folder, as the system shows it.")
+		return "", httpio.Invalid("Enter the full path of a local folder.")
 	}
 	if _, err := os.Lstat(typed); err != nil {
 		typed = strings.TrimSpace(typed)
@@ -196,7 +196,7 @@ func resolve(typed string) (string, error) {
 		typed = home() + rest
 	}
 	if !filepath.IsAbs(typed) {
-		return "", httpio.Invalid("Give the whole path of the folder, as the system shows it.")
+		return "", httpio.Invalid("Enter the full path of a local folder.")
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Clean(typed))
 	if err != nil {
@@ -209,7 +209,7 @@ func resolve(typed string) (string, error) {
 	case !info.IsDir():
 		return "", httpio.Invalid("This is a file, not a folder: {1}", dir)
 	case !utf8.ValidString(dir):
-		return "", httpio.Invalid("The name of this folder is no text. Give it another name first.")
+		return "", httpio.Invalid("The folder path isn't valid UTF-8. Rename the folder first.")
 	}
 	return dir, nil
 }
@@ -219,12 +219,12 @@ func unreadable(dir string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return &chat.Error{
 			Code: chat.CodeInvalid, Message: locale.Say(
-				"The server is not allowed to look into this folder: {1}", dir,
+				"The server has no permission to read this folder: {1}", dir,
 			), Err: err,
 		}
 	}
 	return &chat.Error{Code: chat.CodeInvalid, Message: locale.Say(
-		"There is no such folder: {1}", dir,
+		"Folder not found: {1}", dir,
 	), Err: err}
 }
 

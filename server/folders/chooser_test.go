@@ -100,19 +100,19 @@ func TestInvalidFoldersAreReported(t *testing.T) {
 	d := Chooser{Followed: func() []Followed { return followed }, Own: []string{in("data")}}
 	for typed, want := range map[string]string{
 		in("free"):                 "",
-		in("none"):                 "There is no such folder",
+		in("none"):                 "Folder not found",
 		in("file.md"):              "This is a file",
-		in("file.md/x"):            "There is no such folder",
-		"papers":                   "the whole path",
-		in("x\x00y"):               "There is no such folder",
-		in("\xff"):                 "at most 4096 characters",
-		strings.Repeat("/a", 3000): "at most 4096 characters",
-		"/":                        "the whole disk",
-		in("data"):                 "keeps its own data",
-		in("data/blobs"):           "keeps its own data",
-		in("papers"):               "watched already",
-		in("papers/old"):           "lies in one that is watched already: " + in("papers"),
-		dir:                        "A folder in this one is watched already: " + in("papers"),
+		in("file.md/x"):            "Folder not found",
+		"papers":                   "the full path",
+		in("x\x00y"):               "Folder not found",
+		in("\xff"):                 "exceeds the limit of 4096 characters",
+		strings.Repeat("/a", 3000): "exceeds the limit of 4096 characters",
+		"/":                        "an entire disk",
+		in("data"):                 "contains Footnote's own data",
+		in("data/blobs"):           "contains Footnote's own data",
+		in("papers"):               "This folder is already watched",
+		in("papers/old"):           "A parent folder is already watched: " + in("papers"),
+		dir:                        "A subfolder is already watched: " + in("papers"),
 	} {
 		at, err := resolve(typed)
 		if err == nil {
@@ -126,7 +126,7 @@ func TestInvalidFoldersAreReported(t *testing.T) {
 			t.Errorf("%.80q: %v, want %q", typed, err, want)
 		}
 	}
-	if err := unreadable("/x", os.ErrPermission); !strings.Contains(chat.MessageOf(err).String(), "not allowed") {
+	if err := unreadable("/x", os.ErrPermission); !strings.Contains(chat.MessageOf(err).String(), "no permission") {
 		t.Errorf("permission error: got %v", err)
 	}
 	// a folder that contains the program's data can be followed: its own files are excluded, as with "footnote up"
@@ -137,7 +137,8 @@ func TestInvalidFoldersAreReported(t *testing.T) {
 	for i := range MaxFollowed {
 		followed = append(followed, Followed{Dir: fmt.Sprintf("/f%d", i), Chosen: true})
 	}
-	if err := d.refuses(in("free")); err == nil || !strings.Contains(chat.MessageOf(err).String(), "No more than 20") {
+	if err := d.refuses(in("free")); err == nil ||
+		!strings.Contains(chat.MessageOf(err).String(), "up to 20 watched folders") {
 		t.Errorf("one more than %d: %v, want it refused", MaxFollowed, err)
 	}
 }

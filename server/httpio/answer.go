@@ -47,7 +47,7 @@ func CheckID(next Handler) Handler {
 			}
 		case strings.HasPrefix(path, "/c/:id/"):
 			if chat.CheckSessionID(c.Param("id")) != nil {
-				return NotFound("There is no such conversation. It may have been deleted.")
+				return NotFound("Conversation not found. It may have been deleted.")
 			}
 		case strings.HasPrefix(path, "/agent/runs/:id/"), strings.HasPrefix(path, "/runs/:id/"):
 			if !RunIDForm().MatchString(c.Param("id")) {

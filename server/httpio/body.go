@@ -69,7 +69,7 @@ func LimitBody(c Context, limit int64) error {
 // FileTooLarge returns the error for an uploaded file over the limit in bytes.
 func FileTooLarge(name string, limit int64) error {
 	return &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
-		"{1} is larger than {2}, the limit for one file. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB.",
+		"{1} exceeds the file size limit of {2}. Split it, or raise FOOTNOTE_MAX_UPLOAD_MIB.",
 		name,
 		humanize.IBytes(uint64(limit)),
 	)}
@@ -105,8 +105,7 @@ func discardBody(c Context) {
 // bodyTooLarge returns the error for a body over the limit in bytes.
 func bodyTooLarge(limit int64) error {
 	return &chat.Error{Code: chat.CodeTooLarge, Message: locale.Say(
-		"The request is larger than {1}, the limit here. Send less at once; long texts can be uploaded "+
-			"as documents.", humanize.IBytes(
+		"The request exceeds the limit of {1}. Send less at once, or upload long texts as documents.", humanize.IBytes(
 			uint64(limit),
 		),
 	)}
@@ -134,7 +133,7 @@ func (b Bodies) ReadForm(c Context) error {
 	}
 	if err != nil {
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "The form could not be read. Reload the page and try again.", Err: err,
+			Code: chat.CodeInvalid, Message: "Invalid form data. Reload the page and try again.", Err: err,
 		}
 	}
 	if err := legibleValues(r.PostForm, notUTF8); err != nil {

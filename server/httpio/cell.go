@@ -8,7 +8,7 @@ import (
 
 // CellPlace returns the row and column of the cell in a request's path, from 0.
 func CellPlace(c Context) (row, column int, err error) {
-	missing := NotFound("This table has no such cell.")
+	missing := NotFound("Cell not found in this table.")
 	if row, err = strconv.Atoi(c.Param("row")); err != nil || row < 0 || row >= chat.MaxGridRows {
 		return 0, 0, missing
 	}

@@ -105,7 +105,7 @@ func AsError(err error) *chat.Error {
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return &chat.Error{
-			Code: chat.CodeTooLarge, Message: "The request is too large for this address. Send less at once.", Err: err,
+			Code: chat.CodeTooLarge, Message: "The request is too large. Send less at once.", Err: err,
 		}
 	}
 	if he, ok := errors.AsType[*echo.HTTPError](err); ok {
@@ -113,7 +113,7 @@ func AsError(err error) *chat.Error {
 	}
 	if errors.Is(err, context.Canceled) {
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The request ended before it was answered. Try again.", Err: err,
+			Code: chat.CodeUnavailable, Message: "The request was canceled. Try again.", Err: err,
 		}
 	}
 	return &chat.Error{Code: chat.CodeInternal, Message: chat.MessageOf(err), Err: err}
@@ -125,12 +125,12 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 	switch he.Code {
 	case http.StatusNotFound:
 		e.Code, e.Message = chat.CodeNotFound,
-			"There is nothing at this address. Check it, or start from the first page."
+			"Page not found. Check the URL, or go to the start page."
 	case http.StatusMethodNotAllowed:
 		e.Code, e.Message = codeMethod,
-			"This address does not answer that method. The Allow header names those it does."
+			"Method not allowed. See the Allow header for the supported methods."
 	case http.StatusRequestEntityTooLarge:
-		e.Code, e.Message = chat.CodeTooLarge, "The request is too large for this address. Send less at once."
+		e.Code, e.Message = chat.CodeTooLarge, "The request is too large. Send less at once."
 	case http.StatusUnsupportedMediaType:
 		e.Code, e.Message = chat.CodeUnsupported,
 			"Unsupported media type. Send JSON with the header Content-Type: application/json."
@@ -139,11 +139,11 @@ func fromEcho(he *echo.HTTPError) *chat.Error {
 	case http.StatusForbidden:
 		e.Code, e.Message = chat.CodeForbidden, "This request is not allowed."
 	case http.StatusTooManyRequests:
-		e.Code, e.Message = chat.CodeTooMany, "Too many requests at once. Wait a moment and try again."
+		e.Code, e.Message = chat.CodeTooMany, "Too many requests. Wait a moment and try again."
 	case http.StatusServiceUnavailable:
-		e.Code, e.Message = chat.CodeUnavailable, "The server can't answer now. Try again in a moment."
+		e.Code, e.Message = chat.CodeUnavailable, "The server is unavailable. Try again in a moment."
 	default:
-		e.Code, e.Message = chat.CodeInvalid, "The request could not be read. Check its form and try again."
+		e.Code, e.Message = chat.CodeInvalid, "Invalid request. Check its format and try again."
 		if he.Code >= http.StatusInternalServerError {
 			e.Code, e.Message = chat.CodeInternal, chat.MessageOf(he)
 		}

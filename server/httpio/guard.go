@@ -40,8 +40,8 @@ func (g *Guard) CheckHost(next Handler) Handler {
 		if !g.hostAllowed(c.Request()) {
 			return &chat.Error{
 				Code: chat.CodeForbidden,
-				Message: "This server is not known under that name. Open it as http://localhost with its port, or " +
-					"add the name to FOOTNOTE_ALLOWED_HOSTS.",
+				Message: "Unknown host name. Open http://localhost with the server's port, or add the name to " +
+					"FOOTNOTE_ALLOWED_HOSTS.",
 			}
 		}
 		return next(c)
@@ -180,10 +180,9 @@ func (g *Guard) CheckOrigin(inAPI func(method, path string) bool) Middleware {
 			}
 			if err := g.foreign.Check(req); err != nil {
 				return &chat.Error{
-					Code: chat.CodeForbidden,
-					Message: "Another site's page sent this request. Open the page of this server and try again " +
-						"there.",
-					Err: err,
+					Code:    chat.CodeForbidden,
+					Message: "Cross-site request blocked. Open this server's page and try again there.",
+					Err:     err,
 				}
 			}
 			return next(c)

@@ -68,7 +68,7 @@ func (s *Streams) checkQuota(limits chat.Limits, user string) error {
 	if s.open >= s.most {
 		return &chat.Error{
 			Code:    chat.CodeTooMany,
-			Message: "Too many live views are open at once. Close some and try again in a moment.",
+			Message: "Too many live views are open. Close some and try again in a moment.",
 		}
 	}
 	if most, holds := limits.Of(chat.StreamsAtOnce); holds && s.openOf[user] >= most {

@@ -81,14 +81,14 @@ func (ch Chooser) Locked(c httpio.Context, guard *httpio.Guard) locale.Message {
 	user := httpio.Scope(c).User
 	switch {
 	case ch.Choose == nil:
-		return "Several servers share this library: their settings say which model answers."
+		return "Several servers share this library. The model is set in their settings."
 	case guard.KeyNeeded():
 		if slices.Contains(ch.Operators, user) {
 			return ""
 		}
-		return "Whoever runs this server chooses the model, or lets you do it (FOOTNOTE_OPERATORS)."
+		return "Only operators can choose the model. Ask your administrator for access (FOOTNOTE_OPERATORS)."
 	case !guard.ByLocalUser(c.Request()):
-		return "Other machines reach this server: its settings say which model answers."
+		return "Other machines can reach this server, so the model is set in its settings."
 	}
 	return ""
 }

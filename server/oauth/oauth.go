@@ -105,7 +105,7 @@ func (h *Handlers) form(c httpio.Context) (url.Values, error) {
 	if err := h.needed(); err != nil {
 		return nil, err
 	}
-	bad := &grants.Error{Code: "invalid_request", Message: "Send a form with each field once."}
+	bad := &grants.Error{Code: "invalid_request", Message: "Send a form without duplicate fields."}
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
 	if err != nil {
 		return nil, err

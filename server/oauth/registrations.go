@@ -37,7 +37,7 @@ func (r *registrations) count(address string, now time.Time) error {
 	}
 	if r.of[from] >= perHour {
 		return &chat.Error{
-			Code: chat.CodeTooMany, Message: "Too many programs were registered from this address. Try again later.",
+			Code: chat.CodeTooMany, Message: "Too many apps were registered from this IP address. Try again later.",
 			Err: &chat.OverLimit{Limit: "registrations", Wait: r.since.Add(time.Hour).Sub(now)},
 		}
 	}

@@ -25,7 +25,7 @@ func (h *Handlers) AskToAllow(c httpio.Context) error {
 	// RFC 6749, section 3.1: parameters must not be repeated. CheckQuery covers only the routes for programs.
 	for _, values := range c.QueryParams() {
 		if len(values) > 1 {
-			return httpio.Invalid("A parameter stands in the address more than once. Connect from the program again.")
+			return httpio.Invalid("The URL contains a duplicate parameter. Connect from the app again.")
 		}
 	}
 	client, asked, err := h.checkAllow(c, c.QueryParam)
@@ -111,7 +111,7 @@ func (h *Handlers) EndConnection(c httpio.Context, form url.Values) error {
 	}
 	if err := h.Grants.RevokeGrant(c.Request().Context(), httpio.Scope(c).User, form.Get("id")); err != nil {
 		if chat.CodeOf(err) == chat.CodeNotFound {
-			err = httpio.NotFound("There is no such connection. It may have ended.")
+			err = httpio.NotFound("Connection not found. It may have ended.")
 		}
 		return err
 	}

@@ -70,7 +70,7 @@ func (h *Handlers) CheckFiles(c httpio.Context) error {
 		}
 		// The body is limited as well, but it could hold many small parts.
 		if files == maxChecked {
-			return httpio.Invalid("Too many files at once: at most {1} can be checked.", maxChecked)
+			return httpio.Invalid("Too many files. Up to {1} can be checked at once.", maxChecked)
 		}
 		if err := h.checkFile(part, body, size); err != nil {
 			why := httpio.ResponseText(c, httpio.AsError(err).Message)
@@ -89,5 +89,5 @@ func (h *Handlers) checkFile(part *multipart.Part, head []byte, size int64) erro
 }
 
 func checkBroken(err error) error {
-	return &chat.Error{Code: chat.CodeInvalid, Message: "The form is broken, or too large.", Err: err}
+	return &chat.Error{Code: chat.CodeInvalid, Message: "The form is invalid or too large.", Err: err}
 }

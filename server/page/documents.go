@@ -64,7 +64,7 @@ const maxStates = 200
 func (h *Handlers) DocumentStates(c httpio.Context) error {
 	ids := strings.Split(c.QueryParam("ids"), ",")
 	if len(ids) > maxStates {
-		return httpio.Invalid("ids may name {1} documents at once.", maxStates)
+		return httpio.Invalid("ids exceeds the limit of {1} documents.", maxStates)
 	}
 	// Unknown ids and other users' ids match nothing: no error distinguishes them.
 	docs, _, err := h.Library.List(

@@ -120,7 +120,7 @@ func (h *Handlers) StaticFile(c httpio.Context) error {
 	name := c.Param("*")
 	body, err := static.Read(name)
 	if err != nil {
-		return httpio.NotFound("There is no such file.")
+		return httpio.NotFound("File not found.")
 	}
 	// no-cache revalidates each time, immutable never (RFC 8246): the version in the address changes with any file.
 	keep := "no-cache"

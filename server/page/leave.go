@@ -15,11 +15,11 @@ import (
 func (h *Handlers) Leave(c httpio.Context) error {
 	u, err := url.Parse(c.QueryParam("to"))
 	if err != nil {
-		return httpio.Invalid("This is not an address that can be opened from here.")
+		return httpio.Invalid("Invalid URL. It can't be opened.")
 	}
 	host, ok := views.ShownHost(u)
 	if !ok {
-		return httpio.Invalid("Only addresses that begin with http:// or https:// can be opened from here.")
+		return httpio.Invalid("Only URLs that start with http:// or https:// can be opened.")
 	}
 	return h.show(c, http.StatusOK, views.Page{Title: views.LeaveTitle.In(c.Request().Context())},
 		views.Leave(views.Leaving{Host: host, Address: u.String()}))

@@ -158,7 +158,7 @@ func (h *Handlers) Thought(c httpio.Context) error {
 			return c.String(http.StatusOK, step.Thought)
 		}
 	}
-	return httpio.NotFound("There is no such thought in this run.")
+	return httpio.NotFound("No reasoning found for this step.")
 }
 
 // siblingIDs returns the ids of all versions of a run's question, oldest first.

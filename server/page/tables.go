@@ -154,7 +154,7 @@ func (h *Handlers) cellPage(c httpio.Context, status int, p views.CellPage) erro
 		return err
 	}
 	if !p.Grid.Has(row, column) {
-		return httpio.NotFound("This table has no such cell.")
+		return httpio.NotFound("Cell not found in this table.")
 	}
 	if p.Cell, err = h.Store.GridCell(ctx, scope, p.Grid.ID, row, column); err != nil {
 		return err

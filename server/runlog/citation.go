@@ -210,10 +210,10 @@ func FailureOf(t *Trace) error {
 		return nil
 	}
 	e := &chat.Error{
-		Code: chat.CodeModelFailed, Message: "The question could not be answered. Ask it again in a moment.",
+		Code: chat.CodeModelFailed, Message: "The question could not be answered. Try again in a moment.",
 	}
 	if t.Status == chat.RunInterrupted {
-		e.Code, e.Message = chat.CodeUnavailable, "The server stopped while it worked on the question. Ask it again."
+		e.Code, e.Message = chat.CodeUnavailable, "The server stopped during this run. Ask again."
 	}
 	if t.Error != nil {
 		e.Code, e.Message = t.Error.Code, t.Error.Localised()

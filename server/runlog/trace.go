@@ -266,7 +266,7 @@ func (r *Reader) Listen(
 		case <-r.Streams.Draining:
 			return &chat.Error{
 				Code: chat.CodeUnavailable,
-				Message: "The server is restarting. The question is stored: follow its run, or ask again in a few " +
+				Message: "The server is restarting. Your question is saved. Follow its run, or ask again in a few " +
 					"seconds.",
 			}
 		}
@@ -287,7 +287,7 @@ func (r *Reader) Output(ctx context.Context, scope chat.Scope, runID, callID str
 	}
 	step, ok := t.Log.Step(callID)
 	if !ok || len(step.ToolOutput) == 0 {
-		return nil, httpio.NotFound("This step has no output, or not yet. Look at the run for the steps it has.")
+		return nil, httpio.NotFound("Step not found, or it has no output yet. See the run for its steps.")
 	}
 	return step.ToolOutput, nil
 }

@@ -54,7 +54,7 @@ func (v *Service) Make(ctx context.Context, s chat.Scope, runID, origin string, 
 		days = DefaultDays
 	}
 	if days < 1 || days > MaxDays {
-		return SharedLink{}, httpio.Invalid("A link can be open for 1 to 30 days.")
+		return SharedLink{}, httpio.Invalid("The link must expire in 1 to 30 days.")
 	}
 	t, err := v.Logs.Trace(ctx, s, runID)
 	if err != nil {
@@ -62,13 +62,13 @@ func (v *Service) Make(ctx context.Context, s chat.Scope, runID, origin string, 
 	}
 	if t.Status == chat.RunRunning {
 		return SharedLink{}, &chat.Error{
-			Code: chat.CodeConflict, Message: "This answer is still being made. Share it when it is done.",
+			Code: chat.CodeConflict, Message: "This answer is still in progress. Share it when it is done.",
 		}
 	}
 	if t.Answer == nil {
 		return SharedLink{}, &chat.Error{
 			Code:    chat.CodeConflict,
-			Message: "There is no answer to share: ask again first.",
+			Message: "No answer to share. Ask again first.",
 		}
 	}
 	token := rand.Text()

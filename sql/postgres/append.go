@@ -203,7 +203,7 @@ func (c *Chats) whyRefused(ctx context.Context, owner, runID string, tail int64)
 	if last < tail {
 		return &chat.Error{
 			Code:    chat.CodeConflict,
-			Message: "The database has lost the last events of this run. It is carried on from what is left.",
+			Message: "The database lost the last events of this run. The run continues from the remaining events.",
 		}
 	}
 	return store.ErrTooManyEvents

@@ -38,7 +38,7 @@ func (db *DB) translateError(ctx context.Context, err error) error {
 	}
 	if errors.Is(err, context.DeadlineExceeded) || isConnectionFailure(err) {
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The database does not answer. Try again in a moment.", Err: err,
+			Code: chat.CodeUnavailable, Message: "The database isn't responding. Try again in a moment.", Err: err,
 		}
 	}
 	return err

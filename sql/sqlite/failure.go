@@ -48,7 +48,7 @@ func failure(err error) error {
 		return openFailure(err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return &chat.Error{Code: chat.CodeUnavailable,
-			Message: "The database file is damaged or is no database.",
+			Message: "The database file is damaged or isn't a database.",
 			Hint:    "Restore it from a backup or use another data directory.",
 			Err:     fmt.Errorf("%w: %w", chat.ErrDamaged, err)}
 	}
@@ -74,7 +74,7 @@ func ioFailure(e *sqlite.Error) error {
 		return diskFull(e)
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The disk reported an error. Check it, then try again.", Err: e,
+		Code: chat.CodeUnavailable, Message: "Disk error. Check the disk, then try again.", Err: e,
 	}
 }
 

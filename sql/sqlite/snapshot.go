@@ -20,7 +20,7 @@ import (
 func readOnly(ctx context.Context, path string) (_ *sql.DB, err error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, &chat.Error{Code: chat.CodeNotFound, Message: locale.Say(
-			"There is no database at {1}; is that the data directory?", path,
+			"No database found at {1}. Check the data directory.", path,
 		)}
 	} else if err != nil {
 		return nil, &chat.Error{

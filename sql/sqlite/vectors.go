@@ -39,8 +39,8 @@ const vectorsPerWrite = 128
 // errDimension is returned for vectors with another number of dimensions than those of the index, for which the
 // cosine is undefined.
 var errDimension = &chat.Error{Code: chat.CodeInvalid,
-	Message: "The vectors have another number of dimensions than those in the index. Index the documents again after " +
-		"changing the embedding model."}
+	Message: "The vectors and the semantic index have different dimensions. Index the documents again after changing " +
+		"the embedding model."}
 
 // Upsert stores vectors; see corpus.Vectors. If the numbers of dimensions differ, it fails without changes. Large
 // batches take several transactions, so after other failures some may be stored.

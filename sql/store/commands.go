@@ -33,7 +33,7 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 			return NotFound(err, "keep a command", "run")
 		}
 		if chat.RunStatus(status) != chat.RunRunning {
-			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is finished already."}
+			return &chat.Error{Code: chat.CodeConflict, Message: "This answer is already finished."}
 		}
 		n, err := t.ExecNotify(ToLook, `INSERT INTO commands (run, about, kind, call, input) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (run, about) DO NOTHING`,
@@ -42,7 +42,7 @@ func (c *Chats) AddCommand(ctx context.Context, s chat.Scope, w chat.Command) er
 			return fmt.Errorf("store a command: %w", err)
 		}
 		if n == 0 && w.Decides() {
-			return &chat.Error{Code: chat.CodeConflict, Message: "This step was decided already."}
+			return &chat.Error{Code: chat.CodeConflict, Message: "This step is no longer pending approval."}
 		}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 // CheckContent returns an error if the numbers of passages and terms differ.
 func CheckContent(c corpus.Content) error {
 	if c.Terms != nil && len(c.Terms) != len(c.Passages) {
-		return &chat.Error{Code: chat.CodeInvalid, Message: "Each passage needs its terms.",
+		return &chat.Error{Code: chat.CodeInvalid, Message: "The numbers of passages and terms differ.",
 			Err: fmt.Errorf("%d passages, %d terms", len(c.Passages), len(c.Terms))}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 // ErrOtherVersion is returned when a document no longer wants this content. Workers stop without marking the
 // document as failed.
 var ErrOtherVersion = &chat.Error{Code: chat.CodeConflict,
-	Message: "The document was cancelled, deleted or replaced meanwhile. Reload the list to see its present state."}
+	Message: "The document was canceled, deleted or replaced. Reload the list to see its current state."}
 
 // present locks a document. It returns CodeNotFound for a missing or hidden one, and CodeConflict for a cancelled
 // one or another version than sha256.
@@ -150,7 +150,7 @@ func (ds *Documents) Restore(ctx context.Context, s chat.Scope, id string) error
 		if taken || ds.db.Violates(err, "documents_by_path") {
 			return &chat.Error{
 				Code:    chat.CodeConflict,
-				Message: "Another document has this name by now. Remove or rename that one first.",
+				Message: "Another document now has this name. Delete or rename it first.",
 			}
 		}
 		return err
@@ -165,7 +165,7 @@ func (ds *Documents) Reread(ctx context.Context, s chat.Scope, id string) error 
 			return err
 		}
 		if d.State != corpus.StateReady {
-			return &chat.Error{Code: chat.CodeConflict, Message: "Only a document that is ready can be read again."}
+			return &chat.Error{Code: chat.CodeConflict, Message: "Only ready documents can be imported again."}
 		}
 		if err := requeueDocument(t, id); err != nil {
 			return err
@@ -190,7 +190,7 @@ func (ds *Documents) Cancel(ctx context.Context, s chat.Scope, id string) error 
 		case corpus.StateReady, corpus.StateFailed, corpus.StateCancelled:
 			return &chat.Error{
 				Code:    chat.CodeConflict,
-				Message: "There is nothing to cancel: the document is no longer being read in.",
+				Message: "Nothing to cancel. The import has already ended.",
 			}
 		case corpus.StateQueued, corpus.StateParsing, corpus.StateIndexing:
 		}

@@ -111,10 +111,10 @@ func NewEvents(runID string, payloads []chat.Payload) ([]chat.Event, error) {
 	for i, p := range payloads {
 		switch p.(type) {
 		case chat.Reset:
-			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "A reset is not part of a run's log."}
+			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "A run's log can't contain a reset event."}
 		case chat.RunDone:
 			if i != len(payloads)-1 {
-				return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Nothing can follow the end of a run."}
+				return nil, &chat.Error{Code: chat.CodeInvalid, Message: "No event can follow the end of a run."}
 			}
 		}
 		var err error
@@ -130,10 +130,10 @@ func NewEvents(runID string, payloads []chat.Payload) ([]chat.Event, error) {
 func AppendRefused(status, holder, owner string) error {
 	switch {
 	case chat.RunStatus(status) != chat.RunRunning:
-		return &chat.Error{Code: chat.CodeConflict, Message: "This run is over. Ask again to start a new one."}
+		return &chat.Error{Code: chat.CodeConflict, Message: "This run has ended. Ask again to start a new one."}
 	case holder != owner:
 		return &chat.Error{
-			Code: chat.CodeConflict, Message: "Another server works on this run now. Reload to follow it.",
+			Code: chat.CodeConflict, Message: "Another server now processes this run. Reload to follow it.",
 		}
 	}
 	return nil
@@ -141,7 +141,7 @@ func AppendRefused(status, holder, owner string) error {
 
 // ErrTooManyEvents is returned when a run's log is full.
 var ErrTooManyEvents = &chat.Error{
-	Code: chat.CodeTooLarge, Message: "This run has too many events. Ask a smaller question.",
+	Code: chat.CodeTooLarge, Message: "This run exceeds the event limit. Ask a narrower question.",
 }
 
 // ErrTakenBack rolls back a trial transaction. Write returns it unchanged.

@@ -153,7 +153,7 @@ func (g *Grants) Get(ctx context.Context, kind grants.Kind, id string) (grants.R
 func readGrant(by Statements, kind grants.Kind, id string) (grants.Record, error) {
 	r, err := readOne(by, scanGrant, selectGrants+`WHERE kind = $1 AND id = $2`, string(kind), id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return r, &chat.Error{Code: chat.CodeNotFound, Message: "There is no such record."}
+		return r, &chat.Error{Code: chat.CodeNotFound, Message: "Record not found."}
 	}
 	return r, wrap(err, "read a "+string(kind))
 }

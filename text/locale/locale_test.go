@@ -82,16 +82,17 @@ func TestMessagesAreLocalized(t *testing.T) {
 		m             Message
 		english, said string
 	}{
-		{"There is no such step. It may have been deleted.", "There is no such step. It may have been deleted.",
-			"Diesen Schritt gibt es nicht. Vielleicht wurde er gelöscht."},
+		{"Step not found. It may have been deleted.", "Step not found. It may have been deleted.",
+			"Schritt nicht gefunden. Möglicherweise wurde er gelöscht."},
 		{Count(1, "passage"), "1 passage", "1 Textstelle"},
 		{Count(12345, "passage"), "12,345 passages", "12.345 Textstellen"},
 		{Say("{1} in {2}", Count(12, "passage"), Count(1, "document")), "12 passages in 1 document",
 			"12 Textstellen (1 Dokument)"},
 		{Say("Read {1}", "{1}, “b” and\x00 Text"), "Read {1}, “b” and\x00 Text", "Gelesen: {1}, “b” and\x00 Text"},
 		{Say("{1} {2}", Message("Text"), "Text"), "Text Text", "Text Text"},
-		{Say("The server answered {1}. It is asked again later.", 5003),
-			"The server answered 5003. It is asked again later.", ""},
+		{Say("{1} Footnote retries automatically.", Say("The server returned status {1}.", 5003)),
+			"The server returned status 5003. Footnote retries automatically.",
+			"Der Server hat den Status 5003 zurückgegeben. Footnote versucht es automatisch erneut."},
 		{"", "", ""},
 		{`["`, `["`, `["`},
 		{"Nobody says so.", "Nobody says so.", "Nobody says so."},
@@ -117,8 +118,8 @@ func TestMessagesAreLocalized(t *testing.T) {
 
 func TestPseudoLanguageIsLongerAndKeepsPlaceholders(t *testing.T) {
 	ctx := With(context.Background(), Pseudo)
-	got := T("Reading page {page} of {pages}").Say(ctx, 3, 1200)
-	if !strings.HasPrefix(got, "⟦Reading page 3 of 1,200") || !strings.HasSuffix(got, "⟧") || len(got) < 30 {
+	got := T("Importing page {page} of {pages}").Say(ctx, 3, 1200)
+	if !strings.HasPrefix(got, "⟦Importing page 3 of 1,200") || !strings.HasSuffix(got, "⟧") || len(got) < 30 {
 		t.Errorf("%q", got)
 	}
 	if got := N("{n} file", "{n} files").Count(ctx, 1); !strings.HasPrefix(got, "⟦1 file·") {

@@ -144,7 +144,7 @@ var ofPrograms = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b|\bJSON\b|[Tt]he (field|p
 var (
 	fields       = []string{"Message", "Summary", "Detail", "Doing", "Done", "Failure", "Label", "Kind"}
 	constructors = []string{"locale.Say", "chat.Invalid", "httpio.Invalid", "httpio.NotFound", "Invalid", "NotFound",
-		"refused", "reads"}
+		"refused", "reads", "sources.Retried"}
 	onlyHoles = regexp.MustCompile(`^(\{\d+\}|[\s\pP\pS\d])*$`)
 )
 

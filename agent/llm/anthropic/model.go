@@ -123,7 +123,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part,
 				params, err := m.requestParams(req)
 				if err != nil {
 					return false, &llm.Error{
-						Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err,
+						Kind: llm.KindInvalid, Message: "The request to the model could not be created.", Err: err,
 					}
 				}
 				more, e := m.streamOnce(ctx, req, params, yield)
@@ -188,7 +188,7 @@ func (m *Model) interceptResponse(req *http.Request, next option.MiddlewareNext)
 		m.server.Redact(httpllm.Clip(string(body), 200)),
 	)
 	return nil, &llm.Error{
-		Kind: llm.KindProtocol, Message: "The server's answer is not a model's stream. Check ANTHROPIC_BASE_URL.",
+		Kind: llm.KindProtocol, Message: "The model server sent an invalid response. Check ANTHROPIC_BASE_URL.",
 	}
 }
 

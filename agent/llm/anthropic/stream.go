@@ -82,7 +82,7 @@ func (m *Model) classifyBreak(ctx context.Context, err error, began bool) *llm.E
 	e := m.server.Transport(ctx, err)
 	if began && e.Kind == llm.KindUnreachable {
 		return &llm.Error{
-			Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.",
+			Kind: llm.KindIncomplete, Message: "The connection to the model was lost during its reply.",
 			Err: e.Err,
 		}
 	}
@@ -118,7 +118,7 @@ func (r *reply) handleEvent(e *sdk.MessageStreamEventUnion) *llm.Error {
 	case "content_block_delta":
 		b := r.at[e.Index]
 		if b == nil {
-			return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece of nothing."}
+			return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent an invalid chunk."}
 		}
 		if len(b.arguments)+len(e.Delta.PartialJSON) > maxArguments {
 			return &llm.Error{Kind: llm.KindProtocol, Message: "The arguments of a tool call are longer than 1 MiB."}

@@ -99,8 +99,8 @@ func (s *Server) tryGuarded(ctx context.Context, try func() (bool, *llm.Error)) 
 	done, refused := s.breaker.Allow()
 	if refused != nil {
 		return false, &llm.Error{Kind: llm.KindUnreachable, Code: CodeLeftAlone, Err: refused,
-			Message: "The model server failed several times in a row and is left alone for a few seconds. Try again " +
-				"in a moment."}
+			Message: "The model server failed repeatedly. Requests are paused for a few seconds. Try again in a " +
+				"moment."}
 	}
 	ended := false
 	defer func() { // try may panic, or be stopped by the consumer

@@ -171,36 +171,36 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 			"The conversation is too long for the model. Start a new one, or ask for less at once."
 	case status == http.StatusPaymentRequired, quota().MatchString(text):
 		e.Kind, e.Message = llm.KindQuota,
-			"The model provider says that your quota is spent. Check your plan and billing there."
+			"Your quota at the model provider is used up. Check your plan and billing there."
 	case status == http.StatusTooManyRequests, strings.Contains(code, "rate_limit"):
 		e.Kind, e.Message = llm.KindRateLimited,
-			"The model provider limits how many requests you may send. Try again in a moment."
+			"Model provider rate limit exceeded. Try again in a moment."
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, code == "invalid_api_key":
 		e.Kind, e.Message = llm.KindAuth, locale.Say(
-			"The model provider refused the key. Check {1}.", s.KeySetting,
+			"The model provider rejected the API key. Check {1}.", s.KeySetting,
 		)
 	case status == http.StatusNotFound && strings.Contains(strings.ToLower(message), "model"):
 		e.Kind, e.Message = llm.KindInvalid,
 			locale.Say(
-				"The model server does not have the model {1}. Get it there, with Ollama by “ollama pull {2}”, "+
-					"or set {3} to one that it has.", s.Name, s.Name, s.ModelSetting,
+				"Model {1} not found on the model server. Install it (Ollama: “ollama pull {2}”), or set {3} to an "+
+					"available model.", s.Name, s.Name, s.ModelSetting,
 			)
 	case status == http.StatusNotFound, noEndpoint().MatchString(text):
 		e.Kind, e.Message = llm.KindInvalid, locale.Say(
-			"The model provider does not know the model or the address. Check {1} and {2}{3}.",
+			"Model or URL not found at the model provider. Check {1} and {2}{3}.",
 			s.ModelSetting, s.AddressSetting, s.usualEnd(),
 		)
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status >= 500, status == 0:
 		e.Kind, e.Message = llm.KindServer, "The model server failed. Try again in a moment."
 	default:
-		e.Kind, e.Message = llm.KindInvalid, "The model provider refused the request. See the log for its reason."
+		e.Kind, e.Message = llm.KindInvalid, "The model provider rejected the request. See the log for the reason."
 	}
 	if header != nil {
 		e.RetryAfter = RetryAfter(header, time.Now())
 	}
 	if e.Kind == llm.KindRateLimited && e.RetryAfter > time.Minute {
 		e.Message = locale.Say(
-			"The model provider limits how many requests you may send, and asks to wait {1}.",
+			"Model provider rate limit exceeded. Try again in {1}.",
 			e.RetryAfter.Round(time.Second).String(),
 		)
 	}
@@ -259,17 +259,17 @@ func (s *Server) Transport(ctx context.Context, err error) *llm.Error {
 	switch {
 	case errors.Is(cause, ErrNoFirstToken), errors.Is(cause, ErrSilence):
 		return &llm.Error{
-			Kind: llm.KindTimeout, Message: "The model did not answer in time. Try again, or use a faster model.",
+			Kind: llm.KindTimeout, Message: "The model timed out. Try again, or use a faster model.",
 			Err: cause,
 		}
 	case cause != nil:
-		return &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: cause}
+		return &llm.Error{Kind: llm.KindCancelled, Message: "The request was canceled.", Err: cause}
 	case errors.Is(err, sse.ErrTooLong):
-		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that is too large.", Err: err}
+		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a chunk that is too large.", Err: err}
 	}
 	return &llm.Error{
 		Kind: llm.KindUnreachable, Message: locale.Say(
-			"The model server can't be reached. Check that it runs and that {1} is right.", s.AddressSetting,
+			"Can't reach the model server. Check that it is running and that {1} is correct.", s.AddressSetting,
 		),
 		Err: errors.New(s.Redact(err.Error())),
 	}

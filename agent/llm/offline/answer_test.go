@@ -126,7 +126,7 @@ func (d *toolStub) call(c llm.Call) any {
 	case "calculate":
 		return map[string]any{"expression": raw["expression"], "result": "187.5", "exact": true}
 	}
-	return map[string]any{"error": "There is no such document."}
+	return map[string]any{"error": "Document not found."}
 }
 
 func (d *toolStub) search(q string) any {
@@ -566,20 +566,20 @@ func TestFootnoteQuestionReadsItsPassage(t *testing.T) {
 func TestCallsHaveReason(t *testing.T) {
 	t.Parallel()
 	const (
-		first   = "Nothing was searched for this question yet: I look for its words."
-		further = "What was found does not answer the question yet: I search again, in other words."
-		best    = "This document fits best: I read what stands around the words that were found."
-		listing = "The question asks which documents there are: I look through the list of them."
+		first   = "No search yet for this question. Searching for its keywords."
+		further = "The results don't answer the question yet. Searching again with other keywords."
+		best    = "This document is the best match. Reading the text around the keywords."
+		listing = "The question asks which documents there are. Listing them."
 	)
 	for question, want := range map[string][]string{
 		"What is the condition of the roof?": {first, best},
 		"What does the moon cost?":           {first, best, further},
-		"What is 12 * 7?":                    {"All figures of the sum are known: I calculate it."},
+		"What is 12 * 7?":                    {"All values are known. Calculating the result."},
 		"Which documents do I have?":         {listing},
 		"Summarise all documents.": {listing,
-			"A summary of the documents is asked for: each is summed up from its own sentences."},
+			"The question asks for a summary. Extracting each document's key sentences."},
 		"Give me a summary of the staff handbook": {first,
-			"The question is about one document: its own sentences sum it up."},
+			"The question is about one document. Extracting its key sentences."},
 	} {
 		t.Run(question, func(t *testing.T) {
 			t.Parallel()

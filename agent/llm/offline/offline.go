@@ -40,7 +40,7 @@ func (m model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, 
 	return func(yield func(llm.Part, error) bool) {
 		stopped := func() bool {
 			if err := context.Cause(ctx); err != nil {
-				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "The request was stopped.", Err: err})
+				yield(nil, &llm.Error{Kind: llm.KindCancelled, Message: "The request was canceled.", Err: err})
 				return true
 			}
 			return false

@@ -144,25 +144,25 @@ func why(t turn, calls []step) string {
 	tool, n := calls[0].tool, len(calls)
 	switch {
 	case isSearch(tool) && t.rounds() == 0:
-		return "Nothing was searched for this question yet: I look for its words."
+		return "No search yet for this question. Searching for its keywords."
 	case isSearch(tool):
-		return "What was found does not answer the question yet: I search again, in other words."
+		return "The results don't answer the question yet. Searching again with other keywords."
 	case isReading(tool) && calls[0].input["page"] != nil:
-		return "What is asked for may stand anywhere: I read the whole of what fits best."
+		return "The answer may be anywhere. Reading the best-matching text in full."
 	case isReading(tool) && n == 1 && t.rounds() == 0:
-		return "The question is about this document: I read what it says."
+		return "The question is about this document. Reading it."
 	case isReading(tool) && n == 1:
-		return "This document fits best: I read what stands around the words that were found."
+		return "This document is the best match. Reading the text around the keywords."
 	case isReading(tool):
-		return "These documents fit best: I read what stands around the words that were found."
+		return "These documents are the best matches. Reading the text around the keywords."
 	case tool == "calculate":
-		return "All figures of the sum are known: I calculate it."
+		return "All values are known. Calculating the result."
 	case tool == queryTool:
-		return "The question asks for something of many rows: I ask the table, which has them all."
+		return "The question covers many rows. Querying the whole table."
 	case tool == "get_document_summary" && n == 1:
-		return "The question is about one document: its own sentences sum it up."
+		return "The question is about one document. Extracting its key sentences."
 	case tool == "get_document_summary":
-		return "A summary of the documents is asked for: each is summed up from its own sentences."
+		return "The question asks for a summary. Extracting each document's key sentences."
 	}
-	return "The question asks which documents there are: I look through the list of them."
+	return "The question asks which documents there are. Listing them."
 }

@@ -36,7 +36,8 @@ func (m *Model) Model() string { return m.embeddings }
 // from a dead one.
 func (m *Model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if m.embeddings == "" {
-		return nil, &llm.Error{Kind: llm.KindInvalid, Message: "No embedding model is set. Set OPENAI_EMBEDDING_MODEL."}
+		return nil, &llm.Error{Kind: llm.KindInvalid, Message: "No embedding model configured. Set " +
+			"OPENAI_EMBEDDING_MODEL."}
 	}
 	m.embedding.Add(1)
 	defer m.embedding.Add(-1)
@@ -129,7 +130,7 @@ func (m *Model) embedBatch(ctx context.Context, texts []string) ([][]float32, *l
 	vectors, err := m.readVectors(answer, len(texts))
 	if err != nil {
 		return nil, &llm.Error{
-			Kind: llm.KindProtocol, Message: "The embedding server's answer can't be used.", Err: err,
+			Kind: llm.KindProtocol, Message: "The embedding server sent an invalid response.", Err: err,
 		}
 	}
 	return vectors, nil

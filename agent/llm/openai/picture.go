@@ -40,7 +40,8 @@ func (m *Model) ReadPicture(ctx context.Context, instruction string, png []byte)
 		},
 	}}})
 	if err != nil {
-		return "", &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
+		return "", &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model could not be " +
+			"created.", Err: err}
 	}
 	var answer pictureAnswer
 	failed := m.server.Retry(ctx, false, func() (bool, *llm.Error) {
@@ -56,7 +57,7 @@ func (m *Model) ReadPicture(ctx context.Context, instruction string, png []byte)
 	}
 	if len(answer.Choices) == 0 || answer.Choices[0].FinishReason == "length" {
 		return "", &llm.Error{
-			Kind: llm.KindProtocol, Message: "The model's answer about a picture can't be used.",
+			Kind: llm.KindProtocol, Message: "The model's reply about an image is empty or incomplete.",
 			Err: errors.New("the response has no choice, or a truncated one"),
 		}
 	}

@@ -51,7 +51,8 @@ func (m *Model) streamOnce(
 	defer dog.Stop()
 	body, err := m.requestBody(req, known)
 	if err != nil {
-		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model can't be written.", Err: err}
+		return false, &llm.Error{Kind: llm.KindInvalid, Message: "The request to the model could not be " +
+			"created.", Err: err}
 	}
 	var res *http.Response
 	err = m.post(ctx, "chat/completions", body, &res, option.WithHeader("Accept", "text/event-stream"))
@@ -105,7 +106,7 @@ func (m *Model) noStream(ctx context.Context, kind string, begin []byte) *llm.Er
 	))
 	return &llm.Error{
 		Kind:    llm.KindProtocol,
-		Message: "The server's answer is not a model's stream. Check OPENAI_BASE_URL: it usually ends with /v1.",
+		Message: "The model server sent an invalid response. Check OPENAI_BASE_URL: it usually ends with /v1.",
 	}
 }
 
@@ -176,7 +177,7 @@ func (r *reply) classifyBreak(ctx context.Context, err error) *llm.Error {
 	e := r.m.server.Transport(ctx, err)
 	if e.Kind == llm.KindUnreachable {
 		e = &llm.Error{
-			Kind: llm.KindIncomplete, Message: "The connection to the model broke in the middle of its reply.",
+			Kind: llm.KindIncomplete, Message: "The connection to the model was lost during its reply.",
 			Err: e.Err,
 		}
 	}
@@ -196,7 +197,7 @@ func (r *reply) handleEvent(data []byte, isError bool) *llm.Error {
 		case data[0] == '"', isError:
 			return r.m.server.Classify(0, data, nil)
 		}
-		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent a piece that can't be read.",
+		return &llm.Error{Kind: llm.KindProtocol, Message: "The model server sent an invalid chunk.",
 			Err: errors.New(r.m.server.Redact(httpllm.Clip(string(data), 200)))}
 	}
 	if c.fault == nil && isError {
@@ -208,7 +209,7 @@ func (r *reply) handleEvent(data []byte, isError bool) *llm.Error {
 	if string(c.finish) == "error" {
 		return &llm.Error{
 			Kind: llm.KindServer, Code: "error",
-			Message: "The model server failed in the middle of the reply. Try again in a moment.",
+			Message: "The model server failed during its reply. Try again in a moment.",
 		}
 	}
 	r.sawAny = true
@@ -242,7 +243,7 @@ func (r *reply) yieldPieces(c *chunk) *llm.Error {
 	for i := range c.calls {
 		r.dog.SawPiece()
 		if err := r.calls.addDelta(&c.calls[i]); err != nil {
-			return &llm.Error{Kind: llm.KindProtocol, Message: "The model's tool calls can't be read.", Err: err}
+			return &llm.Error{Kind: llm.KindProtocol, Message: "The model sent invalid tool calls.", Err: err}
 		}
 	}
 	if len(c.finish) > 0 && r.finish == "" {

@@ -51,7 +51,7 @@ func (r *reply) showAnswer(held string, calls int) bool {
 		r.showText("\n\n" + after)
 	}
 	if delete(object, "type"); len(object) > 0 {
-		r.yieldPart(llm.Dropped{Text: string(encodeObject(object)), Message: "Removed fields beside the answer"})
+		r.yieldPart(llm.Dropped{Text: string(encodeObject(object)), Message: "Removed extra fields from the reply"})
 	}
 	return true
 }

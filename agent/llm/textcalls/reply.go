@@ -202,7 +202,7 @@ func (r *reply) endReply(done *llm.Done) error {
 		}
 		return nil
 	}
-	dropped := llm.Dropped{Text: held, Message: "Removed a call of a tool that can't be read"}
+	dropped := llm.Dropped{Text: held, Message: "Removed an unreadable call"}
 	if r.calls == 0 &&
 		(marked || r.json && strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(held, "```json"), "` \n"), "{")) {
 		// harmony (gpt-oss) from a server without a parser for it: the text before the final channel is a thought

@@ -80,7 +80,7 @@ func (f *thinkingFilter) takePiece(piece string, final bool) (parts []llm.Part) 
 		}
 	}
 	if f.over && f.text != "" {
-		parts = append(parts, llm.Dropped{Text: f.text, Message: "Removed what the model wrote in another's name"})
+		parts = append(parts, llm.Dropped{Text: f.text, Message: "Removed text written as another speaker"})
 		f.text = ""
 	}
 	return parts

@@ -146,12 +146,12 @@ func (s *Sender) send(ctx context.Context, n chat.Notice) error {
 		return nil
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: locale.Say("The address answered {1}: it leads elsewhere, which is "+
-				"not followed. Set the address that it leads to.", resp.StatusCode),
+			Code: chat.CodeUnavailable, Message: locale.Say("The webhook URL returned status {1}. Redirects are not "+
+				"followed. Enter the target URL.", resp.StatusCode),
 		}
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: locale.Say("The address answered {1}.", resp.StatusCode),
+		Code: chat.CodeUnavailable, Message: locale.Say("The webhook URL returned status {1}.", resp.StatusCode),
 	}
 }
 
@@ -168,14 +168,14 @@ func explain(err error) error {
 		return told
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return &chat.Error{
-			Code: chat.CodeTimeout, Message: "The address did not answer in time: it has 10 s.", Err: err,
+			Code: chat.CodeTimeout, Message: "The webhook URL timed out after 10 s.", Err: err,
 		}
 	}
 	return unreachable(err)
 }
 
 func unreachable(err error) error {
-	return &chat.Error{Code: chat.CodeUnavailable, Message: "The address could not be reached.", Err: err}
+	return &chat.Error{Code: chat.CodeUnavailable, Message: "The webhook URL could not be reached.", Err: err}
 }
 
 // MaxBody is the maximum size of a message in bytes. A longer message omits the last differences.

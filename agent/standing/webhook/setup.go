@@ -24,9 +24,8 @@ func (s *Sender) Set(ctx context.Context, scope chat.Scope, address, origin stri
 	address = chat.WebLink(address)
 	if address == "" {
 		return "", &chat.Error{
-			Code: chat.CodeInvalid,
-			Message: "This is no address that changes can be sent to. It begins with https:// or http://, and has " +
-				"no password in it.",
+			Code:    chat.CodeInvalid,
+			Message: "Invalid webhook URL. It must begin with https:// or http:// and contain no password.",
 		}
 	}
 	key := make([]byte, secretBytes)

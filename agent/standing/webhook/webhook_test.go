@@ -234,7 +234,8 @@ func TestRetriesSurviveRestart(t *testing.T) {
 	p.change(sixMonths)
 	p.work()
 	h := p.hook()
-	if len(box.all()) != 2 || h.Trouble.String() != "The address answered 500." || h.Waiting != 1 || h.Lost != 0 {
+	if len(box.all()) != 2 || h.Trouble.String() != "The webhook URL returned status 500." || h.Waiting != 1 ||
+		h.Lost != 0 {
 		t.Fatalf("%d came, the webhook = %+v; want one that failed", len(box.all()), h)
 	}
 	for i, wait := range []time.Duration{time.Minute, 5 * time.Minute} {
@@ -276,7 +277,8 @@ func TestExhaustedRetriesAreReported(t *testing.T) {
 	if n := len(box.all()); n != 2+len(waits) {
 		t.Errorf("it was sent %d times, want %d, and no redirect followed", n-1, 1+len(waits))
 	}
-	if h.Lost != 1 || h.Waiting != 0 || !strings.Contains(h.Trouble.String(), "answered 307: it leads elsewhere") {
+	if h.Lost != 1 || h.Waiting != 0 ||
+		!strings.Contains(h.Trouble.String(), "returned status 307. Redirects are not followed.") {
 		t.Errorf("the webhook = %+v, want one lost", h)
 	}
 }
@@ -291,7 +293,7 @@ func TestHangingAddressDoesNotBlockOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.loop.Once(t.Context())
-	if h := p.hook(); h.Trouble != "The address did not answer in time: it has 10 s." || len(well.all()) != 1 {
+	if h := p.hook(); h.Trouble != "The webhook URL timed out after 10 s." || len(well.all()) != 1 {
 		t.Errorf("the webhook = %+v, and %d came elsewhere", h, len(well.all()))
 	}
 }

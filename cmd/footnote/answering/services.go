@@ -48,7 +48,7 @@ func notInKeys(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) 
 // the server send requests to any local port.
 func chooseServer(s *settings.Settings, choice modelchoice.Choice) error {
 	if choice.Model == "" {
-		return chat.Invalid("Name a model of the server.")
+		return chat.Invalid("Enter a model name.")
 	}
 	for _, port := range portsOf(s) {
 		if port.Number == choice.Port {
@@ -58,7 +58,7 @@ func chooseServer(s *settings.Settings, choice modelchoice.Choice) error {
 		}
 	}
 	return chat.Invalid(
-		"Servers of models are not looked for at port {1}. Set OPENAI_BASE_URL for one there.", choice.Port,
+		"Port {1} is not scanned for model servers. Set OPENAI_BASE_URL to use it.", choice.Port,
 	)
 }
 
@@ -70,11 +70,11 @@ func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 		}
 		model := cmp.Or(choice.Model, service.model)
 		if choice.Key == "" {
-			return chat.Invalid("{1} needs a key.", service.name)
+			return chat.Invalid("{1} requires an API key.", service.name)
 		}
 		if service.id == anthropicService {
 			if s.AnthropicBaseURL == "" && !strings.HasPrefix(choice.Key, "sk-ant-") {
-				return chat.Invalid("That is no key of Anthropic: those begin with sk-ant-.")
+				return chat.Invalid("Invalid Anthropic API key. It must begin with sk-ant-.")
 			}
 			s.Model, s.AnthropicAPIKey, s.AnthropicModel = service.id, settings.Secret(choice.Key), model
 			return nil
@@ -82,11 +82,11 @@ func chooseService(s *settings.Settings, choice modelchoice.Choice) error {
 		s.Model, s.OpenAIAPIKey, s.OpenAIModel = "openai", settings.Secret(choice.Key), model
 		s.OpenAIBaseURL = cmp.Or(s.ModelServices[service.id], service.base)
 		if s.OpenAIBaseURL == "" && !settings.IsOpenAIKey(choice.Key) {
-			return chat.Invalid("That is no key of OpenAI: those begin with sk- and have at least 40 characters.")
+			return chat.Invalid("Invalid OpenAI API key. It must begin with sk- and have at least 40 characters.")
 		}
 		return nil
 	}
-	return chat.Invalid("There is no service of that name.")
+	return chat.Invalid("Unknown model provider.")
 }
 
 // tryModel asks the settings' model for one short reply with a tool call. A service charges for this request. The
@@ -120,10 +120,10 @@ func tryModel(ctx context.Context, set *settings.Settings) (modelchoice.Tried, e
 
 // refusals are error messages without the environment variables that the usual messages name.
 var refusals = map[llm.ErrorKind]locale.Message{
-	llm.KindAuth:        "the key was refused.",
-	llm.KindUnreachable: "nothing answers at its address. Check that it runs, or that this machine is connected.",
-	llm.KindTimeout:     "it did not reply within half a minute.",
-	llm.KindInvalid:     "its server does not know it, or refuses the request.",
+	llm.KindAuth:        "the API key was rejected.",
+	llm.KindUnreachable: "its server can't be reached. Check that it is running and that this machine is online.",
+	llm.KindTimeout:     "its server did not respond within 30 seconds.",
+	llm.KindInvalid:     "its server doesn't know it, or rejected the request.",
 }
 
 // refusedChoice wraps the error of a model that failed its trial. It returns nil for nil.
@@ -132,7 +132,7 @@ func refusedChoice(name string, err error) error {
 		return nil
 	}
 	return &chat.Error{
-		Code: chat.CodeInvalid, Message: locale.Say("{1} was not taken: {2}", name, failureMessage(err)), Err: err,
+		Code: chat.CodeInvalid, Message: locale.Say("{1} can't be used: {2}", name, failureMessage(err)), Err: err,
 	}
 }
 
@@ -145,5 +145,5 @@ func failureMessage(err error) locale.Message {
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e.Message
 	}
-	return "it gave no reply."
+	return "its reply was empty."
 }

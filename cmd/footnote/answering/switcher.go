@@ -78,13 +78,13 @@ func (a *answering) problem(ctx context.Context) locale.Message {
 	case err == nil:
 		return ""
 	case ctx.Err() != nil && host.IsHere(host.Of(a.set.OpenAIBaseURL)):
-		return "It has not replied yet: its server is busy, or hangs."
+		return "No reply yet. The model server is busy or not responding."
 	case ctx.Err() != nil: // a remote server may be slower than the page's timeout
 		return ""
 	case a.fallback() == nil:
-		return locale.Say("It can't be used now: {1}", failureMessage(err))
+		return locale.Say("Currently unavailable: {1}", failureMessage(err))
 	}
-	return locale.Say("It can't be used now, and rules answer until it can: {1}", failureMessage(err))
+	return locale.Say("Currently unavailable, answering in offline mode: {1}", failureMessage(err))
 }
 
 // fallback returns the model that replaces a failing one, see Features. It is nil if the settings disable answers
@@ -211,7 +211,7 @@ func (sw *Switcher) LogOtherModels(ctx context.Context) {
 // refused. A *chat.Error has a message for users. Cancelling ctx or stopping the server ends the trial.
 func (sw *Switcher) Choose(ctx context.Context, choice modelchoice.Choice) (modelchoice.Tried, error) {
 	if !sw.choosing.TryLock() {
-		return modelchoice.Tried{}, chat.Invalid("Another model is being tried. Wait until that is done.")
+		return modelchoice.Tried{}, chat.Invalid("Another model is being tested. Try again in a moment.")
 	}
 	defer sw.choosing.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
@@ -276,11 +276,11 @@ func overrideError() error {
 		}
 	}
 	if len(names) == 0 {
-		return chat.Invalid("The settings file says in another place which model answers. Change it there.")
+		return chat.Invalid("Another setting in the settings file overrides the model. Change it there.")
 	}
 	return chat.Invalid(
-		"The next start would answer otherwise: its environment sets {1}, which goes before the settings file. Take "+
-			"that out, start again, and choose then.", english.List(names),
+		"The environment sets {1}, which overrides the settings file. Remove that setting, restart the server, and "+
+			"choose the model again.", english.List(names),
 	)
 }
 
@@ -308,8 +308,7 @@ func saveError(err error) error {
 	}
 	return &chat.Error{
 		Code: chat.CodeInvalid, Err: err,
-		Message: "The choice can't be kept: the settings file can't be changed so that the next start takes it. " +
-			"Set the model there by hand.",
+		Message: "The model can't be saved to the settings file automatically. Set it there manually.",
 	}
 }
 
@@ -332,12 +331,13 @@ func settingsFor(s *settings.Settings, choice modelchoice.Choice) (*settings.Set
 	choice.Model, choice.Key = strings.TrimSpace(choice.Model), strings.TrimSpace(choice.Key)
 	switch {
 	case len(choice.Model) > 200 || len(choice.Key) > 400:
-		return nil, nil, chat.Invalid("A model's name has at most 200 characters, and a key 400.")
+		return nil, nil, chat.Invalid("A model name can have up to 200 characters, and an API key up to 400.")
 	case strings.ContainsFunc(choice.Model, unicode.IsControl) || strings.ContainsFunc(choice.Key, notInKeys):
-		return nil, nil, chat.Invalid("A key has no spaces and no line breaks, and a model's name no line breaks.")
+		return nil, nil, chat.Invalid("An API key can't contain spaces or line breaks. A model name can't contain " +
+			"line breaks.")
 	case s.OCR == "model":
 		return nil, nil, chat.Invalid(
-			"The model of the settings also reads pictures (FOOTNOTE_OCR): change it there, for both.",
+			"The configured model is also used for OCR (FOOTNOTE_OCR). Change it in the settings, for both.",
 		)
 	}
 	set := *s
@@ -362,7 +362,7 @@ func settingsFor(s *settings.Settings, choice modelchoice.Choice) (*settings.Set
 		}
 	}
 	if err := set.CheckModels(); err != nil {
-		return nil, nil, chat.Invalid("That can't be used with the other settings: {1}.", err)
+		return nil, nil, chat.Invalid("The model is incompatible with other settings: {1}.", err)
 	}
 	keep := map[string]string{"model": set.Model}
 	if set.Model != noService {

@@ -138,7 +138,7 @@ func (l *SkipCounts) Any() bool { return l.files > 0 }
 func (l *SkipCounts) Count(name string) {
 	kind := strings.ToLower(filepath.Ext(name))
 	if kind == "" {
-		kind = "without an ending"
+		kind = "without an extension"
 	}
 	l.files++
 	l.kinds[kind]++

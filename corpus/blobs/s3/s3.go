@@ -109,8 +109,8 @@ func Open(_ context.Context, address string) (*Store, error) {
 }
 
 var errBadURL = &chat.Error{Code: chat.CodeInvalid,
-	Message: "FOOTNOTE_BLOBS is not a URL like s3://bucket?region=eu-central-1, with &endpoint=https://host:9000 for " +
-		"a storage other than Amazon's"}
+	Message: "FOOTNOTE_BLOBS must be a URL like s3://bucket?region=eu-central-1, with &endpoint=https://host:9000 " +
+		"for storage other than Amazon S3"}
 
 // Close closes idle connections.
 func (s *Store) Close() error {
@@ -125,7 +125,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	ok, err := s.client.BucketExists(limited, s.bucket)
 	if err == nil && !ok {
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there, or may not be read.",
+			Code: chat.CodeUnavailable, Message: "The bucket for original files was not found or is not accessible.",
 		}
 	}
 	return translateError(ctx, err)
@@ -254,22 +254,22 @@ func translateError(ctx context.Context, err error) error {
 	switch minio.ToErrorResponse(err).Code {
 	case "XMinioStorageFull", "QuotaExceeded", "InsufficientStorage":
 		return &chat.Error{
-			Code: chat.CodeDiskFull, Message: "The storage of the originals is full. Free some space and try again.",
+			Code: chat.CodeDiskFull, Message: "The storage for original files is full. Free some space and try again.",
 			Err: err,
 		}
 	case "NoSuchBucket":
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The bucket of the originals is not there.",
+			Code: chat.CodeUnavailable, Message: "The bucket for original files was not found.",
 			Hint: "Create it, or correct FOOTNOTE_BLOBS.", Err: err,
 		}
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "Forbidden":
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The storage of the originals refuses its keys.",
+			Code: chat.CodeUnavailable, Message: "Access denied by the storage for original files.",
 			Hint: "Correct them and restart Footnote.", Err: err,
 		}
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The storage of the originals does not answer. Try again in a moment.",
+		Code: chat.CodeUnavailable, Message: "The storage for original files is not responding. Try again in a moment.",
 		Err: err,
 	}
 }

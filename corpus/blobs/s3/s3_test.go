@@ -80,8 +80,8 @@ func TestStorageErrorIsReportedAndRecovers(t *testing.T) {
 		code  chat.Code
 		says  string
 	}{
-		"down": {s3test.HangUp, chat.CodeUnavailable, "does not answer"},
-		"busy": {answer(503, "SlowDown"), chat.CodeUnavailable, "does not answer"},
+		"down": {s3test.HangUp, chat.CodeUnavailable, "is not responding"},
+		"busy": {answer(503, "SlowDown"), chat.CodeUnavailable, "is not responding"},
 		"full": {func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodHead {
 				answer(404, "")(w, r)
@@ -95,7 +95,7 @@ func TestStorageErrorIsReportedAndRecovers(t *testing.T) {
 				return
 			}
 			answer(403, "AccessDenied")(w, r)
-		}, chat.CodeUnavailable, "refuses its keys"},
+		}, chat.CodeUnavailable, "Access denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

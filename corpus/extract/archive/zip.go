@@ -33,7 +33,7 @@ const maxListed = 20_000
 func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	if f.Depth > 0 {
 		return corpus.Extracted{}, &corpus.Failure{Code: "unsupported",
-			Detail: "An archive inside another file is not unpacked. Unpack it and add the files inside."}
+			Detail: "Archives inside other files are not supported. Unpack it and add the files inside."}
 	}
 	archive, err := zip.OpenReader(f.Path)
 	if err != nil {
@@ -43,7 +43,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	defer archive.Close()
 	if len(archive.File) > maxListed {
 		return corpus.Extracted{}, &corpus.Failure{Code: "too_large",
-			Detail: "This archive holds more files than can be read. Split it and add the parts."}
+			Detail: "This archive contains too many files. Split it and add the parts."}
 	}
 	r := reader{taken: members.New(f)}
 	for _, file := range archive.File {
@@ -128,11 +128,11 @@ func fileName(file *zip.File) string {
 func (r *reader) result() (corpus.Extracted, error) {
 	x := r.w.Result()
 	if x.Text == "" {
-		return x, &corpus.Failure{Code: "no_text", Detail: "This archive is empty. Add the documents themselves."}
+		return x, &corpus.Failure{Code: "no_text", Detail: "This archive is empty. Add the documents directly."}
 	}
 	if len(r.taken.List) == 0 && r.encrypted > 0 {
 		return corpus.Extracted{}, &corpus.Failure{Code: "encrypted",
-			Detail: "This archive is protected by a password. Unpack it and add the files inside."}
+			Detail: "This archive is password-protected. Unpack it and add the files inside."}
 	}
 	x.Members = r.taken.List
 	var left []string

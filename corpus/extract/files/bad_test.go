@@ -42,10 +42,10 @@ const fewest = 15
 // Messages of failures that the tests distinguish.
 const (
 	damaged   = "This file is damaged."
-	encrypted = "This file is protected by a password."
-	tooMuch   = "This file unpacks to more than can be read."
-	tooDeep   = "This file is nested too deep to be read."
-	noText    = "This file holds no text."
+	encrypted = "This file is password-protected."
+	tooMuch   = "This file's unpacked size exceeds the limit."
+	tooDeep   = "This file is nested too deeply."
+	noText    = "No text found in this file."
 	misnamed  = "is named "
 	isEmpty   = "is empty"
 )
@@ -298,7 +298,7 @@ func badBooks(t testing.TB) []bad {
 			`<?xml version="1.0" encoding="x-none"?><p>The roof</p>`),
 		made("a chapter in a table of a million columns", "roof", "OPS/a.xhtml",
 			`<p>The roof</p><table><tr><td colspan="1000000000">a<td rowspan="1000000000">b</table>`),
-		refuses("a book that is protected", "protected against copying", "META-INF/encryption.xml", "<x/>",
+		refuses("a book that is protected", "protected by DRM", "META-INF/encryption.xml", "<x/>",
 			"META-INF/rights.xml", "<x/>"),
 	)
 }
@@ -327,12 +327,12 @@ func badZIPs(t testing.TB) []bad {
 		read("a file outside the archive", "a.txt (damaged)", entry(whole, "a.txt", 42, uint32s(1<<31))),
 		read("files on top of each other", "b.txt", entry(whole, "b.txt", 42, uint32s(0))),
 		read("one file that is protected", "protected by a password", protectedOnce),
-		fails("all files protected", "This archive is protected by a password.",
+		fails("all files protected", "This archive is password-protected.",
 			entry(protectedOnce, "b.txt", 8, []byte{1, 0})),
 		read("a file packed in an unknown way", "a.txt (damaged)", entry(whole, "a.txt", 10, []byte{99, 0})),
 		read("a file of 100 MB of zeros", "left out: too large", bomb),
 		read("an archive in an archive", "bomb.zip", zipped(t, true, "bomb.zip", bomb, "a.txt", "a")),
-		fails("20,001 files", "This archive holds more files than can be read.", zipped(t, true, many...)),
+		fails("20,001 files", "This archive contains too many files.", zipped(t, true, many...)),
 		read("3,000 files", "one too many", zipped(t, true, many[:6000]...)),
 		read("paths that lead outside", "slip", zipped(t, false, "../../../slip", "x", `..\..\slip`, "x", "/slip", "x",
 			"C:\\slip", "x", "a/../../slip", "x")),
@@ -549,7 +549,7 @@ func badOutlook() []bad {
 			d[1][64],
 				d[1][65] = 0xFF, 0xFF
 		})),
-		fails("another kind of old file", "This is no Outlook message", compound(nil, "WordDocument", "x")),
+		fails("another kind of old file", "This is not an Outlook message", compound(nil, "WordDocument", "x")),
 		read("text of half characters", "Roof", compound(nil, "__substg1.0_0037001F", inUTF16("Roof"),
 			"__substg1.0_1000001F",
 			strings.Repeat("\x00\xd8", 5000)+"\x41")),

@@ -109,7 +109,7 @@ func badMails() []bad {
 	mixed := "Content-Type: multipart/mixed; boundary=x\n\n"
 	return []bad{
 		{"nothing", "bad.eml", "", misnamed, ""},
-		{"a picture", "bad.eml", "\x89PNG\r\n\x1a\n", "This picture is damaged", ""},
+		{"a picture", "bad.eml", "\x89PNG\r\n\x1a\n", "This image is damaged", ""},
 		{"headers without names", "bad.eml", strings.Repeat(":\n", 100_000), misnamed, ""},
 		read("parts in parts", "Roof", deep),
 		read("mails in mails", "Roof", closed),

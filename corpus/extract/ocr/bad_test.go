@@ -65,7 +65,7 @@ func TestBadPicturesFailWithMessage(t *testing.T) {
 		{"a TIFF with one picture that is too large", tif, picturetest.TIFF(0, one,
 			picturetest.Frame{Picture: small, Width: 90_000, Height: 90_000}), "too_large", "90,000 × 90,000"},
 		{"an animated WebP", webp, picturetest.WebP(2, 200, 100, "ANIM\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00"),
-			"unsupported", "animation"},
+			"unsupported", "Animated images are not supported."},
 		{"a WebP that ends after its header", webp, picturetest.WebP(0, 200, 100, ""), "broken", "damaged"},
 		{"a WebP with a chunk that is too long", webp, picturetest.WebP(0, 200, 100, "VP8 \xff\xff\xff\x7f"), "broken",
 			"damaged"},

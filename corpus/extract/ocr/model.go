@@ -30,8 +30,8 @@ type Model struct {
 
 // blind is the failure of a file when the model accepts no images.
 var blind = &corpus.Failure{Code: corpus.NeedsOCR,
-	Detail: "This file shows text only in pictures, and the model refuses pictures. Set OPENAI_MODEL to one that " +
-		"sees, or install tesseract and leave FOOTNOTE_OCR out, and have it read again."}
+	Detail: "This file contains text only as images, which the model doesn't support. Set OPENAI_MODEL to a vision " +
+		"model, or install tesseract and unset FOOTNOTE_OCR. Then try again."}
 
 // Begin implements Letters.
 func (m *Model) Begin(context.Context) (Document, error) { return m, nil }

@@ -77,7 +77,7 @@ func (r *Reader) Extract(
 	}
 	if len(x.Scans) > maxScans {
 		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: locale.Say(
-			"{1} pages of this file are pictures, more than the {2} that can be read. Split it and add the parts.",
+			"This file's {1} scanned pages exceed the limit of {2}. Split it and add the parts.",
 			english.Digits(len(x.Scans)), english.Digits(maxScans))}
 	}
 	document, err := r.letters.Begin(ctx)
@@ -105,8 +105,7 @@ func (r *Reader) Extract(
 }
 
 var noText = &corpus.Failure{Code: "no_text",
-	Detail: "Text recognition (OCR) found no text in this file. If it shows any, add a sharper or a larger picture " +
-		"of it."}
+	Detail: "OCR found no text in this file. If it contains text, add a sharper or larger image."}
 
 // readScans recognises the image pages. Slots are assigned to users in turn, for a page at a time. Pages are
 // rendered grey, which is sufficient for recognisers and a quarter of the bytes.

@@ -541,8 +541,8 @@ func TestModelWithoutVisionIsReported(t *testing.T) {
 	file := store(t, "image/png", asPNG(t, written(t, "", "", german).picture))
 	_, err := reader.Extract(t.Context(), file, nil)
 	if f, ok := errors.AsType[*corpus.Failure](err); !ok || f.Code != corpus.NeedsOCR ||
-		!strings.Contains(f.Detail.String(), "refuses pictures") {
-		t.Errorf("error = %v, want %s and that the model refuses pictures", err, corpus.NeedsOCR)
+		!strings.Contains(f.Detail.String(), "images, which the model doesn't support") {
+		t.Errorf("error = %v, want %s and that the model doesn't support images", err, corpus.NeedsOCR)
 	}
 }
 

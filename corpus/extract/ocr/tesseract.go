@@ -37,12 +37,12 @@ type Tesseract struct {
 
 // needsOCR is the failure of a file of images only, if no recogniser is installed.
 var needsOCR = &corpus.Failure{Code: corpus.NeedsOCR,
-	Detail: "This file shows text only in pictures: it needs text recognition (OCR). Install tesseract on the server " +
-		"or set FOOTNOTE_OCR to model for a model that sees, and have it read again."}
+	Detail: "This file contains text only as images and requires OCR. Install tesseract on the server, or set " +
+		"FOOTNOTE_OCR=model to use a vision model. Then try again."}
 
 var noLanguages = &corpus.Failure{Code: corpus.NeedsOCR,
-	Detail: "This file shows text only in pictures, and tesseract has no language to read them in. Install one on " +
-		"the server, such as the package tesseract-ocr-eng, and have it read again."}
+	Detail: "This file contains text only as images, and tesseract has no language installed. Install one on the " +
+		"server, such as the package tesseract-ocr-eng. Then try again."}
 
 // Begin implements Letters.
 func (t *Tesseract) Begin(ctx context.Context) (Document, error) {
@@ -215,12 +215,10 @@ func (t *Tesseract) run(ctx context.Context, program string, picture []byte, arg
 	switch {
 	case out.Over:
 		return nil, &corpus.Failure{Code: "too_large",
-			Detail: "A page of this file holds more text than can be read from one picture. Cut it into parts and " +
-				"add those."}
+			Detail: "A page of this file contains too much text for OCR. Split the page and add the parts."}
 	case ctx.Err() == context.DeadlineExceeded:
 		return nil, &corpus.Failure{Code: "timeout",
-			Detail: "Reading the picture of a page takes too long. Save it smaller or with more contrast, and add " +
-				"that."}
+			Detail: "OCR of a page timed out. Save it smaller or with more contrast and add the new file."}
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:

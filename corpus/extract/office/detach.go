@@ -25,7 +25,7 @@ const (
 
 // tooLarge is the failure of a file beyond the limits.
 var tooLarge = &chat.Error{Code: chat.CodeUndrawable,
-	Message: "This file is too large to be drawn as pages. Its text is shown, and the original can be downloaded."}
+	Message: "This file is too large to render. Its text is shown, and the original can be downloaded."}
 
 // detach writes a copy of a file without references to anything outside of it: files, servers or programs. Of a
 // package it keeps XML, which is rewritten, and pictures and fonts of known kinds. Macros and embedded files are

@@ -67,7 +67,7 @@ func Program() (string, error) { return exec.LookPath("soffice") }
 
 // undrawable is the message for all errors of LibreOffice. The cause is joined to it, and logged.
 var undrawable = &chat.Error{Code: chat.CodeUndrawable,
-	Message: "LibreOffice can't draw this file. Its text is shown, and the original can be downloaded."}
+	Message: "LibreOffice can't render this file. Its text is shown, and the original can be downloaded."}
 
 // PDF implements corpus.Office. LibreOffice reads a copy of the file in a temporary directory. It is confined to
 // that directory and to what programs need. Macros, links and Java are disabled in its profile. It is killed, with
@@ -77,7 +77,7 @@ func (o *LibreOffice) PDF(ctx context.Context, f corpus.File, to string) (err er
 	program, err := Program()
 	if err != nil {
 		return &chat.Error{Code: chat.CodeUndrawable,
-			Message: "LibreOffice is not on the PATH of the server, so the pages of this file can't be drawn."}
+			Message: "LibreOffice is not on the server's PATH, so this file's pages can't be rendered."}
 	}
 	format, _ := extract.Formats.ByMIME(f.MIME)
 	if !format.Office {
@@ -155,7 +155,7 @@ func (o *LibreOffice) run(asked context.Context, program string, d drawing) erro
 	case ctx.Err() != nil:
 		return &chat.Error{
 			Code: chat.CodeUndrawable,
-			Message: "LibreOffice takes too long to draw this file. Its text is shown, and the original can be " +
+			Message: "LibreOffice timed out rendering this file. Its text is shown, and the original can be " +
 				"downloaded.",
 		}
 	case err != nil:

@@ -70,7 +70,7 @@ func (d *Decoder) Next() (xml.Token, error) {
 		case xml.StartElement:
 			if d.depth++; d.depth > maxDepth {
 				return nil, &corpus.Failure{Code: "broken",
-					Detail: "This file is nested too deep to be read. Save it as PDF and add that."}
+					Detail: "This file is nested too deeply. Save it as PDF and add the PDF."}
 			}
 			return token, nil
 		case xml.EndElement:

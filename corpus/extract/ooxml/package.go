@@ -45,11 +45,11 @@ type Package struct {
 // Failures that readers of packages share.
 var (
 	Damaged = &corpus.Failure{Code: "broken",
-		Detail: "This file is damaged. Open it in the program it was made with, save it again and add that."}
+		Detail: "This file is damaged. Open it in its original program, save it again and add the new file."}
 	Encrypted = &corpus.Failure{Code: "encrypted",
-		Detail: "This file is protected by a password. Save a copy without the password and add that."}
+		Detail: "This file is password-protected. Save a copy without the password and add the copy."}
 	tooLarge = &corpus.Failure{Code: "too_large",
-		Detail: "This file unpacks to more than can be read. Split it and add the parts."}
+		Detail: "This file's unpacked size exceeds the limit. Split it and add the parts."}
 )
 
 // Open opens a file and parses the directory of the archive. It fails with a *corpus.Failure for other files. The

@@ -37,7 +37,7 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 	}
 	if total > maxPages {
 		return corpus.Extracted{}, &corpus.Failure{Code: "too_many_pages", Detail: locale.Say(
-			"This PDF has {1} pages, more than the {2} that can be read. Split it and add the parts.",
+			"This PDF's {1} pages exceed the limit of {2}. Split it and add the parts.",
 			english.Digits(total), english.Digits(maxPages))}
 	}
 	pages := pages{m: m, doc: doc, read: f.Read}
@@ -78,9 +78,9 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 }
 
 var (
-	noText = &corpus.Failure{Code: "no_text", Detail: "This PDF holds no text. Add one that does."}
+	noText = &corpus.Failure{Code: "no_text", Detail: "No text found in this PDF. Add one that contains text."}
 	// noLetters is the reason to run OCR on a PDF whose fonts have no mapping to characters.
-	noLetters = &corpus.Failure{Code: "no_text", Detail: "This PDF's fonts don't say which letters they show."}
+	noLetters = &corpus.Failure{Code: "no_text", Detail: "This PDF's fonts can't be mapped to characters."}
 )
 
 // whyUnreadable returns the reason why a document's text is useless, nil if it is usable. A document of three or
@@ -215,7 +215,8 @@ func explainFailure(err error) *corpus.Failure {
 	if o, ok := errors.AsType[*openFailed](err); ok {
 		if o.reason == errPassword || o.reason == errSecurity {
 			return &corpus.Failure{
-				Code: "encrypted", Detail: "This PDF needs a password. Save a copy without one and add that.",
+				Code: "encrypted", Detail: "This PDF is password-protected. Save a copy without the password and add " +
+					"the copy.",
 			}
 		}
 		return broken
@@ -225,8 +226,8 @@ func explainFailure(err error) *corpus.Failure {
 
 var (
 	broken = &corpus.Failure{Code: "broken",
-		Detail: "This PDF is damaged and can't be read. Open it in a PDF viewer, save it again and add the new file."}
+		Detail: "This PDF is damaged. Open it in a PDF viewer, save it again and add the new file."}
 	outOfMemory = &corpus.Failure{Code: "memory",
-		Detail: "Reading this PDF takes more than 256 MB of memory. Split it, or save it with smaller pictures, and " +
-			"add that."}
+		Detail: "This PDF exceeds the memory limit of 256 MB. Split it, or save it with smaller images, and add the " +
+			"result."}
 )

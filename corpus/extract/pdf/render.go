@@ -60,7 +60,7 @@ func (m *module) renderPage(doc uint64, f corpus.File, n, width int) ([]byte, er
 	}
 	if n > total {
 		return nil, &corpus.Failure{
-			Code: worker.NoPage, Detail: locale.Say("This PDF has no page {1}: it ends with page {2}.", n, total),
+			Code: worker.NoPage, Detail: locale.Say("This PDF has no page {1}. The last page is {2}.", n, total),
 		}
 	}
 	pg, err := m.callFunction("FPDF_LoadPage", doc, uint64(n-1))

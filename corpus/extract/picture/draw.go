@@ -31,7 +31,7 @@ func (Reader) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, 
 	}
 	defer file.Close()
 	if n > len(frames) {
-		return nil, &corpus.Failure{Code: worker.NoPage, Detail: locale.Say("This file has no picture {1}.", n)}
+		return nil, &corpus.Failure{Code: worker.NoPage, Detail: locale.Say("This file has no image {1}.", n)}
 	}
 	img, err := decodeFrame(file, frames[n-1])
 	if err != nil {

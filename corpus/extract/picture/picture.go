@@ -84,7 +84,7 @@ func inspect(f *os.File) ([]frame, error) {
 	}
 	if info.Size() > maxBytes {
 		return nil, &corpus.Failure{Code: "too_large", Detail: locale.Say(
-			"This picture has {1} MB, more than the {2} MB that can be read. Save it smaller and add that.",
+			"This image ({1} MB) exceeds the limit of {2} MB. Save it smaller and add the new file.",
 			info.Size()>>20, maxBytes>>20)}
 	}
 	head := make([]byte, 32)
@@ -105,7 +105,7 @@ func inspect(f *os.File) ([]frame, error) {
 	}
 	if len(frames) > maxPages {
 		return nil, &corpus.Failure{Code: "too_many_pages", Detail: locale.Say(
-			"This file holds more than {1} pictures. Split it and add the parts.", maxPages)}
+			"This file exceeds the limit of {1} images. Split it and add the parts.", maxPages)}
 	}
 	for i := range frames {
 		frames[i].kind = k
@@ -125,12 +125,12 @@ func (f *frame) check() error {
 		return broken
 	case f.width < minSide || f.height < minSide:
 		return &corpus.Failure{Code: "no_text", Detail: locale.Say(
-			"This picture has {1} × {2} pixels: it is too small to hold text.", english.Digits(f.width),
+			"This image ({1} × {2} pixels) is too small to contain text.", english.Digits(f.width),
 			english.Digits(f.height))}
 	case f.width >= 1<<17 || f.height >= 1<<17 || pixels > most:
 		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
-			"This picture has {1} × {2} pixels, more than the {3} million that can be read of its kind. Save it "+
-				"smaller and add that.",
+			"This image ({1} × {2} pixels) exceeds the limit of {3} million pixels for its type. Save it smaller and "+
+				"add the new file.",
 			english.Digits(f.width),
 			english.Digits(f.height),
 			most/1e6,
@@ -284,14 +284,13 @@ func kindOf(head []byte) *kind {
 
 var (
 	broken = &corpus.Failure{Code: "broken",
-		Detail: "This picture is damaged and can't be read. Open it in a picture viewer, save it again and add the " +
-			"new file."}
+		Detail: "This image is damaged. Open it in an image viewer, save it again and add the new file."}
 	unusual = &corpus.Failure{Code: "unsupported",
-		Detail: "This picture is packed in a way that can't be read. Save it as PNG or JPEG and add that."}
+		Detail: "This image's encoding is not supported. Save it as PNG or JPEG and add the new file."}
 	endless = &corpus.Failure{Code: "too_large",
-		Detail: "This picture has more pixels than can be counted. Save it smaller and add that."}
+		Detail: "This image has too many pixels. Save it smaller and add the new file."}
 	animated = &corpus.Failure{Code: "unsupported",
-		Detail: "This picture is an animation. Save the picture of it that holds text as PNG or JPEG and add that."}
+		Detail: "Animated images are not supported. Save the frame that contains text as PNG or JPEG and add it."}
 )
 
 // explainError converts a decoder's error to a failure. It distinguishes unsupported from damaged pictures. I/O

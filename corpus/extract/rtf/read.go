@@ -47,7 +47,7 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	}
 	if len(data) > maxFile {
 		return corpus.Extracted{}, &corpus.Failure{Code: "too_large",
-			Detail: "This file is longer than can be read. Split it and add the parts."}
+			Detail: "This file exceeds the size limit. Split it and add the parts."}
 	}
 	r := reader{data: data, fonts: map[int]int{}, styles: map[int]int{}}
 	r.state = state{skip: 1, page: "windows-1252"}
@@ -142,7 +142,7 @@ func (r *reader) run(ctx context.Context) error {
 			r.flush()
 			if len(r.groups) >= maxDepth {
 				return &corpus.Failure{Code: "broken",
-					Detail: "This file is nested too deep to be read. Save it as PDF and add that."}
+					Detail: "This file is nested too deeply. Save it as PDF and add the PDF."}
 			}
 			r.groups = append(r.groups, r.state)
 			r.pending = 0

@@ -13,7 +13,7 @@ const maxDrawn = 10_000 // lines of text in a sheet's drawings
 
 // binaryWorkbook is the failure of a workbook with binary sheets.
 var binaryWorkbook = &corpus.Failure{Code: "unsupported",
-	Detail: "This is a binary workbook (.xlsb), which can't be read. Save it as .xlsx and add that."}
+	Detail: "Binary workbooks (.xlsb) are not supported. Save it as .xlsx and add the new file."}
 
 // workbookParts reads the parts of a workbook that the library does not stream: the sheets' part names, merged cells
 // and drawings. The file is open twice, here and in the library.

@@ -25,13 +25,13 @@ func checkSize(x corpus.Extracted) error {
 	switch {
 	case len(x.Text) > MaxText || words > MaxWords:
 		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
-			"This file holds more than {1} MB of text. Split it and add the parts.", MaxText>>20)}
+			"This file exceeds the limit of {1} MB of text. Split it and add the parts.", MaxText>>20)}
 	case len(x.Blocks) > doctext.MaxBlocks:
 		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
-			"This file holds more than {1},000 paragraphs. Split it and add the parts.", doctext.MaxBlocks/1000)}
+			"This file exceeds the limit of {1},000 paragraphs. Split it and add the parts.", doctext.MaxBlocks/1000)}
 	case cells > doctext.MaxCells:
 		return &corpus.Failure{Code: "too_large", Detail: locale.Say(
-			"The tables of this file have more than {1},000 cells. Split it and add the parts.", doctext.MaxCells/1000)}
+			"This file's tables exceed the limit of {1},000 cells. Split it and add the parts.", doctext.MaxCells/1000)}
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func TestWorkerExitsOverMemoryLimit(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			_, err := reader.Extract(t.Context(), corpus.File{Filename: where}, nil)
 			wantFailure(t, err, "memory")
-			if err != nil && !strings.Contains(err.Error(), "takes more than 512 MB of memory.") {
+			if err != nil && !strings.Contains(err.Error(), "exceeds the memory limit of 512 MB.") {
 				t.Errorf("error = %v, want the limit in it", err)
 			}
 		})
@@ -470,8 +470,8 @@ func TestPageRenderErrorHasReason(t *testing.T) {
 		code  chat.Code
 		says  string
 	}{
-		{"it takes too much memory", pdftest.Stamped(12, 10), 1, 0, chat.CodeUndrawable, "too complex to draw"},
-		{"it takes too long", pdftest.Many(1), 1, time.Nanosecond, chat.CodeUndrawable, "too complex to draw"},
+		{"it takes too much memory", pdftest.Stamped(12, 10), 1, 0, chat.CodeUndrawable, "too complex to render"},
+		{"it takes too long", pdftest.Many(1), 1, time.Nanosecond, chat.CodeUndrawable, "too complex to render"},
 		{"it is damaged", []byte("%PDF-1.7 but nothing else"), 1, 0, chat.CodeUndrawable, "is damaged"},
 		{"there is none", pdftest.Many(1), 2, 0, chat.CodeNotFound, "no page 2"},
 	} {

@@ -120,7 +120,7 @@ func (p *Pool) Extract(ctx context.Context, f corpus.File, report func(done, tot
 func (p *Pool) Render(ctx context.Context, f corpus.File, n, width int) ([]byte, error) {
 	if n < 1 || width < 100 || width > 4000 {
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "Ask for a page from 1 and a width of 100 to 4000 pixels.",
+			Code: chat.CodeInvalid, Message: "The page must be at least 1 and the width 100 to 4000 pixels.",
 		}
 	}
 	rep, _, err := p.do(ctx, p.drawing, Request{File: f, Page: n, Width: width}, nil)
@@ -135,19 +135,19 @@ func notDrawn(err error) error {
 	failure, failed := errors.AsType[*corpus.Failure](err)
 	switch {
 	case errors.Is(err, corpus.ErrReaderDied):
-		return &chat.Error{Code: chat.CodeUnavailable, Message: "This page can't be drawn at the moment: the process " +
-			"that drew it was ended. Read its text, or try again in a few minutes.", Err: err}
+		return &chat.Error{Code: chat.CodeUnavailable, Message: "This page can't be rendered because the rendering " +
+			"process was terminated. Read its text, or try again in a few minutes.", Err: err}
 	case !failed:
 		return err
 	case failure.Code == NoPage:
 		return &chat.Error{Code: chat.CodeNotFound, Message: failure.Detail}
 	case failure.Code == "timeout" || failure.Code == "memory":
 		return &chat.Error{
-			Code: chat.CodeUndrawable, Message: "This page is too complex to draw. Its text can be read.", Err: err,
+			Code: chat.CodeUndrawable, Message: "This page is too complex to render. Its text is available.", Err: err,
 		}
 	default:
 		return &chat.Error{
-			Code: chat.CodeUndrawable, Message: "This page is damaged and can't be drawn. Its text can be read.",
+			Code: chat.CodeUndrawable, Message: "This page is damaged and can't be rendered. Its text is available.",
 			Err: err,
 		}
 	}
@@ -245,13 +245,13 @@ func (d *died) failure() error {
 	switch {
 	case d.timeout:
 		return &corpus.Failure{Code: "timeout", Detail: locale.Say(
-			"Reading this {1} takes too long. Save it again from another program, or split it, and add that.", what,
+			"Reading this {1} timed out. Save it again in another program, or split it, and add the result.", what,
 		)}
 	case d.memory:
 		return &corpus.Failure{Code: "memory",
 			Detail: locale.Say(
-				"Reading this {1} takes more than 512 MB of memory. Split it, or save it in a simpler form, and "+
-					"add that.", what,
+				"This {1} exceeds the memory limit of 512 MB. Split it, or save it in a simpler form, and add the "+
+					"result.", what,
 			)}
 	case d.signalled:
 		return fmt.Errorf("%w: %w", corpus.ErrReaderDied, d)
@@ -259,7 +259,7 @@ func (d *died) failure() error {
 		return &corpus.Failure{
 			Code: "broken",
 			Detail: locale.Say(
-				"This {1} is damaged and can't be read. Open it, save it again and add the new file.", what,
+				"This {1} is damaged. Open it, save it again and add the new file.", what,
 			),
 		}
 	}

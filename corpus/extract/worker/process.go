@@ -166,7 +166,7 @@ func sentByOthers(state *os.ProcessState) bool {
 func cannotStart(err error) error {
 	return &chat.Error{
 		Code:    chat.CodeUnavailable,
-		Message: "Files can't be read at the moment: the process that reads them does not start. Try again later.",
+		Message: "Files can't be processed right now because the worker process failed to start. Try again later.",
 		Hint:    "Its program may have been removed, or the computer has too little free memory.",
 		Err:     fmt.Errorf("start a worker: %w", err),
 	}

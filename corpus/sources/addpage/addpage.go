@@ -62,7 +62,7 @@ func (a *Adder) Add(ctx context.Context, p Page) (d corpus.Document, duplicate b
 	}
 	if _, ok := a.pages.TryAcquire([]string{p.User}); !ok {
 		return d, false, &chat.Error{
-			Code: chat.CodeTooMany, Message: "Four pages are being added for you. Add the next when one is done.",
+			Code: chat.CodeTooMany, Message: "You are already adding four pages. Try again when one is done.",
 		}
 	}
 	defer a.pages.Release(p.User)
@@ -130,10 +130,10 @@ func explain(ctx, slow context.Context, err error) error {
 		return ctx.Err()
 	case slow.Err() != nil:
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "The page takes too long to come. Try again later.", Err: err,
+			Code: chat.CodeUnavailable, Message: "The page timed out. Try again later.", Err: err,
 		}
 	case errors.Is(err, sources.ErrGone):
-		return &chat.Error{Code: chat.CodeInvalid, Message: "There is no page at this address. Check it.", Err: err}
+		return &chat.Error{Code: chat.CodeInvalid, Message: "No page found at this URL. Check the URL.", Err: err}
 	}
 	var name *net.DNSError
 	var certificate *tls.CertificateVerificationError
@@ -147,7 +147,7 @@ func explain(ctx, slow context.Context, err error) error {
 		return &chat.Error{Code: chat.CodeInvalid, Message: told.Message, Err: err} // permanent
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The server of this page does not answer as it should. Try again later.",
+		Code: chat.CodeUnavailable, Message: "The page could not be loaded. Try again later.",
 		Err: err,
 	}
 }

@@ -44,16 +44,16 @@ func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "s3",
 		Title: locale.T("S3 bucket"),
-		Help: locale.T("Files in a bucket of Amazon S3, MinIO or another storage like it, with keys " +
-			"that may list and read."),
+		Help: locale.T("Files in an Amazon S3, MinIO or other S3-compatible bucket. Requires permission to list and " +
+			"read."),
 		Fields: []sources.Field{{
 			Name: "bucket", Title: locale.T("Bucket"), Example: "contracts", Required: true,
 		}, {
 			Name: "prefix", Title: locale.T("Folder"), Example: "2026/signed/",
-			Help: locale.T("What the names of the files begin with. Leave it empty for the whole bucket."),
+			Help: locale.T("Prefix of the file names. Leave empty for the whole bucket."),
 		}, {
-			Name: "endpoint", Title: locale.T("Address of the storage"), Example: "https://minio.example.org:9000",
-			Help: locale.T("Leave it empty for Amazon S3."),
+			Name: "endpoint", Title: locale.T("Endpoint URL"), Example: "https://minio.example.org:9000",
+			Help: locale.T("Leave empty for Amazon S3."),
 		}, {
 			Name: "region", Title: locale.T("Region"), Example: "eu-central-1",
 		}, {
@@ -81,7 +81,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 		endpoint.RawQuery != "" || endpoint.Scheme != "http" && endpoint.Scheme != "https" {
 		return nil, &chat.Error{
 			Code: chat.CodeInvalid, Err: err,
-			Message: "Address of the storage: enter one like https://minio.example.org:9000, without a path.",
+			Message: "Endpoint URL: enter a URL like https://minio.example.org:9000, without a path.",
 		}
 	}
 	lookup := minio.BucketLookupDNS
@@ -96,11 +96,11 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	if err != nil {
 		return nil, &chat.Error{
 			Code: chat.CodeInvalid, Err: err,
-			Message: "Address of the storage: enter one like https://minio.example.org:9000, without a path.",
+			Message: "Endpoint URL: enter a URL like https://minio.example.org:9000, without a path.",
 		}
 	}
 	if name := s["bucket"]; len(name) < 3 || len(name) > 63 || strings.ContainsAny(name, "/ \t\n?#%") {
-		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Bucket: enter its name, of 3 to 63 characters."}
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Bucket: enter a name of 3 to 63 characters."}
 	}
 	return &folder{client, s["bucket"], strings.TrimPrefix(s["prefix"], "/")}, nil
 }
@@ -124,7 +124,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if *pages++; *pages > maxPages {
 			return nil, &chat.Error{
 				Code:    chat.CodeInvalid,
-				Message: "The list of the bucket does not end. Choose a folder in it.",
+				Message: "The bucket's file list is too long. Choose a folder in it.",
 			}
 		}
 	}
@@ -266,45 +266,47 @@ func (f *folder) explain(ctx context.Context, err error) error {
 		return sources.ErrGone
 	case "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidToken", "ExpiredToken":
 		return &chat.Error{
-			Code: chat.CodeUnauthorized, Message: "The storage does not take these keys. Enter them again.", Err: err,
+			Code: chat.CodeUnauthorized, Message: "Access key or secret key rejected by the storage. Enter them " +
+				"again.", Err: err,
 		}
 	case minio.NoSuchBucket:
 		return &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "There is no such bucket. Check its name and the address of the storage.",
+			Message: "Bucket not found. Check its name and the endpoint URL.",
 			Err:     err,
 		}
 	case minio.AccessDenied, "AllAccessDisabled":
 		return &chat.Error{
 			Code:    chat.CodeForbidden,
-			Message: "These keys may not read this. Give them the right to list and to read.",
+			Message: "Access denied by the storage. Give the access key permission to list and read.",
 			Err:     err,
 		}
 	case "PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException":
 		return &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "The bucket is in another region. Enter that one.",
+			Message: "The bucket is in another region. Enter its region.",
 			Err:     err,
 		}
 	case "RequestTimeTooSkewed":
 		return &chat.Error{
-			Code:    chat.CodeUnavailable,
-			Message: "The clocks of the storage and of this machine differ too much. Set this one.", Err: err,
+			Code: chat.CodeUnavailable,
+			Message: "The server's clock differs too much from the storage's clock. Correct the server's " +
+				"clock.", Err: err,
 		}
 	case "InvalidObjectState":
 		return &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "This file is in an archive of the storage. Restore it there first.",
+			Message: "This file is in archive storage. Restore it there first.",
 			Err:     err,
 		}
 	}
 	if answer.StatusCode >= 400 {
 		return &chat.Error{
 			Code: chat.CodeUnavailable, Err: err,
-			Message: locale.Say("The server answered {1}. It is asked again later.", answer.StatusCode),
+			Message: sources.Retried(locale.Say("The server returned status {1}.", answer.StatusCode)),
 		}
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The server does not answer. It is asked again later.", Err: err,
+		Code: chat.CodeUnavailable, Message: sources.Retried("The connection to the server failed."), Err: err,
 	}
 }

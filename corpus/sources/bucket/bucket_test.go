@@ -88,7 +88,7 @@ func TestStorageErrorsAreOneSentence(t *testing.T) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/xml")
 			w.WriteHeader(status)
-			_, _ = io.WriteString(w, "<Error><Code>"+code+"</Code><Message>secret text</Message></Error>")
+			_, _ = io.WriteString(w, "<Error><Code>"+code+"</Code><Message>canary</Message></Error>")
 		}
 	}
 	page := `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>` +
@@ -116,7 +116,7 @@ func TestStorageErrorsAreOneSentence(t *testing.T) {
 		address, n := placestest.Serve(t, test.handler)
 		_, err := placestest.List(t, placestest.Open(t, bucket.Kind(), settings(address, ""), n))
 		placestest.WantCode(t, name, err, test.code)
-		if strings.Contains(chat.MessageOf(err).String(), "secret") {
+		if strings.Contains(chat.MessageOf(err).String(), "canary") {
 			t.Errorf("%s: message %q has the server's text", name, chat.MessageOf(err).String())
 		}
 	}

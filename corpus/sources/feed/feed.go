@@ -41,10 +41,10 @@ func Kind() sources.Kind {
 	return sources.Kind{
 		Name:   "feed",
 		Title:  locale.T("RSS or Atom feed"),
-		Help:   locale.T("Entries of a feed as they come. They stay when the feed does not name them any more."),
+		Help:   locale.T("New entries as they are published. Entries are kept after they leave the feed."),
 		Public: true,
 		Fields: []sources.Field{{
-			Name: "url", Title: locale.T("Address of the feed"), Required: true,
+			Name: "url", Title: locale.T("Feed URL"), Required: true,
 			Example: "https://example.org/feed.xml",
 		}},
 		Keeps: true,
@@ -68,7 +68,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	if err != nil {
 		return nil, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "Address of the feed: enter one like https://example.org/feed.xml.",
+			Message: "Feed URL: enter a URL like https://example.org/feed.xml.",
 			Err:     err,
 		}
 	}
@@ -139,7 +139,7 @@ func (f *feed) read(ctx context.Context) ([]sources.Item, map[string][]byte, err
 	switch resp.Status {
 	case http.StatusOK:
 	case http.StatusNotFound, http.StatusGone:
-		return nil, nil, &chat.Error{Code: chat.CodeInvalid, Message: "There is no feed at this address. Check it."}
+		return nil, nil, &chat.Error{Code: chat.CodeInvalid, Message: "No feed found at this URL. Check the URL."}
 	case http.StatusUnauthorized: // a feed has no password to correct
 		return nil, nil, request.Failed(http.StatusForbidden)
 	default:
@@ -155,7 +155,7 @@ func (f *feed) read(ctx context.Context) ([]sources.Item, map[string][]byte, err
 	parsed, err := parse(raw)
 	if err != nil {
 		return nil, nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "This is not an RSS or Atom feed. Check the address.", Err: err,
+			Code: chat.CodeInvalid, Message: "This is not an RSS or Atom feed. Check the URL.", Err: err,
 		}
 	}
 	items, texts := entries(parsed, resp.URL, time.Now())

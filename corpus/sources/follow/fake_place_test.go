@@ -144,7 +144,7 @@ func (o *openFakePlace) get(ctx context.Context, query string) (io.ReadCloser, e
 	case http.StatusForbidden:
 		return nil, &chat.Error{Code: chat.CodeForbidden, Message: "Not now.", Err: sources.ErrAgain}
 	case http.StatusGatewayTimeout:
-		return nil, &chat.Error{Code: chat.CodeTimeout, Message: "The shelf is too slow."}
+		return nil, &chat.Error{Code: chat.CodeTimeout, Message: sources.Retried("The shelf is too slow.")}
 	}
 	return nil, &chat.Error{Code: chat.CodeUnavailable, Message: "The shelf is out of order."}
 }

@@ -82,7 +82,7 @@ func (l *syncRun) fetch(ctx context.Context, item placestore.Item) error {
 	if kept.Bad {
 		return l.refuse(ctx, item, kept, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "The name that the place has for it can't be used: it is no text, or too long.",
+			Message: "The item's name in the source is invalid or too long.",
 		})
 	}
 	slow, cancel := context.WithTimeout(ctx, fetchTime)
@@ -131,7 +131,7 @@ func (l *syncRun) fetchFailed(ctx context.Context, item placestore.Item, kept li
 	case errors.Is(err, sources.ErrGone): // still listed: its document stays
 		kept.Version = ""
 		return l.refuse(ctx, item, kept, &chat.Error{
-			Code: chat.CodeNotFound, Message: "The place lists it, but says that it is not there.",
+			Code: chat.CodeNotFound, Message: "Listed by the source, but not found there.",
 		})
 	case isOfItem(err):
 		if errors.Is(err, sources.ErrAgain) {

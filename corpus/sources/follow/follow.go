@@ -271,7 +271,7 @@ func failureOf(err error) *placestore.Failure {
 		return &placestore.Failure{Code: chat.CodeOf(over), Message: chat.MessageOf(over)}
 	}
 	e := &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The place could not be read to its end. It is tried again by itself.",
+		Code: chat.CodeUnavailable, Message: sources.Retried("The sync failed."),
 	}
 	return &placestore.Failure{Code: e.Code, Message: e.Message}
 }

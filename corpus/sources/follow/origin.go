@@ -31,7 +31,7 @@ func checkMoved(ctx context.Context, kind sources.Kind, settings, changed map[st
 	for _, field := range kind.Fields {
 		if slices.Contains(kept, field.Name) {
 			return badField(field.Name, locale.Say(
-				"“{1}” is stored for another server. Enter it again.", locale.Message(field.Title.English()),
+				"“{1}” was saved for another server. Enter it again.", locale.Message(field.Title.English()),
 			))
 		}
 	}

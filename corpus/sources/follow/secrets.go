@@ -30,7 +30,7 @@ func (f *Follower) storeSecrets(id, at string, secrets map[string]string) (err e
 	defer func() {
 		if err != nil {
 			err = &chat.Error{
-				Code: chat.CodeUnavailable, Message: "The password can't be kept. Nothing has changed.",
+				Code: chat.CodeUnavailable, Message: "The password could not be saved. Nothing was changed.",
 				Hint: "The data directory can't be written.", Err: err,
 			}
 		}
@@ -80,7 +80,7 @@ func (f *Follower) secrets(p placestore.Place) (values map[string]string, err er
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &chat.Error{
 			Code:    chat.CodeUnauthorized,
-			Message: "This server does not have the password of the place. Enter it again.",
+			Message: "The source's password is missing on this server. Enter it again.",
 		}
 	}
 	if err != nil {

@@ -71,7 +71,7 @@ func (f *Follower) open(p placestore.Place) (sources.Place, sources.Kind, error)
 	kind, ok := f.kind(p.Kind)
 	if !ok {
 		return nil, kind, &chat.Error{
-			Code: chat.CodeInvalid, Message: "This version of Footnote does not know this kind of place.",
+			Code: chat.CodeInvalid, Message: "This version of Footnote doesn't support this type of source.",
 		}
 	}
 	secrets, err := f.secrets(p)
@@ -152,7 +152,7 @@ func (f *Follower) check(
 ) error {
 	if _, ok := f.checks.TryAcquire([]string{user}); !ok {
 		return &chat.Error{
-			Code: chat.CodeTooMany, Message: "Four places are being checked for you. Try again when one is done.",
+			Code: chat.CodeTooMany, Message: "You are already testing four connections. Try again when one is done.",
 		}
 	}
 	defer f.checks.Release(user)
@@ -173,7 +173,7 @@ func (f *Follower) check(
 	if !ok || e.Code == chat.CodeInternal {
 		e = &chat.Error{
 			Code:    chat.CodeUnavailable,
-			Message: "The place does not answer as it should. Check the address, then try again.",
+			Message: "The connection to the source failed. Check the address and try again.",
 			Err:     err,
 		}
 	}
@@ -183,7 +183,7 @@ func (f *Follower) check(
 	} else if code == chat.CodeTimeout {
 		code = chat.CodeUnavailable
 	}
-	return &chat.Error{Code: code, Message: e.Message, Hint: e.Hint, Err: err}
+	return &chat.Error{Code: code, Message: sources.NotRetried(e.Message), Hint: e.Hint, Err: err}
 }
 
 // readSettings validates a kind's settings and separates secrets from the others. Empty ones are omitted. Unknown
@@ -203,7 +203,7 @@ func readSettings(kind sources.Kind, given map[string]string) (settings, secrets
 		switch {
 		case value == "" && field.Required:
 			return nil, nil, badField(field.Name, locale.Say(
-				"“{1}” is missing. Fill it in.", locale.Message(field.Title.English()),
+				"“{1}” is required.", locale.Message(field.Title.English()),
 			))
 		case value == "":
 			continue
@@ -213,7 +213,7 @@ func readSettings(kind sources.Kind, given map[string]string) (settings, secrets
 			return nil, nil, badField(
 				field.Name,
 				locale.Say(
-					"“{1}” is too long, or has characters that are no text.", locale.Message(field.Title.English()),
+					"“{1}” is too long or contains invalid characters.", locale.Message(field.Title.English()),
 				),
 			)
 		case field.Secret:
@@ -377,7 +377,7 @@ func (f *Follower) SyncNow(ctx context.Context, user, id string) (placestore.Pla
 	}
 	if p.Paused {
 		return p, &chat.Error{
-			Code: chat.CodeConflict, Message: "The place is paused. Resume it, and it is looked at.",
+			Code: chat.CodeConflict, Message: "The source is paused. Resume it to sync.",
 		}
 	}
 	if p, err = f.Store.UpdatePlace(ctx, user, id, p.Revision, p.Setup, 0); err == nil {

@@ -164,8 +164,7 @@ func (l *syncRun) list(ctx context.Context) (listed int, whole bool, err error) 
 		if listed == sources.MaxItems {
 			whole = false
 			l.p.Note = locale.Say(
-				"The place has more than 100000 items. The further ones are left out, and no documents are " +
-					"removed.",
+				"The source exceeds the limit of 100,000 items. The rest are skipped, and no documents are removed.",
 			)
 			break
 		}
@@ -185,7 +184,7 @@ func (l *syncRun) list(ctx context.Context) (listed int, whole bool, err error) 
 // errSlow cancels a list that exceeds the timeout listTime. Nothing is removed, as the list is incomplete. The owner
 // reads its message beside the place.
 var errSlow = &chat.Error{
-	Code: chat.CodeTimeout, Message: "The place took too long to say what it has. It is tried again by itself.",
+	Code: chat.CodeTimeout, Message: sources.Retried("Timed out while listing the source."),
 }
 
 // describe encodes an item for the store. An invalid key is replaced by a hash, and the item is marked as Bad. It is
@@ -247,7 +246,7 @@ func (l *syncRun) removeMissing(ctx context.Context, listed int) error {
 		if left, err := l.f.Store.MissingItems(ctx, l.p.ID, l.number, 1); err != nil || len(left) == 0 {
 			return err
 		}
-		l.p.Note = locale.Say("The place is empty now, as if something went wrong there. Its documents stay.")
+		l.p.Note = locale.Say("The source is now empty, possibly by mistake. Its documents are kept.")
 		return nil
 	}
 	return l.eachMissing(ctx, l.number, func(item placestore.Item) error {

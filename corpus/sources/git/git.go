@@ -44,23 +44,23 @@ func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "git",
 		Title: locale.T("Git repository"),
-		Help: locale.T("The files of one branch, as they are now, on GitHub, GitLab, Codeberg or another " +
-			"server. Nothing is needed for a public repository."),
+		Help: locale.T("Current files of one branch or tag on GitHub, GitLab, Codeberg or another server. Public " +
+			"repositories need no access token."),
 		Fields: []sources.Field{{
-			Name: "url", Title: locale.T("Address of the repository"), Required: true,
-			Help:    locale.T("The one that is for cloning by HTTPS."),
+			Name: "url", Title: locale.T("Repository URL"), Required: true,
+			Help:    locale.T("The HTTPS clone URL."),
 			Example: "https://github.com/ada/handbook.git",
 		}, {
 			Name: "branch", Title: locale.T("Branch or tag"), Example: "main",
-			Help: locale.T("Leave it empty for the repository's main branch."),
+			Help: locale.T("Leave empty for the default branch."),
 		}, {
 			Name: "folder", Title: locale.T("Folder"), Example: "docs/guide",
-			Help: locale.T("Leave it empty for the whole repository."),
+			Help: locale.T("Leave empty for the whole repository."),
 		}, {
-			Name: "username", Title: locale.T("User name"), Login: true,
+			Name: "username", Title: locale.T("Username"), Login: true,
 		}, {
 			Name: "token", Title: locale.T("Access token or password"), Secret: true,
-			Help: locale.T("For a repository that is not public. A token that may only read is enough."),
+			Help: locale.T("For private repositories. A read-only token is enough."),
 		}},
 		Open: open,
 	}
@@ -89,12 +89,12 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	if err != nil {
 		return nil, &chat.Error{
 			Code: chat.CodeInvalid, Err: err,
-			Message: "Address of the repository: enter one that begins with https://, without user name.",
+			Message: "Repository URL: enter a URL that begins with https://, without a username.",
 		}
 	}
 	r := &repository{root: root, client: request.New(n), branch: s["branch"]}
 	if strings.ContainsAny(r.branch, " ~^:?*[\\") || strings.Contains(r.branch, "..") {
-		return nil, chat.Invalid("Branch or tag: enter its name as the repository shows it.")
+		return nil, chat.Invalid("Branch or tag: enter its name as shown in the repository.")
 	}
 	for name := range strings.SplitSeq(strings.Trim(s["folder"], "/"), "/") {
 		switch name {
@@ -115,31 +115,29 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 // User-facing errors of a repository.
 var (
 	errNoRepository = chat.Invalid(
-		"There is no Git repository at this address. Take the one that is for cloning by HTTPS.")
-	errMoved = chat.Invalid("The repository is at another address. Enter that one.")
-	errOld   = chat.Invalid("The server speaks an older version of Git's protocol than the second one. Ask who runs " +
-		"it for a newer Git.")
-	errNoBranch = chat.Invalid("The repository has no such branch or tag. Check its name.")
-	errNoMain   = chat.Invalid("The repository does not say which branch is its main one. Enter the name of a branch.")
-	errEmpty    = chat.Invalid("The repository has no commits yet. It can be read once it has one.")
-	errNoFolder = chat.Invalid("The repository has no such folder. Check its path.")
-	errEndless  = chat.Invalid("The folders lie in each other without end. Choose one inside.")
+		"No Git repository found at this URL. Enter the HTTPS clone URL.")
+	errMoved    = chat.Invalid("The repository has another URL. Enter that one.")
+	errOld      = chat.Invalid("The server doesn't support version 2 of the Git protocol. Contact its administrator.")
+	errNoBranch = chat.Invalid("Branch or tag not found in the repository. Check its name.")
+	errNoMain   = chat.Invalid("The repository's default branch is unknown. Enter the name of a branch.")
+	errEmpty    = chat.Invalid("The repository has no commits yet. It can be synced once it has one.")
+	errNoFolder = chat.Invalid("Folder not found in the repository. Check its path.")
+	errEndless  = chat.Invalid("The folders are nested too deeply. Choose a subfolder.")
 	errPrivate  = &chat.Error{
-		Code: chat.CodeUnauthorized,
-		Message: "There is no such repository, or it is not public. Check the address, or enter a user name and " +
-			"a token.",
+		Code:    chat.CodeUnauthorized,
+		Message: "Repository not found or private. Check the URL, or enter a username and an access token.",
 	}
 	errTooLarge = &chat.Error{
 		Code:    chat.CodeTooLarge,
-		Message: "The repository has more folders and files than can be listed, so it is not read.",
+		Message: "The repository has too many files and folders to list, so it is not imported.",
 	}
 	errFileTooLarge = &chat.Error{
-		Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place.",
+		Code: chat.CodeTooLarge, Message: "This file exceeds the size limit.",
 	}
 	errLFS = &chat.Error{
 		Code: chat.CodeUnsupported,
-		Message: "This file is kept in Git LFS, and the repository holds only a pointer to it. Add the file another " +
-			"way.",
+		Message: "This file is stored in Git LFS, and the repository contains only a pointer to it. Add the file " +
+			"another way.",
 	}
 )
 
@@ -150,7 +148,7 @@ func explain(ctx context.Context, err error) error {
 	_, refused := errors.AsType[*refusal](err)
 	broken := &chat.Error{
 		Code: chat.CodeUnavailable, Err: err,
-		Message: "What the server sent of the repository is broken. It is asked again later.",
+		Message: sources.Retried("The server returned an unexpected response."),
 	}
 	switch {
 	case err == nil, told, errors.Is(err, sources.ErrGone):
@@ -158,7 +156,7 @@ func explain(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case refused:
-		broken.Message = "The server does not give out what it was asked for. It is asked again later."
+		broken.Message = sources.Retried("The request was rejected by the server.")
 	}
 	return broken
 }

@@ -55,20 +55,20 @@ const (
 func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "imap",
-		Title: locale.T("Mail folder (IMAP)"),
-		Help: locale.T("The mails of one folder. Nothing is changed there, and none is marked as read. Many servers " +
-			"want an app password."),
+		Title: locale.T("Mailbox folder (IMAP)"),
+		Help: locale.T("Mail from one mailbox folder. Nothing is changed or marked as read. Many servers require an " +
+			"app password."),
 		Fields: []sources.Field{{
 			Name: "server", Title: locale.T("Mail server"), Required: true, Example: "imap.example.org:993",
-			Help: locale.T("Without a port it is 993. At other ports the server must offer STARTTLS, unless it is on " +
-				"this machine."),
+			Help: locale.T("The default port is 993. Other ports must support STARTTLS, unless the server is on this " +
+				"machine."),
 		}, {
-			Name: "username", Title: locale.T("User name"), Required: true, Login: true, Example: "ada@example.org",
+			Name: "username", Title: locale.T("Username"), Required: true, Login: true, Example: "ada@example.org",
 		}, {
 			Name: "password", Title: locale.T("Password"), Required: true, Secret: true,
 		}, {
 			Name: "folder", Title: locale.T("Folder"), Example: "Archive/2026",
-			Help: locale.T("Leave it empty for the inbox."),
+			Help: locale.T("Leave empty for the inbox."),
 		}},
 		Open: open,
 	}
@@ -105,7 +105,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	if err != nil || number == 0 || host == "" || len(host) > 255 || strings.ContainsAny(host, "/@?#[] \t") ||
 		strings.Contains(host, ":") && net.ParseIP(host) == nil {
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Err: err, Message: "Mail server: enter its name, like imap.example.org:993.",
+			Code: chat.CodeInvalid, Err: err, Message: "Mail server: enter an address like imap.example.org:993.",
 		}
 	}
 	b := &box{
@@ -115,7 +115,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	for _, f := range Kind().Fields {
 		if value := s[f.Name]; len(value) > maxNames || strings.ContainsFunc(value, unicode.IsControl) {
 			return nil, &chat.Error{
-				Code: chat.CodeInvalid, Message: "User name, password and folder: enter one line of each.",
+				Code: chat.CodeInvalid, Message: "Username, password and folder: enter one line each.",
 			}
 		}
 	}
@@ -124,18 +124,18 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 
 var (
 	errNoServer = &chat.Error{
-		Code: chat.CodeInvalid, Message: "There is no mail server for IMAP at this address. Check it and the port.",
+		Code: chat.CodeInvalid, Message: "No IMAP server found at this address. Check the address and port.",
 	}
 	errOpen = &chat.Error{
 		Code:    chat.CodeInvalid,
-		Message: "The mail server offers no encryption at this port. Take port 993, or ask who runs it.",
+		Message: "The mail server doesn't support encryption on this port. Use port 993, or contact its administrator.",
 	}
 	errNoFolder = &chat.Error{
-		Code: chat.CodeInvalid, Message: "There is no folder of this name on the mail server. Check it.",
+		Code: chat.CodeInvalid, Message: "Folder not found on the mail server. Check its name.",
 	}
 	errBroken = &chat.Error{
 		Code:    chat.CodeUnavailable,
-		Message: "What the server says of a folder can't be read. It is asked again later.",
+		Message: sources.Retried("The server returned an unexpected response."),
 	}
 )
 

@@ -15,7 +15,7 @@ import (
 )
 
 // errLarge is the error of a mail that exceeds maxMail. Other mails are still fetched.
-var errLarge = &chat.Error{Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place."}
+var errLarge = &chat.Error{Code: chat.CodeTooLarge, Message: "This file exceeds the size limit."}
 
 // Fetch implements sources.Place. The connection is cached for the next mail. If the server has closed a cached
 // connection, one retry uses a new connection.

@@ -27,14 +27,14 @@ func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "paperless",
 		Title: locale.T("paperless-ngx"),
-		Help: locale.T("All documents that a user of paperless-ngx may see, as they were added there, with " +
+		Help: locale.T("All documents that a paperless-ngx user can view, as originally uploaded, with " +
 			"correspondent, date and tags."),
 		Fields: []sources.Field{{
-			Name: "url", Title: locale.T("Address of paperless"), Required: true,
+			Name: "url", Title: locale.T("paperless URL"), Required: true,
 			Example: "https://paperless.example.org",
 		}, {
 			Name: "token", Title: locale.T("API token"), Required: true, Secret: true,
-			Help: locale.T("paperless shows it under My Profile."),
+			Help: locale.T("Shown in paperless under My Profile."),
 		}},
 		Open: open,
 	}
@@ -52,13 +52,13 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	if err != nil {
 		return nil, &chat.Error{
 			Code: chat.CodeInvalid, Err: err,
-			Message: "Address of paperless: enter one like https://paperless.example.org, without user name.",
+			Message: "paperless URL: enter a URL like https://paperless.example.org, without a username.",
 		}
 	}
 	if s["token"] == "" || strings.ContainsFunc(s["token"], func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "API token: enter the letters and digits that paperless shows under My Profile.",
+			Message: "API token: enter the token shown in paperless under My Profile.",
 		}
 	}
 	before := strings.TrimSuffix(strings.TrimRight(root.Path, "/"), "/api")
@@ -102,7 +102,7 @@ func (s *server) Fetch(ctx context.Context, item sources.Item, known string) (so
 	case http.StatusOK:
 		return sources.Content{}, &chat.Error{
 			Code:    chat.CodeUnavailable,
-			Message: "The server sent a page in the place of the document. It is asked again later.",
+			Message: sources.Retried("The server returned a web page instead of the document."),
 		}
 	case http.StatusNotFound, http.StatusGone:
 		return sources.Content{}, sources.ErrGone
@@ -122,12 +122,12 @@ func failed(status int) error {
 	switch status {
 	case http.StatusUnauthorized:
 		return &chat.Error{
-			Code: chat.CodeUnauthorized, Message: "paperless does not take this token. Enter it again.",
+			Code: chat.CodeUnauthorized, Message: "Invalid API token. Enter it again.",
 		}
 	case http.StatusForbidden:
 		return &chat.Error{
 			Code:    chat.CodeForbidden,
-			Message: "This token may not read the documents. Give its user the right to view them.",
+			Message: "Access denied by paperless. Give the token's user permission to view documents.",
 		}
 	}
 	return request.Failed(status)

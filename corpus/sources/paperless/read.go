@@ -81,13 +81,13 @@ const allFields = "id,title,correspondent,document_type,tags,created,modified,or
 
 var (
 	errNoPaperless = &chat.Error{
-		Code: chat.CodeInvalid, Message: "There is no paperless-ngx at this address. Check it.",
+		Code: chat.CodeInvalid, Message: "No paperless-ngx server found at this URL. Check the URL.",
 	}
 	errEndless = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The pages of the server's list do not follow each other to an end.",
+		Code: chat.CodeInvalid, Message: "The server's list is invalid: its pages never end.",
 	}
 	errChanged = &chat.Error{
-		Code: chat.CodeUnavailable, Message: "Documents were removed while the list was read. It is read again later.",
+		Code: chat.CodeUnavailable, Message: sources.Retried("Documents were removed during the sync."),
 	}
 )
 

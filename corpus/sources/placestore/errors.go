@@ -9,12 +9,13 @@ import (
 
 // NoSuch returns the error for a place that does not exist or belongs to another user.
 func NoSuch() error {
-	return &chat.Error{Code: chat.CodeNotFound, Message: "There is no such place. It may have been removed."}
+	return &chat.Error{Code: chat.CodeNotFound, Message: "Source not found. It may have been removed."}
 }
 
 // NameTaken returns the error for a place whose name the user already has.
 func NameTaken() error {
-	return &chat.Error{Code: chat.CodeConflict, Message: "You have a place of this name. Choose another name."}
+	return &chat.Error{Code: chat.CodeConflict, Message: "You already have a source with this name. Choose another " +
+		"name."}
 }
 
 // TooMany returns the error for a user with MaxPlaces places.
@@ -22,7 +23,7 @@ func TooMany() error {
 	return &chat.Error{
 		Code: chat.CodeTooMany,
 		Message: locale.Say(
-			"You have {1} places, and may not have more. Remove one first.", strconv.Itoa(MaxPlaces),
+			"You have reached the limit of {1} sources. Remove one first.", strconv.Itoa(MaxPlaces),
 		),
 	}
 }
@@ -30,6 +31,6 @@ func TooMany() error {
 // Changed returns the error for an update of an outdated revision.
 func Changed() error {
 	return &chat.Error{
-		Code: chat.CodeConflict, Message: "The place was changed meanwhile. Look at it again, then try again.",
+		Code: chat.CodeConflict, Message: "The source was changed in the meantime. Reload it and try again.",
 	}
 }

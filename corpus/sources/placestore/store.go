@@ -145,8 +145,8 @@ func (p Place) Trouble() *Failure {
 	}
 	return &Failure{
 		Code: chat.CodeInternal,
-		Message: "The server ended twice while it synchronized this place, so the place is paused. Resume it to try " +
-			"again, or remove it.",
+		Message: "The server was terminated twice while syncing this source, so the source is paused. Resume it to " +
+			"try again, or remove it.",
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/url"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/text/locale"
 )
 
@@ -41,21 +42,22 @@ func explain(reading, caller context.Context, err error) error {
 		return errSilent
 	case errors.As(err, &name) && name.IsNotFound:
 		return &chat.Error{
-			Code: chat.CodeUnavailable, Message: "There is no server with this name. Check the address.", Err: err,
+			Code: chat.CodeUnavailable, Message: "Server not found. Check the address.", Err: err,
 		}
 	case errors.As(err, &certificate):
 		return &chat.Error{
 			Code: chat.CodeUnavailable, Err: err,
-			Message: "The server's certificate is not one that is trusted. Check the address, or ask who runs it.",
+			Message: "The server's certificate is not trusted. Check the address, or contact the server's " +
+				"administrator.",
 		}
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
 		return &chat.Error{
 			Code: chat.CodeInvalid, Err: err,
-			Message: "What the server sent can't be unpacked. Whoever runs it can mend that.",
+			Message: "The server's response can't be decompressed. Contact its administrator.",
 		}
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: "The server does not answer. It is asked again later.", Err: err,
+		Code: chat.CodeUnavailable, Message: sources.Retried("The connection to the server failed."), Err: err,
 	}
 }
 
@@ -66,20 +68,20 @@ func Failed(status int) error {
 	case http.StatusUnauthorized:
 		return &chat.Error{
 			Code:    chat.CodeUnauthorized,
-			Message: "The server does not take this user name and password. Enter them again.",
+			Message: "Username or password rejected by the server. Enter them again.",
 		}
 	case http.StatusForbidden:
 		return &chat.Error{
-			Code: chat.CodeForbidden, Message: "The server does not let this be read. Ask who runs it.",
+			Code: chat.CodeForbidden, Message: "Access denied by the server. Contact its administrator.",
 		}
 	case http.StatusTooManyRequests:
 		return &chat.Error{
 			Code:    chat.CodeUnavailable,
-			Message: "The server asks to be left alone for a while. It is asked again later.",
+			Message: sources.Retried("The server's rate limit was reached."),
 		}
 	}
 	return &chat.Error{
-		Code: chat.CodeUnavailable, Message: locale.Say("The server answered {1}. It is asked again later.", status),
+		Code: chat.CodeUnavailable, Message: sources.Retried(locale.Say("The server returned status {1}.", status)),
 	}
 }
 

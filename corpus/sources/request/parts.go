@@ -79,7 +79,7 @@ func (r *Response) ReadStream(read func(*Stream) error, wrong error) error {
 		if s.begun {
 			return &chat.Error{
 				Code:    chat.CodeUnavailable,
-				Message: "What the server says of its documents breaks off. It is asked again later.", Err: err,
+				Message: sources.Retried("The server's list is incomplete."), Err: err,
 			}
 		}
 		return wrong

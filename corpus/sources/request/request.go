@@ -53,7 +53,7 @@ func New(n sources.Net) *Client {
 	copied.CheckRedirect = func(next *http.Request, before []*http.Request) error {
 		if len(before) > maxRedirects {
 			return &chat.Error{
-				Code: chat.CodeInvalid, Message: "This address leads from one address to the next without end.",
+				Code: chat.CodeInvalid, Message: "This URL redirects too many times.",
 			}
 		}
 		if next.Method != before[0].Method { // the redirect changed the method to GET
@@ -90,12 +90,12 @@ func Address(address string) (*url.URL, error) {
 		u.Scheme != "http" && u.Scheme != "https":
 		return nil, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "An address begins with https:// or http:// and has at most 2,000 characters.",
+			Message: "Enter a URL of up to 2,000 characters that begins with https:// or http://.",
 		}
 	case u.User != nil:
 		return nil, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "An address with a user name in it is not followed. Take the name out of it.",
+			Message: "URLs with a username are not supported. Remove the username.",
 		}
 	}
 	u.Fragment, u.RawFragment = "", ""
@@ -160,7 +160,7 @@ func retryAfter(header string, now time.Time) (wait time.Duration, asked bool) {
 
 // errSilent is returned after a timeout.
 var errSilent = &chat.Error{
-	Code: chat.CodeTimeout, Message: "The server takes too long to answer. It is asked again later.",
+	Code: chat.CodeTimeout, Message: sources.Retried("The server timed out."),
 }
 
 // send sends the request once, within the limits of Guard, and returns the response with any status.
@@ -278,7 +278,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	if int64(n) > b.left {
 		return int(b.left), &chat.Error{
-			Code: chat.CodeTooLarge, Message: "This is larger than what is read from a place.",
+			Code: chat.CodeTooLarge, Message: "This file exceeds the size limit.",
 		}
 	}
 	b.left -= int64(n)

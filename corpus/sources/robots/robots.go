@@ -11,6 +11,7 @@ import (
 	"net/url"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
@@ -43,11 +44,11 @@ func New(client *request.Client) *Checker {
 var (
 	errDisallowed = &chat.Error{
 		Code:    chat.CodeForbidden,
-		Message: "The site asks programs not to read this page (robots.txt), so it is not read.",
+		Message: "The site's robots.txt disallows this page, so it is not imported.",
 	}
 	errUnreachable = &chat.Error{
 		Code:    chat.CodeUnavailable,
-		Message: "The server does not say which pages programs may read (robots.txt). It is asked again later.",
+		Message: sources.Retried("The site's robots.txt could not be loaded."),
 	}
 )
 

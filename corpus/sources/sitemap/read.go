@@ -37,7 +37,7 @@ func read(r io.Reader, address *url.URL, prefix string, do func(u *url.URL, isFi
 		case limited.N <= 0:
 			return &chat.Error{
 				Code:    chat.CodeTooLarge,
-				Message: locale.Say("The sitemap is larger than {1} MiB, so it is not read.", maxBytes>>20),
+				Message: locale.Say("The sitemap exceeds the limit of {1} MiB.", maxBytes>>20),
 			}
 		case errors.Is(err, io.EOF) && root != "":
 			return nil

@@ -33,14 +33,14 @@ func Kind() sources.Kind {
 	return sources.Kind{
 		Name:   "sitemap",
 		Title:  locale.T("Website with a sitemap"),
-		Help:   locale.T("All pages that the site's sitemap.xml names, one after another."),
+		Help:   locale.T("All pages listed in the site's sitemap.xml."),
 		Public: true,
 		Fields: []sources.Field{{
-			Name: "url", Title: locale.T("Address of the sitemap"), Required: true,
+			Name: "url", Title: locale.T("Sitemap URL"), Required: true,
 			Example: "https://example.org/sitemap.xml",
 		}, {
-			Name: "prefix", Title: locale.T("Only addresses that begin with"), Example: "https://example.org/docs/",
-			Help: locale.T("Leave it empty to follow all pages."),
+			Name: "prefix", Title: locale.T("Only URLs that begin with"), Example: "https://example.org/docs/",
+			Help: locale.T("Leave empty to import all pages."),
 		}},
 		Open: open,
 	}
@@ -50,7 +50,7 @@ func Kind() sources.Kind {
 // walk, as an endless index would make the sync endless.
 var errEndless = &chat.Error{
 	Code:    chat.CodeInvalid,
-	Message: "The sitemap leads to more and more sitemaps. Give the address of one of them.",
+	Message: "The sitemap has too many or too deeply nested sitemaps. Enter the URL of one of them.",
 }
 
 // site is one sitemap. All its pages are of one site, so the reader treats a server's failure as the place's.
@@ -66,7 +66,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	address, err := request.Address(s["url"])
 	if err != nil {
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "Address of the sitemap: enter one like https://example.org/sitemap.xml.",
+			Code: chat.CodeInvalid, Message: "Sitemap URL: enter a URL like https://example.org/sitemap.xml.",
 			Err: err,
 		}
 	}
@@ -75,7 +75,7 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 		if err != nil || webpage.SiteOf(u) != webpage.SiteOf(address) {
 			return nil, &chat.Error{
 				Code: chat.CodeInvalid, Err: err,
-				Message: "Only addresses that begin with: enter an address of the same site.",
+				Message: "Only URLs that begin with: enter a URL of the same site.",
 			}
 		}
 	}
@@ -92,7 +92,7 @@ func (s *site) Check(ctx context.Context) error {
 		return err
 	}
 	return &chat.Error{
-		Code: chat.CodeInvalid, Message: "The sitemap names no page that would be followed. Check both addresses.",
+		Code: chat.CodeInvalid, Message: "The sitemap lists no matching pages. Check both URLs.",
 	}
 }
 
@@ -160,7 +160,7 @@ func (s *site) readFile(ctx context.Context, address *url.URL, do func(*url.URL,
 	switch {
 	case resp.Status == http.StatusNotFound || resp.Status == http.StatusGone:
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "There is no sitemap at this address. Check it.",
+			Code: chat.CodeInvalid, Message: "No sitemap found at this URL. Check the URL.",
 			Err: fmt.Errorf("%s: %d", address, resp.Status),
 		}
 	case resp.Status == http.StatusUnauthorized: // a sitemap has no password to correct
@@ -173,7 +173,7 @@ func (s *site) readFile(ctx context.Context, address *url.URL, do func(*url.URL,
 	if err == nil || errors.As(err, &told) || errors.Is(err, errEnough) || ctx.Err() != nil {
 		return err
 	}
-	return &chat.Error{Code: chat.CodeInvalid, Message: "This is not a sitemap. Check the address.", Err: err}
+	return &chat.Error{Code: chat.CodeInvalid, Message: "This is not a sitemap. Check the URL.", Err: err}
 }
 
 // Fetch implements sources.Place. Pages that robots.txt forbids are rejected, as no person entered them.

@@ -186,7 +186,7 @@ func (w *walk) isGone(ctx context.Context, way string) (bool, error) {
 // may be removed.
 var errHidden = &chat.Error{
 	Code:    chat.CodeUnavailable,
-	Message: "A folder that the server lists is not there when it is asked for. It is asked again later.",
+	Message: sources.Retried("A folder listed by the server was not found."),
 }
 
 // item converts a file's entry into an item.

@@ -33,14 +33,14 @@ func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "webdav",
 		Title: locale.T("Nextcloud or WebDAV"),
-		Help: locale.T("A folder with all that is in it. In Nextcloud, make an app password in the " +
-			"security settings."),
+		Help: locale.T("A folder with all its contents. In Nextcloud, create an app password in the security " +
+			"settings."),
 		Fields: []sources.Field{{
-			Name: "url", Title: locale.T("Address of the folder"), Required: true,
-			Help:    locale.T("Nextcloud shows the WebDAV address in the settings of its files."),
+			Name: "url", Title: locale.T("Folder URL"), Required: true,
+			Help:    locale.T("Nextcloud shows the WebDAV URL in the Files settings."),
 			Example: "https://cloud.example.org/remote.php/dav/files/ada/Documents",
 		}, {
-			Name: "username", Title: locale.T("User name"), Login: true,
+			Name: "username", Title: locale.T("Username"), Login: true,
 		}, {
 			Name: "password", Title: locale.T("Password"), Secret: true,
 		}},
@@ -62,13 +62,13 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	if err != nil {
 		return nil, &chat.Error{
 			Code: chat.CodeInvalid, Err: err,
-			Message: "Address of the folder: enter one that begins with https:// or http://, without user name.",
+			Message: "Folder URL: enter a URL that begins with https:// or http://, without a username.",
 		}
 	}
 	if s["password"] != "" && s["username"] == "" {
 		return nil, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "User name: enter the one that the password belongs to.",
+			Message: "Username: enter the username for this password.",
 		}
 	}
 	root.RawQuery = ""
@@ -104,17 +104,17 @@ func (f *folder) Check(ctx context.Context) error {
 
 var (
 	errNoFolder = &chat.Error{
-		Code: chat.CodeInvalid, Message: "There is no folder for WebDAV at this address. Check it.",
+		Code: chat.CodeInvalid, Message: "No WebDAV folder found at this URL. Check the URL.",
 	}
 	errMoved = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The folder is at another address. Check whether it begins with https://.",
+		Code: chat.CodeInvalid, Message: "The folder has another URL. Check whether it begins with https://.",
 	}
 	errStrange = &chat.Error{
 		Code:    chat.CodeUnavailable,
-		Message: "What the server says of a folder can't be read. It is asked again later.",
+		Message: sources.Retried("The server returned an unexpected response."),
 	}
 	errEndless = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The folders lie in each other without end. Choose one inside.",
+		Code: chat.CodeInvalid, Message: "The folders are nested too deeply. Choose a subfolder.",
 	}
 )
 
@@ -174,7 +174,7 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 	if strings.HasPrefix(way, sources.LongPathPrefix) {
 		if way = f.long[item.Key]; way == "" {
 			return sources.Content{}, &chat.Error{
-				Code: chat.CodeInvalid, Message: "The path of this file is too long. Give it a shorter name.",
+				Code: chat.CodeInvalid, Message: "This file's path is too long. Shorten its name.",
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 	if err != nil {
 		return sources.Content{}, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "This file's name can't be asked for.",
+			Message: "This file's name is not supported.",
 			Err:     err,
 		}
 	}
@@ -217,7 +217,7 @@ func (f *folder) Fetch(ctx context.Context, item sources.Item, known string) (so
 	_, _ = io.CopyN(io.Discard, resp.Body, 1<<10)
 	return sources.Content{}, &chat.Error{
 		Code: chat.CodeInvalid, Err: sources.ErrAgain,
-		Message: locale.Say("The server answers {1} for this file, so it is not read.", resp.Status),
+		Message: locale.Say("The server returned status {1} for this file, so it is not imported.", resp.Status),
 	}
 }
 

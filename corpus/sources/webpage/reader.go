@@ -111,9 +111,8 @@ func read(resp *request.Response, before version) (sources.Content, error) {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden,
 		status == http.StatusUnavailableForLegalReasons:
 		return sources.Content{}, &chat.Error{
-			Code: chat.CodeForbidden,
-			Message: "This page is not shown to everybody, so it is not read. Save it in your browser and add the " +
-				"file.",
+			Code:    chat.CodeForbidden,
+			Message: "This page is not public, so it is not imported. Save it in your browser and add the file.",
 		}
 	// Errors of the server, not of the page.
 	case status == http.StatusBadGateway, status == http.StatusServiceUnavailable, status == http.StatusGatewayTimeout:
@@ -121,7 +120,7 @@ func read(resp *request.Response, before version) (sources.Content, error) {
 	default:
 		return sources.Content{}, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: locale.Say("The server answers {1} for this page, so it is not read.", status),
+			Message: locale.Say("The server returned status {1} for this page, so it is not imported.", status),
 		}
 	}
 	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -159,7 +158,8 @@ func readText(resp *request.Response, kind, encoding string, before version) (so
 		return sources.Content{}, err
 	case err != nil:
 		return sources.Content{}, &chat.Error{
-			Code: chat.CodeInvalid, Message: "The page is not in the encoding that its server names.", Err: err,
+			Code: chat.CodeInvalid, Message: "The page doesn't match the text encoding that the server " +
+				"declares.", Err: err,
 		}
 	}
 	c := sources.Content{Link: resp.URL.String()}
@@ -198,7 +198,7 @@ func readFile(resp *request.Response, kind string, before version) (sources.Cont
 	major, _, _ := strings.Cut(kind, "/")
 	if extension == "" || major == "video" || major == "audio" || major == "font" {
 		return sources.Content{}, &chat.Error{
-			Code: chat.CodeUnsupported, Message: "This is neither a page nor a document, so it is not read.",
+			Code: chat.CodeUnsupported, Message: "This is neither a web page nor a document, so it is not imported.",
 		}
 	}
 	var start bytes.Buffer

@@ -27,9 +27,9 @@ func Kind() sources.Kind {
 		Name:   "webpages",
 		Title:  locale.T("Web pages"),
 		Public: true,
-		Help:   locale.T("Pages and files by their addresses. Of an article only the article is read."),
+		Help:   locale.T("Web pages and files by URL. For articles, only the article text is imported."),
 		Fields: []sources.Field{{
-			Name: "urls", Title: locale.T("Addresses"), Help: locale.T("One in each line, at most 1,000."),
+			Name: "urls", Title: locale.T("URLs"), Help: locale.T("One per line, up to 1,000."),
 			Example: "https://example.org/guide", Required: true, Lines: true,
 		}},
 		Open: open,
@@ -55,14 +55,14 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 		if err != nil {
 			return nil, &chat.Error{
 				Code: chat.CodeInvalid,
-				Message: locale.Say("Addresses: “{1}” can't be followed. An address begins with https:// or http://, "+
-					"has no user name and at most 2,000 characters.", sources.Cut(line, 100)),
+				Message: locale.Say("URLs: “{1}” is not supported. A URL begins with https:// or http:// and has no "+
+					"username and at most 2,000 characters.", sources.Cut(line, 100)),
 				Err: err,
 			}
 		}
 		key := u.String()
 		if len(key) > sources.MaxKey {
-			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Addresses: one is too long to be followed."}
+			return nil, &chat.Error{Code: chat.CodeInvalid, Message: "URLs: one of them is too long."}
 		}
 		if !seen[key] {
 			seen[key], hosts[u.Host] = true, true
@@ -71,10 +71,10 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	}
 	switch {
 	case len(p.addresses) == 0:
-		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "Addresses: enter the address of at least one page."}
+		return nil, &chat.Error{Code: chat.CodeInvalid, Message: "URLs: enter at least one URL."}
 	case len(p.addresses) > maxPages:
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "Addresses: there are more than 1,000. Add them as two places.",
+			Code: chat.CodeInvalid, Message: "URLs: the limit is 1,000 per source. Add the others as another source.",
 		}
 	}
 	p.reader.Alone = len(hosts) == 1
@@ -91,7 +91,7 @@ func (p *pages) Check(ctx context.Context) error {
 	case len(p.addresses) > 1 && ctx.Err() == nil:
 		return nil
 	case errors.Is(err, sources.ErrGone):
-		return &chat.Error{Code: chat.CodeInvalid, Message: "There is no page at this address. Check it.", Err: err}
+		return &chat.Error{Code: chat.CodeInvalid, Message: "No page found at this URL. Check the URL.", Err: err}
 	}
 	return err
 }

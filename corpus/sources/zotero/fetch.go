@@ -62,7 +62,7 @@ func (l *library) Fetch(ctx context.Context, item sources.Item, known string) (s
 		_ = resp.Body.Close()
 		return sources.Content{}, &chat.Error{
 			Code:    chat.CodeUnavailable,
-			Message: "The server sent a page in the place of the document. It is asked again later.",
+			Message: sources.Retried("The server returned a web page instead of the document."),
 		}
 	}
 	if !isPage {
@@ -98,7 +98,7 @@ func openLocal(key, way string) (sources.Content, error) {
 	if u.Host != "" || !filepath.IsAbs(name) || name != filepath.Clean(name) || !isKey(key) ||
 		filepath.Base(dir) != key || filepath.Base(filepath.Dir(dir)) != "storage" {
 		return sources.Content{}, &chat.Error{
-			Code: chat.CodeInvalid, Message: "This file is not in Zotero's own folder, so it is not read.",
+			Code: chat.CodeInvalid, Message: "This file is not in Zotero's storage folder, so it is not imported.",
 		}
 	}
 	f, err := openIn(dir, filepath.Base(name))
@@ -110,7 +110,7 @@ func openLocal(key, way string) (sources.Content, error) {
 	}
 	return sources.Content{}, &chat.Error{
 		Code: chat.CodeInvalid, Err: err,
-		Message: "A file in Zotero's own folder can't be read here. Check its rights.",
+		Message: "A file in Zotero's storage folder can't be read. Check its permissions.",
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/request"
 )
 
@@ -65,13 +66,13 @@ type page struct {
 
 // User-facing errors.
 var (
-	errNoZotero = &chat.Error{Code: chat.CodeInvalid, Message: "There is no Zotero at this address. Check it."}
+	errNoZotero = &chat.Error{Code: chat.CodeInvalid, Message: "Zotero not found at this URL. Check the URL."}
 	errEndless  = &chat.Error{
-		Code: chat.CodeInvalid, Message: "The pages of the server's list do not follow each other to an end.",
+		Code: chat.CodeInvalid, Message: "The server's list is invalid: its pages never end.",
 	}
 	errChanged = &chat.Error{
 		Code:    chat.CodeUnavailable,
-		Message: "The library was changed while its list was read. It is read again later.",
+		Message: sources.Retried("The library was changed during the sync."),
 	}
 	errMany = &chat.Error{
 		Code: chat.CodeInvalid, Message: "The library has too many items. Choose a collection.",

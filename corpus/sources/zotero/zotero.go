@@ -32,23 +32,22 @@ func Kind() sources.Kind {
 	return sources.Kind{
 		Name:  "zotero",
 		Title: locale.T("Zotero"),
-		Help:  locale.T("Files in a Zotero library, with title, authors and year of the items they belong to."),
+		Help:  locale.T("Files in a Zotero library, with the title, authors and year of their items."),
 		Fields: []sources.Field{{
 			Name: "library", Title: locale.T("Zotero library"), Example: "users/123456", Required: true,
-			Help: locale.T("users/ and your user ID, which zotero.org shows in its settings for API keys, or groups/ " +
-				"and the number in the group's address."),
+			Help: locale.T("users/ and your user ID, shown in the API key settings on zotero.org, or groups/ and the " +
+				"number in the group's URL."),
 		}, {
 			Name: "key", Title: locale.T("API key"), Secret: true,
-			Help: locale.T("Make one on zotero.org that may only read. Public groups and Zotero on this machine " +
-				"need none."),
+			Help: locale.T("Create a read-only key on zotero.org. Not required for public groups and Zotero on this " +
+				"machine."),
 		}, {
 			Name: "collection", Title: locale.T("Collection"), Example: "ABCD2345",
-			Help: locale.T("The eight letters and digits at the end of its address. Leave it empty for the whole " +
-				"library."),
+			Help: locale.T("The eight letters and digits at the end of its URL. Leave empty for the whole library."),
 		}, {
-			Name: "url", Title: locale.T("Address of Zotero"), Example: "http://localhost:23119/api",
-			Help: locale.T("Leave it empty for zotero.org. Zotero on this machine has the address " +
-				"http://localhost:23119/api and the library users/0."),
+			Name: "url", Title: locale.T("Zotero URL"), Example: "http://localhost:23119/api",
+			Help: locale.T("Leave empty for zotero.org. For Zotero on this machine, enter http://localhost:23119/api " +
+				"and the library users/0."),
 		}},
 		Open: open,
 	}
@@ -72,24 +71,24 @@ func open(s sources.Settings, n sources.Net) (sources.Place, error) {
 	if err != nil {
 		return nil, &chat.Error{
 			Code: chat.CodeInvalid, Err: err,
-			Message: "Address of Zotero: enter one like http://localhost:23119/api, or leave it empty for zotero.org.",
+			Message: "Zotero URL: enter a URL like http://localhost:23119/api, or leave it empty for zotero.org.",
 		}
 	}
 	way, ok := libraryPath(s["library"])
 	if !ok {
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "Zotero library: enter one like users/123456 or groups/45.",
+			Code: chat.CodeInvalid, Message: "Zotero library: enter an ID like users/123456 or groups/45.",
 		}
 	}
 	if s["collection"] != "" && !isKey(s["collection"]) {
 		return nil, &chat.Error{
 			Code:    chat.CodeInvalid,
-			Message: "Collection: enter the eight letters and digits at the end of its address.",
+			Message: "Collection: enter the eight letters and digits at the end of its URL.",
 		}
 	}
 	if strings.ContainsFunc(s["key"], func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &chat.Error{
-			Code: chat.CodeInvalid, Message: "API key: enter the letters and digits that zotero.org shows.",
+			Code: chat.CodeInvalid, Message: "API key: enter the key shown on zotero.org.",
 		}
 	}
 	root := &url.URL{Scheme: at.Scheme, Host: at.Host, Path: strings.TrimRight(at.Path, "/")}
@@ -166,16 +165,16 @@ func (l *library) failed(status int) error {
 	case l.local && status == http.StatusForbidden:
 		return &chat.Error{
 			Code:    chat.CodeForbidden,
-			Message: "Zotero does not let other programs read it. Allow that in its settings, under Advanced.",
+			Message: "Zotero doesn't allow access by other programs. Allow it in Zotero's settings, under Advanced.",
 		}
 	case status == http.StatusUnauthorized, status == http.StatusForbidden: // Zotero's status for a wrong key
 		return &chat.Error{
 			Code:    chat.CodeUnauthorized,
-			Message: "Zotero does not let this library be read with this key. Enter another one.",
+			Message: "Access to this library was denied by Zotero. Enter another API key.",
 		}
 	case status == http.StatusBadRequest, status == http.StatusNotFound, status == http.StatusGone:
 		return &chat.Error{
-			Code: chat.CodeInvalid, Message: "There is no such library or collection in Zotero. Check both.",
+			Code: chat.CodeInvalid, Message: "Library or collection not found in Zotero. Check both.",
 		}
 	case status >= 500 && status != http.StatusNotImplemented:
 		return request.Failed(status)
