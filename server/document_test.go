@@ -519,8 +519,8 @@ func TestPageShowsEmbeddingTime(t *testing.T) {
 		Progress: corpus.Progress{Stage: "embedding", Done: 192, Total: 640},
 	}
 	for left, want := range map[time.Duration]string{
-		0:                "Semantic index: 3,180 passages left<",
-		20 * time.Second: "3,180 passages left, less than a minute left",
+		0:                "Semantic index: 3,180 passages remaining<",
+		20 * time.Second: "3,180 passages remaining, less than a minute left",
 		time.Minute:      "about 1 minute left",
 		5 * time.Hour:    "about 5 hours left",
 	} {

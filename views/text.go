@@ -431,7 +431,7 @@ var (
 
 	indexingOf  = locale.N("Indexing {done} of {n} passage", "Indexing {done} of {n} passages")
 	vectorsOf   = locale.N("Semantic index: {done} of {n} passage", "Semantic index: {done} of {n} passages")
-	vectorsToGo = locale.N("Semantic index: {n} passage left", "Semantic index: {n} passages left")
+	vectorsToGo = locale.N("Semantic index: {n} passage remaining", "Semantic index: {n} passages remaining")
 	minutesLeft = locale.N("about {n} minute left", "about {n} minutes left")
 	hoursLeft   = locale.N("about {n} hour left", "about {n} hours left")
 	minutesAgo  = locale.N("{n} min ago", "{n} min ago")

@@ -148,7 +148,7 @@ func TestImageProgramNeedsOnlyItsVolumes(t *testing.T) {
 	}
 	if out, err := inside(t, root, []string{"FOOTNOTE_DATA=/elsewhere"}, "serve",
 		"--addr=127.0.0.1:0").CombinedOutput(); err == nil ||
-		!strings.Contains(string(out), "The data directory /elsewhere can't be made") {
+		!strings.Contains(string(out), "The data directory /elsewhere can't be created") {
 		t.Errorf("data directory in the read-only root: got %v\n%s", err, out)
 	}
 }

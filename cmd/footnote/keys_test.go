@@ -34,7 +34,7 @@ func TestKeyIsCreatedShownOnceAndRevoked(t *testing.T) {
 	if code, _, _ := call("key", "revoke", "anna"); code != 0 {
 		t.Errorf("revoke: %d, want 0", code)
 	}
-	if code, _, errs := call("key", "revoke", "anna"); code != 1 || !strings.Contains(errs, "no key") {
-		t.Errorf("%d %q; want 1 and %q in it", code, errs, "no key")
+	if code, _, errs := call("key", "revoke", "anna"); code != 1 || !strings.Contains(errs, "has no API key") {
+		t.Errorf("%d %q; want 1 and %q in it", code, errs, "has no API key")
 	}
 }

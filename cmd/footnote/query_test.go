@@ -388,9 +388,9 @@ func TestEveryRouteReportsDoubts(t *testing.T) {
 		evaluation  string // a part of it
 		note        string // a part of one of the notes; empty: none
 	}{
-		{"What is 2*3?", true, []string{"There are 6 dragons in the cellar."}, "held by the conversation",
+		{"What is 2*3?", true, []string{"There are 6 dragons in the cellar."}, "supported by the conversation",
 			"1 sentence of the answer"},
-		{"What is 2 * 3?", true, []string{"2*3 = 7"}, "held by the conversation", "“2*3 = 7” is wrong: it is 6."},
+		{"What is 2 * 3?", true, []string{"2*3 = 7"}, "supported by the conversation", "“2*3 = 7” is wrong: it is 6."},
 		{"What is 23*17?", false, []string{}, "1 of 1 sentence is held by the calculation.", ""},
 		{"How many holidays are there?", false, []string{}, "1 of 1 sentence with footnotes",
 			"the footnote [99], but no passage has that number"},

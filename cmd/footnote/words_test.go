@@ -45,7 +45,7 @@ func TestHelpAndVersionAreCommands(t *testing.T) {
 		nil,
 		"doctor",
 	); got.code != 2 ||
-		!strings.Contains(got.stderr, "footnote.yaml is not YAML") {
+		!strings.Contains(got.stderr, "footnote.yaml is not valid YAML") {
 		t.Errorf("doctor with a settings file that can't be read: %+v, want code 2 and the file's name", got)
 	}
 }
