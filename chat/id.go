@@ -17,7 +17,8 @@ var sessionID = lazy.Regexp(`^[A-Za-z0-9_-]{1,128}$`)
 // CheckSessionID fails with CodeInvalid unless id is 1 to 128 letters, digits, "_" and "-".
 func CheckSessionID(id string) error {
 	if !sessionID().MatchString(id) {
-		return &Error{Code: CodeInvalid, Message: "A session id has 1 to 128 letters, digits, underscores and hyphens."}
+		return &Error{Code: CodeInvalid, Message: "A session ID must have 1 to 128 letters, digits, underscores or " +
+			"hyphens."}
 	}
 	return nil
 }

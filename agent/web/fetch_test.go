@@ -242,7 +242,7 @@ func TestProviderSettingsAreValidated(t *testing.T) {
 	}{
 		{Config{Provider: "google"}, "searxng, tavily, brave"},
 		{Config{Provider: "searxng"}, "needs the URL"},
-		{Config{Provider: "searxng", URL: "localhost:8888"}, "not a URL"},
+		{Config{Provider: "searxng", URL: "localhost:8888"}, "must be a URL"},
 		{Config{Provider: "tavily"}, "needs an API key"},
 		{Config{Provider: "brave", URL: "https://x.example"}, "needs an API key"},
 	} {

@@ -18,7 +18,7 @@ func (a *Sessions) SetHead(c httpio.Context) error {
 	}
 	ctx, scope, id, head := c.Request().Context(), httpio.Scope(c), c.Param("id"), body.RunID
 	if !httpio.RunIDForm().MatchString(head) {
-		return httpio.NotFound("There is no such run in this conversation.")
+		return httpio.NotFound("Run not found in this conversation.")
 	}
 	if httpio.FromPage(c) {
 		runs, err := a.Store.Runs(ctx, scope, id)

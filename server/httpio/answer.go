@@ -51,7 +51,7 @@ func CheckID(next Handler) Handler {
 			}
 		case strings.HasPrefix(path, "/agent/runs/:id/"), strings.HasPrefix(path, "/runs/:id/"):
 			if !RunIDForm().MatchString(c.Param("id")) {
-				return NotFound("There is no such run. It may have been deleted with its conversation.")
+				return NotFound("Run not found. It may have been deleted with its conversation.")
 			}
 		}
 		return next(c)

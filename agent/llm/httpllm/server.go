@@ -168,7 +168,7 @@ func (s *Server) Classify(status int, raw []byte, header http.Header) *llm.Error
 		e.Kind, e.Message = llm.KindBadCall, "The model wrote a tool call that its server could not read."
 	case tooLong().MatchString(text) && !maxOnly().MatchString(text):
 		e.Kind, e.Message = llm.KindTooLong,
-			"The conversation is too long for the model. Start a new one, or ask for less at once."
+			"The conversation exceeds the model's context limit. Start a new one, or ask for less at once."
 	case status == http.StatusPaymentRequired, quota().MatchString(text):
 		e.Kind, e.Message = llm.KindQuota,
 			"Your quota at the model provider is used up. Check your plan and billing there."
