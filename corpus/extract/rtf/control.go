@@ -83,7 +83,7 @@ func (r *reader) starred() destination {
 	}
 	rest := r.data[r.at:min(r.at+12, len(r.data))]
 	switch {
-	case hasWord(rest, "fldinst"), hasWord(rest, "shptxt"):
+	case hasWord(rest, "fldinst"), hasWord(rest, "shptxt"), r.html != nil && hasWord(rest, "htmltag"):
 		return r.state.to
 	}
 	return toNowhere
@@ -202,6 +202,9 @@ func (r *reader) word(word string, n int, has bool) {
 	}
 	// A property without a number is set, and with 0 it is reset.
 	on := !has || n != 0
+	if r.html != nil && r.wordOfHTML(word, on) {
+		return
+	}
 	switch word {
 	case "ansi":
 		r.state.page = "windows-1252"
@@ -284,6 +287,23 @@ func (r *reader) word(word string, n int, has bool) {
 	case "row":
 		r.endRow()
 	}
+}
+
+// wordOfHTML handles a control word in RTF that was HTML, and reports whether it has no other meaning there. \htmlrtf
+// is RTF that the original doesn't have; all other formatting is such.
+func (r *reader) wordOfHTML(word string, on bool) bool {
+	switch word {
+	case "htmlrtf":
+		r.state.hidden = on
+	case "par", "sect":
+		r.add("\n")
+	case "listtext", "footnote":
+		r.state.to = toNowhere
+	case "v", "deleted", "super", "nosupersub", "cell", "row", "plain":
+	default:
+		return false
+	}
+	return true
 }
 
 // unicode adds the character of a \u, and skips the fallback text for readers without Unicode. Numbers are signed

@@ -11,6 +11,7 @@
 package rtf
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -49,20 +50,52 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return corpus.Extracted{}, &corpus.Failure{Code: "too_large",
 			Detail: "This file exceeds the size limit. Split it and add the parts."}
 	}
-	r := reader{data: data, fonts: map[int]int{}, styles: map[int]int{}}
-	r.state = state{skip: 1, page: "windows-1252"}
-	if err := r.run(ctx); err != nil {
+	var w doctext.Writer
+	r := newReader(&w, data)
+	if err := r.write(ctx); err != nil {
 		return corpus.Extracted{}, err
 	}
-	r.endParagraph()
-	r.endTable()
-	r.writeNotes()
-	x := r.w.Result()
+	x := w.Result()
 	x.Title = doctext.Title(doctext.Line(r.title.String()), doctext.FirstHeading(x), x.Text)
 	if author := doctext.Line(r.author.String()); author != "" {
 		x.Meta["author"] = author
 	}
 	return x, nil
+}
+
+// Write writes RTF that is part of another file, such as a mail. It fails as Read does.
+func Write(ctx context.Context, w *doctext.Writer, data []byte) error {
+	return newReader(w, data).write(ctx)
+}
+
+// HTML returns the HTML that Outlook converted to RTF ([MS-OXRTFEX]), "" if the RTF is no such one.
+func HTML(ctx context.Context, data []byte) string {
+	if !bytes.Contains(data[:min(len(data), 1<<10)], []byte(`\fromhtml1`)) {
+		return ""
+	}
+	r := newReader(nil, data)
+	r.html = &strings.Builder{}
+	if r.run(ctx) != nil {
+		return ""
+	}
+	return r.html.String()
+}
+
+func newReader(w *doctext.Writer, data []byte) *reader {
+	return &reader{
+		data: data, fonts: map[int]int{}, styles: map[int]int{}, state: state{skip: 1, page: "windows-1252"}, w: w,
+	}
+}
+
+// write writes the whole file.
+func (r *reader) write(ctx context.Context) error {
+	if err := r.run(ctx); err != nil {
+		return err
+	}
+	r.endParagraph()
+	r.endTable()
+	r.writeNotes()
+	return nil
 }
 
 // destination is the target of a group's text. Groups inside one with toNowhere inherit it.
@@ -122,7 +155,8 @@ type reader struct {
 	note          strings.Builder
 	notes         []string
 	marked        int // notes so far
-	w             doctext.Writer
+	w             *doctext.Writer
+	html          *strings.Builder // collects the original HTML instead, see HTML
 }
 
 // link is a byte range of the current paragraph with a URL. Adjacent runs with the same URL are merged.
@@ -241,6 +275,10 @@ func (r *reader) add(text string) {
 	}
 	switch r.state.to {
 	case toBody:
+		if r.html != nil {
+			r.html.WriteString(text)
+			return
+		}
 		r.addBody(text)
 	case toTitle:
 		r.title.WriteString(text)
