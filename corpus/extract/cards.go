@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"mime/quotedprintable"
@@ -16,20 +17,47 @@ import (
 // The syntax is that of RFC 5545 §3.1 and RFC 6350 §3.3.
 type property struct {
 	name, value string
-	parameters  string // upper case
+	parameters  string
 }
 
-// readCards parses a calendar (RFC 5545) or an address book (RFC 6350). Each entry becomes a heading with a list of
-// its properties. Only properties directly in an entry are read. depth is 1 directly in an entry and 0 outside of
-// entries, whose properties are metadata for programs. It doubles with each nested component that begins and halves
-// when one ends. A file without entries falls back to plain text.
+// cards holds the entries of a calendar or an address book. method is what a mail asks for with them (RFC 5546 §1.4).
+type cards struct {
+	method  string
+	entries [][]property
+}
+
+// cardKinds are the MIME types of calendars and address books in mails.
+var cardKinds = map[string]bool{
+	"text/calendar": true, "text/x-vcalendar": true, "text/vcard": true, "text/x-vcard": true, "text/directory": true,
+}
+
+// readCards parses a calendar (RFC 5545) or an address book (RFC 6350). A file without entries falls back to plain
+// text.
 func readCards(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var w doctext.Writer
+	all := parseCards(ctx, src)
+	for _, entry := range all.entries {
+		writeEntry(&w, entry, all.method, 1)
+	}
+	if ctx.Err() != nil {
+		return corpus.Extracted{}, ctx.Err()
+	}
+	x := w.Result()
+	if x.Text == "" {
+		return plainText(ctx, src, f)
+	}
+	return x, nil
+}
+
+// parseCards parses the entries of a calendar or an address book. Only properties directly in an entry are read.
+// depth is 1 directly in an entry and 0 outside of entries, whose properties are metadata for programs. It doubles
+// with each nested component that begins and halves when one ends.
+func parseCards(ctx context.Context, src string) (all cards) {
 	var entry []property
 	depth := 0
 	for _, p := range unfolded(src) {
 		if ctx.Err() != nil {
-			return corpus.Extracted{}, ctx.Err()
+			return all
 		}
 		kind := strings.ToUpper(strings.TrimSpace(p.value))
 		switch {
@@ -38,19 +66,17 @@ func readCards(ctx context.Context, src string, f corpus.File) (corpus.Extracted
 		case p.name == "BEGIN":
 			depth *= 2 // an alarm or a time zone inside
 		case p.name == "END" && isEntry(kind):
-			writeEntry(&w, entry)
-			depth = 0
+			all.entries = append(all.entries, entry)
+			entry, depth = nil, 0
 		case p.name == "END":
 			depth /= 2
 		case depth == 1:
 			entry = append(entry, p)
+		case p.name == "METHOD":
+			all.method = kind
 		}
 	}
-	x := w.Result()
-	if x.Text == "" {
-		return plainText(ctx, src, f)
-	}
-	return x, nil
+	return all
 }
 
 // isEntry reports whether a component is an event, a task, a note or a contact.
@@ -72,8 +98,8 @@ func unfolded(src string) (all []property) {
 		if _, after, grouped := strings.Cut(name, "."); grouped { // "item1.EMAIL"
 			name = after
 		}
-		p := property{strings.ToUpper(name), value, strings.ToUpper(parameters)}
-		if strings.Contains(p.parameters, "QUOTED-PRINTABLE") {
+		p := property{strings.ToUpper(name), value, parameters}
+		if strings.Contains(strings.ToUpper(parameters), "QUOTED-PRINTABLE") {
 			if plain, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(value))); err == nil {
 				p.value = string(plain)
 			}
@@ -112,9 +138,22 @@ var cardWords = map[string]string{
 	"ANNIVERSARY": "Anniversary",
 }
 
-// writeEntry writes the properties that have a label. The title is the summary of an event or the name of a contact.
-// FN is the display name, N the same name in parts, and ORG the fallback for a company without either.
-func writeEntry(w *doctext.Writer, entry []property) {
+// methodWords maps the methods of calendars in mails to the labels shown to readers (RFC 5546 §1.4).
+var methodWords = map[string]string{
+	"REQUEST":        "Invitation",
+	"CANCEL":         "Cancellation",
+	"REPLY":          "Reply to an invitation",
+	"COUNTER":        "Proposal of a change",
+	"DECLINECOUNTER": "Refusal of a change",
+	"REFRESH":        "Request for the current state",
+	"ADD":            "Additional date",
+}
+
+// writeEntry writes an entry: a heading, and a row with its title and the properties that have a label. The row is
+// one block with the title, so that a quote of it says what it is about. The title is the summary of an event or the
+// name of a contact. FN is the display name, N the same name in parts, and ORG the fallback for a company without
+// either.
+func writeEntry(w *doctext.Writer, entry []property, method string, level int) {
 	title := ""
 	for _, name := range []string{"SUMMARY", "FN", "N", "ORG"} {
 		i := slices.IndexFunc(entry, func(p property) bool { return p.name == name })
@@ -123,16 +162,17 @@ func writeEntry(w *doctext.Writer, entry []property) {
 		}
 	}
 	if title != "" {
-		w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: 1})
+		w.Begin(corpus.Block{Kind: corpus.BlockHeading, Level: level})
 		w.Text(title)
 	}
+	fields := [][2]string{{cmp.Or(methodWords[method], "Name"), title}}
 	for _, p := range entry {
-		word, value := cardWords[p.name], cardText(p)
-		if word == "" || value == "" {
-			continue
+		if word := cardWords[p.name]; word != "" {
+			fields = append(fields, [2]string{word, cardText(p)})
 		}
-		w.Begin(corpus.Block{Kind: corpus.BlockList, Level: 1})
-		w.Text(word + ": " + value)
+	}
+	if len(fields) > 1 || methodWords[method] != "" {
+		writeFields(w, fields)
 	}
 	w.End()
 }
@@ -146,6 +186,13 @@ func cardText(p property) string {
 		return cardTime(value)
 	case "ATTENDEE", "ORGANIZER":
 		value = value[strings.IndexByte(value, ':')+1:] // "mailto:"
+		_, parameters := mediaType("x/x;" + p.parameters)
+		if name := parameters["cn"]; name != "" && name != value {
+			value = name + " <" + value + ">"
+		}
+		if answer := strings.ToLower(parameters["partstat"]); answer != "" && answer != "needs-action" {
+			value += " (" + answer + ")"
+		}
 	case "ADR", "N", "ORG":
 		parts := strings.FieldsFunc(value, func(r rune) bool { return r == ';' })
 		value = strings.Join(parts, ", ")

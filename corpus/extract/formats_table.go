@@ -156,19 +156,22 @@ var Formats = Registry{
 		Name: "mbox", Label: "mailbox", Kind: "mail", Called: "a mailbox", MIME: "application/mbox",
 		Extensions: []string{".mbox", ".mbx"}, Magic: isMailbox, Holds: true, Inert: true, file: wholeFile(readMailbox),
 	},
-	// An Outlook mail, [MS-OXMSG], in an OLE compound file.
+	// An Outlook mail: [MS-OXMSG] in an OLE compound file, or [MS-OXTNEF].
 	{
 		Name:       "msg",
 		Label:      "Outlook message",
 		Kind:       "mail",
 		Called:     "an Outlook message",
 		MIME:       "application/vnd.ms-outlook",
+		Aliases:    []string{"application/ms-tnef", "application/vnd.ms-tnef"},
 		Extensions: []string{".msg"},
 		Words:      []string{"outlook"},
-		Magic:      compound(".msg"),
-		Holds:      true,
-		Inert:      true,
-		file:       wholeFile(readOutlook),
+		Magic: func(head []byte, name string) bool {
+			return bytes.HasPrefix(head, tnefMagic) || compound(".msg")(head, name)
+		},
+		Holds: true,
+		Inert: true,
+		file:  wholeFile(readOutlook),
 	},
 	// An archive has no text. Its document lists its files, and each file becomes a document. The entry follows all
 	// ZIP-based formats, which take precedence.

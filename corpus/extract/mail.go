@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,15 +20,17 @@ import (
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
 	"github.com/footnote/footnote/corpus/extract/members"
+	"github.com/footnote/footnote/corpus/extract/rtf"
 	"github.com/footnote/footnote/text/english"
 )
 
-// letter is a parsed mail of any format. from, to and cc are display strings with names and addresses. text takes
-// precedence over html. sent is zero if the mail has no valid date.
+// letter is a parsed mail of any format. from, to and cc are display strings with names and addresses. sent is zero
+// if the mail has no valid date. bodies are displayed one below the other.
 type letter struct {
 	from, to, cc, subject string
 	sent                  time.Time
-	text, html            string
+	bodies                []body
+	shown                 map[string]bool // Content-IDs that the HTML refers to
 	attachments           []attachment
 }
 
@@ -48,7 +51,7 @@ func readMail(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	return parseMail(data).read(ctx, f)
+	return parseMail(ctx, data).read(ctx, f)
 }
 
 // read returns the document of a mail, with its headers in the metadata.
@@ -122,49 +125,79 @@ func (m *mailWriter) writeLetter(ctx context.Context, l letter) error {
 	if !l.sent.IsZero() {
 		head = append(head, [2]string{"Date", l.sent.Format("Mon, 2 Jan 2006 15:04 -0700")})
 	}
-	m.writeFields(append(head, [2]string{"Subject", l.subject}))
-	if err := m.writeBody(ctx, l); err != nil {
+	writeFields(&m.w, append(head, [2]string{"Subject", l.subject}))
+	if err := m.writeBodies(ctx, l.bodies); err != nil {
 		return err
 	}
 	return m.takeAttachments(l)
 }
 
-// writeFields writes a row of names with their values. It skips empty values.
-func (m *mailWriter) writeFields(fields [][2]string) {
-	m.w.Begin(corpus.Block{Kind: corpus.BlockRow})
+// writeFields writes a row of names with their values. It skips those without a name or a value.
+func writeFields(w *doctext.Writer, fields [][2]string) {
+	w.Begin(corpus.Block{Kind: corpus.BlockRow})
 	joint := ""
 	for _, f := range fields {
-		if f[1] == "" {
+		if f[0] == "" || f[1] == "" {
 			continue
 		}
-		m.w.Text(joint)
-		end := m.w.Mark("strong", "")
-		m.w.Text(f[0] + ":")
+		w.Text(joint)
+		end := w.Mark("strong", "")
+		w.Text(f[0] + ":")
 		end()
-		m.w.Text(" " + f[1])
+		w.Text(" " + f[1])
 		joint = " · "
 	}
-	m.w.End()
+	w.End()
 }
 
-// writeBody writes the text part, or the HTML part of a mail without one. HTML above the limits of parsing is
-// stripped to its text.
-func (m *mailWriter) writeBody(ctx context.Context, l letter) error {
-	if strings.TrimSpace(l.text) != "" {
-		return m.writeQuoted(ctx, strings.ReplaceAll(l.text, "\r\n", "\n"))
+// writeBodies writes the displayed parts. An appointment that is sent in several parts is written once.
+func (m *mailWriter) writeBodies(ctx context.Context, all []body) error {
+	written := map[string]bool{}
+	var words wordSides
+	for _, b := range all {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case b.kind == htmlBody:
+			m.writeHTML(b.text)
+		case b.kind == rtfBody:
+			if err := rtf.Write(ctx, &m.w, []byte(b.text)); ctx.Err() != nil { // damaged text is read up to the damage
+				return err
+			}
+		case b.kind == cardBody:
+			if words == nil {
+				words = wordSides{}
+				words.add(all, inPlain)
+			}
+			cards := parseCards(ctx, b.text)
+			for _, e := range cards.entries {
+				e = slices.DeleteFunc(e, func(p property) bool {
+					return p.name == "DESCRIPTION" && words.contain(cardText(p))
+				})
+				if key := fmt.Sprint(e); !written[key] {
+					written[key] = true
+					writeEntry(&m.w, e, cards.method, 2)
+				}
+			}
+		default:
+			if err := m.writeQuoted(ctx, strings.ReplaceAll(b.text, "\r\n", "\n")); err != nil {
+				return err
+			}
+		}
 	}
-	if l.html == "" {
-		return nil
-	}
-	doc, err := html.Parse(strings.NewReader(l.html))
-	if err != nil || len(l.html) > maxHTML || strings.Count(l.html, "<") > maxTags {
-		stripTags(&m.w, l.html, invisible, 0)
-		return nil
+	return nil
+}
+
+// writeHTML writes an HTML part. HTML above the limits of parsing is stripped to its text.
+func (m *mailWriter) writeHTML(src string) {
+	doc, err := html.Parse(strings.NewReader(src))
+	if err != nil || len(src) > maxHTML || strings.Count(src, "<") > maxTags {
+		stripTags(&m.w, src, invisible, 0)
+		return
 	}
 	walk := htmlWalk{w: &m.w}
 	walk.walkNode(doc, place{})
 	m.w.End()
-	return nil
 }
 
 // writeQuoted writes plain text. Lines that begin with ">" quote an earlier mail and are marked as a quotation, so
@@ -208,7 +241,6 @@ func (m *mailWriter) writeQuoted(ctx context.Context, text string) error {
 // in leftOut and stays in the list of names. Pictures that the HTML shows are marked, because they are mostly logos.
 func (m *mailWriter) takeAttachments(l letter) error {
 	var names []string
-	shown := shownParts(l.html)
 	for i, a := range l.attachments {
 		name := path.Base(strings.ReplaceAll(doctext.Line(a.name), `\`, "/"))
 		if name == "." || name == "/" {
@@ -223,11 +255,11 @@ func (m *mailWriter) takeAttachments(l letter) error {
 			m.leftOut++
 		case err != nil:
 			return err
-		case shown[a.id]:
+		case l.shown[a.id]:
 			m.taken.List[len(m.taken.List)-1].Shown = true
 		}
 	}
-	m.writeFields([][2]string{{"Attachments", strings.Join(names, ", ")}})
+	writeFields(&m.w, [][2]string{{"Attachments", strings.Join(names, ", ")}})
 	return nil
 }
 

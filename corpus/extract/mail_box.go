@@ -37,7 +37,7 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		if one.Len() == 0 || m.letters >= maxLetters {
 			return nil
 		}
-		return errors.Join(m.writeLetter(ctx, parseMail(one.Bytes())), ctx.Err())
+		return errors.Join(m.writeLetter(ctx, parseMail(ctx, one.Bytes())), ctx.Err())
 	}
 	lines := bufio.NewReaderSize(file, 64<<10)
 	blank := true

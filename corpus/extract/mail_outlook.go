@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -31,38 +32,50 @@ const (
 	propCc        = "0E03"
 	propBody      = "1000"
 	propHTML      = "1013"
+	propRTF       = "1009" // compressed
 	propFile      = "3704"
 	propLongFile  = "3707"
 	propData      = "3701"
 	propContentID = "3712"
-	propSent      = 0x0039 // in the stream of fixed properties
-	propDelivered = 0x0E06
-	propCodePage  = 0x3FFD
+	propDisplay   = "3001"
+	propSent      = "0039"
+	propDelivered = "0E06"
+	propCodePage  = "3FFD"
+	propHTMLPage  = "3FDE"
 )
 
 const (
 	// Streams above maxStream are skipped. The total limit is maxMail bytes.
 	maxStream = 64 << 20 // bytes of a property
 	maxNodes  = 20_000   // streams of a message
+	// Files are extracted at most two deep, so that deeper mails could not be read.
+	maxDeepMails = 3
 )
 
 // outlook holds the streams of an Outlook message, and those of its attachments by their storage.
 type outlook struct {
 	properties map[string][]byte // by id and type: "0037001F"
-	fixed      []byte
 	files      map[string]map[string][]byte
-	order      []string // keys of files
+	order      []string            // keys of files
+	mails      map[string]*outlook // attached messages, by the keys of files
 }
 
-// readOutlook parses an Outlook message ([MS-OXMSG]). A library reads the storages of [MS-CFB]; the properties are
-// decoded here. Recipient storages are ignored, because the message has the recipients' display names in one
-// property.
+var damagedMessage = &corpus.Failure{
+	Code: "broken", Detail: "This message is damaged. Open it in Outlook and save it again.",
+}
+
+// readOutlook parses an Outlook message ([MS-OXMSG]), or one in TNEF. A library reads the storages of [MS-CFB]; the
+// properties are decoded here. Recipient storages are ignored, because the message has the recipients' display names
+// in one property.
 func readOutlook(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	if head, err := readHead(f.Path); err == nil && bytes.HasPrefix(head, tnefMagic) {
+		return readTNEF(ctx, f)
+	}
 	o, err := openOutlook(ctx, f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	return o.letter().read(ctx, f)
+	return o.letter(ctx).read(ctx, f)
 }
 
 // openOutlook reads all streams of a message into memory. It fails for a compound file without properties, such as
@@ -73,15 +86,11 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 		return nil, fmt.Errorf("open the original: %w", err)
 	}
 	defer file.Close()
-	damaged := func(err error) error {
-		return errors.Join(&corpus.Failure{Code: "broken",
-			Detail: "This message is damaged. Open it in Outlook, save it again and add the new file."}, err)
-	}
 	doc, err := mscfb.New(file)
 	if err != nil {
-		return nil, damaged(err)
+		return nil, errors.Join(damagedMessage, err)
 	}
-	o := &outlook{properties: map[string][]byte{}, files: map[string]map[string][]byte{}}
+	o := newOutlook()
 	left := int64(maxMail)
 	for n := 0; ; n++ {
 		entry, err := doc.Next()
@@ -89,12 +98,13 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 			break
 		}
 		if err != nil {
-			return nil, damaged(err)
+			return nil, errors.Join(damagedMessage, err)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		to := o.at(entry.Path)
+		one, path := o.within(entry.Path)
+		to := one.at(path)
 		if to == nil || entry.Size <= 0 || entry.Size > min(maxStream, left) {
 			continue
 		}
@@ -103,11 +113,11 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 		left -= int64(read)
 		if id, ok := strings.CutPrefix(entry.Name, "__substg1.0_"); ok {
 			to[strings.ToUpper(id)] = data[:read]
-		} else if entry.Name == "__properties_version1.0" && len(entry.Path) == 0 {
-			o.fixed = data[:read]
+		} else if entry.Name == "__properties_version1.0" && len(path) == 0 {
+			one.readFixed(data[:read])
 		}
 	}
-	if len(o.properties) == 0 && len(o.fixed) == 0 {
+	if len(o.properties) == 0 {
 		return nil, &corpus.Failure{Code: "unsupported",
 			Detail: locale.Say(
 				"This is not an Outlook message but another file from an old Office version. {1}", asPDF,
@@ -116,8 +126,28 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 	return o, nil
 }
 
-// at returns the properties of a storage: the message's or an attachment's. It returns nil for recipients and nested
-// messages. Attachments that are messages are storages inside an attachment's, and have a longer path.
+func newOutlook() *outlook {
+	return &outlook{
+		properties: map[string][]byte{}, files: map[string]map[string][]byte{}, mails: map[string]*outlook{},
+	}
+}
+
+// within returns the message that holds a storage, and the rest of its path. An attached message is a storage inside
+// an attachment's.
+func (o *outlook) within(path []string) (*outlook, []string) {
+	for depth := 0; len(path) >= 2 && path[1] == "__substg1.0_"+propData+"000D" && depth < maxDeepMails; depth++ {
+		if o.at(path[:1]) == nil {
+			break
+		}
+		if o.mails[path[0]] == nil {
+			o.mails[path[0]] = newOutlook()
+		}
+		o, path = o.mails[path[0]], path[2:]
+	}
+	return o, path
+}
+
+// at returns the properties of a storage: the message's or an attachment's. It returns nil for recipients.
 func (o *outlook) at(path []string) map[string][]byte {
 	switch {
 	case len(path) == 0:
@@ -133,29 +163,42 @@ func (o *outlook) at(path []string) map[string][]byte {
 }
 
 // letter converts the properties to a mail. The sender's address is added only if it is an Internet address: inside
-// a company it is a directory path, "/O=...". The HTML is text in newer messages and bytes in older ones. An
-// attachment's long name takes precedence over its short one of 8.3 characters. An attachment without data is a link
-// or an object, and is skipped.
-func (o *outlook) letter() letter {
+// a company it is a directory path, "/O=...". The HTML is text in newer messages, bytes in older ones, or converted to
+// RTF. An attachment's long name takes precedence over its short one of 8.3 characters. An attachment without data is
+// a link or an object, and is skipped.
+func (o *outlook) letter(ctx context.Context) letter {
 	page := rtf.CodePage(o.number(propCodePage))
 	said := func(id string) string { return stringProperty(o.properties, id, page) }
 	l := letter{
 		from: doctext.Line(said(propSender)), to: doctext.Line(said(propTo)), cc: doctext.Line(said(propCc)),
-		subject: doctext.Line(said(propSubject)), text: said(propBody), sent: o.time(),
+		subject: doctext.Line(said(propSubject)), sent: o.time(),
 	}
 	address := doctext.Line(said(propAddress))
 	if strings.Contains(address, "@") && !strings.Contains(l.from, address) {
 		l.from = strings.TrimSpace(l.from + " <" + address + ">")
 	}
-	if l.html = said(propHTML); l.html == "" && o.properties[propHTML+"0102"] != nil {
-		l.html = decoded(o.properties[propHTML+"0102"], declaredCharset(o.properties[propHTML+"0102"]), page)
+	text, src, formatted := said(propBody), said(propHTML), []byte(nil)
+	if data := o.properties[propHTML+"0102"]; src == "" && data != nil {
+		src = decoded(data, declaredCharset(data), rtf.CodePage(o.number(propHTMLPage)), page)
 	}
+	if strings.TrimSpace(src) == "" {
+		formatted = decompressRTF(o.properties[propRTF+"0102"])
+		src = rtf.HTML(ctx, formatted)
+	}
+	all := []body{{plainBody, text}, {htmlBody, src}}
+	if strings.TrimSpace(text+src) == "" && len(formatted) > 0 {
+		all = []body{{rtfBody, string(formatted)}}
+	}
+	l.bodies, l.shown = chooseAlternative(all), shownParts(src)
 	for _, name := range o.order {
 		properties := o.files[name]
 		file := cmp.Or(stringProperty(properties, propLongFile, page), stringProperty(properties, propFile, page))
-		if data := properties[propData+"0102"]; data != nil {
+		if data, ok := properties[propData+"0102"]; ok {
 			id := stringProperty(properties, propContentID, page)
 			l.attachments = append(l.attachments, attachment{file, id, data})
+		} else if one := o.mails[name]; one != nil && len(one.properties) > 0 {
+			file = cmp.Or(file, stringProperty(properties, propDisplay, page), "message") + ".eml"
+			l.attachments = append(l.attachments, attachment{name: file, data: one.letter(ctx).file()})
 		}
 	}
 	return l
@@ -189,30 +232,55 @@ func decoded(data []byte, encodings ...string) string {
 	return s
 }
 
-// number returns a fixed numeric property, 0 without it.
-func (o *outlook) number(id uint16) int {
-	return int(binary.LittleEndian.Uint32(o.fixedProperty(id, make([]byte, 8))))
+// number returns a numeric property, 0 without it.
+func (o *outlook) number(id string) int {
+	if data := o.properties[id+"0003"]; len(data) >= 4 {
+		return int(binary.LittleEndian.Uint32(data))
+	}
+	return 0
 }
 
-// fixedProperty returns the 8-byte value of a fixed property, or otherwise, which has 8 bytes too. The stream has a
-// header of 32 bytes and 16 bytes for each property: type, id, flags and value. The header is that of the message
-// itself ([MS-OXMSG] §2.4.1.1); other storages have shorter ones. An entry is described in §2.4.2.1, and its numbers
-// are little-endian.
-func (o *outlook) fixedProperty(id uint16, otherwise []byte) []byte {
-	for at := 32; at+16 <= len(o.fixed); at += 16 {
-		if binary.LittleEndian.Uint16(o.fixed[at+2:]) == id {
-			return o.fixed[at+8 : at+16]
+// readFixed adds the properties of fixed size to the others. The stream has a header of 32 bytes, or 24 in an attached
+// message ([MS-OXMSG] §2.4.1), and 16 bytes for each property: type, id, flags and value. An entry is described in
+// §2.4.2.1, and its numbers are little-endian.
+func (o *outlook) readFixed(data []byte) {
+	const header, entry = 32, 16
+	for data = data[min(len(data), header-len(data)%entry):]; len(data) >= entry; data = data[entry:] {
+		kind, id := binary.LittleEndian.Uint16(data), binary.LittleEndian.Uint16(data[2:])
+		if fixedSize(kind) > 0 {
+			o.properties[propertyKey(id, kind)] = data[8:entry]
 		}
 	}
-	return otherwise
+}
+
+// propertyKey returns the key of a property in outlook.properties.
+func propertyKey(id, kind uint16) string { return fmt.Sprintf("%04X%04X", id, kind) }
+
+// fixedSize returns the size of a type's values in bytes, 0 for types of variable size ([MS-OXCDATA] §2.11.1).
+func fixedSize(kind uint16) int {
+	switch kind {
+	case 0x02, 0x0B: // 16-bit integer, Boolean
+		return 2
+	case 0x03, 0x04, 0x0A: // 32-bit integer, float, error
+		return 4
+	case 0x05, 0x06, 0x07, 0x14, 0x40: // double, currency, times, 64-bit integer
+		return 8
+	case 0x48: // GUID
+		return 16
+	}
+	return 0
 }
 
 // time returns the sent time of a message, else its delivery time. Both are a FILETIME, which counts steps of 100 ns
 // from 1601 ([MS-DTYP] §2.3.3). Times before 1970 or after the year 2700 are noise of a damaged stream and are
 // ignored.
 func (o *outlook) time() time.Time {
-	for _, id := range []uint16{propSent, propDelivered} {
-		ticks := binary.LittleEndian.Uint64(o.fixedProperty(id, make([]byte, 8)))
+	for _, id := range []string{propSent, propDelivered} {
+		data := o.properties[id+"0040"]
+		if len(data) < 8 {
+			continue
+		}
+		ticks := binary.LittleEndian.Uint64(data)
 		const epoch = 116444736000000000 // 1970
 		if ticks > epoch && ticks < epoch*3 {
 			return time.UnixMicro(int64(ticks-epoch) / 10).UTC()

@@ -1,184 +1,261 @@
 package extract
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/base64"
-	"io"
-	"mime"
-	"mime/multipart"
-	"mime/quotedprintable"
+	"context"
+	"maps"
 	"net/mail"
 	"net/textproto"
+	"slices"
 	"strings"
-
-	"golang.org/x/net/html/charset"
-
-	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
 const (
 	// Real mails nest three or four parts and have a few dozen. Forged ones nest thousands.
-	maxMailDepth  = 20 // nesting depth of parts
-	maxMailParts  = 2000
-	maxHeaderText = 64 << 10 // bytes of a header's value; the rest is cut
+	maxMailDepth = 20 // nesting depth of parts
+	maxMailParts = 2000
+	maxHeaders   = 10_000 // of a part; the rest is skipped
+	// Broken programs write two.
+	maxContentTypes = 4
+	maxHeaderText   = 64 << 10 // bytes of a header's value; the rest is cut
+	maxPreamble     = 64 << 10 // bytes before the first part, if its boundary is unknown
 )
 
-// mailParser parses the MIME parts of a mail. A damaged part doesn't affect the others. text and html concatenate
-// the parts of either kind in order, since some programs send a text in several parts.
+// mailParser parses the MIME parts of a mail. A damaged part doesn't affect the others.
 type mailParser struct {
-	letter     letter
-	text, html strings.Builder
-	parts      int
+	letter  letter
+	tnef    []body // of parts that are Outlook's whole message
+	charset string // of the first text with a declared one
+	parts   int
 }
 
 // parseMail parses a mail and returns every part that is readable. It never fails: a file without headers becomes a
-// mail whose text is the whole file.
-func parseMail(data []byte) letter {
-	r := bufio.NewReader(bytes.NewReader(withoutEnvelope(data)))
-	header := readHeader(r)
-	p := mailParser{letter: letter{
-		from: shownHeader(header, "From"), to: shownHeader(header, "To"), cc: shownHeader(header, "Cc"),
-		subject: shownHeader(header, "Subject"),
-	}}
-	if sent, err := mail.ParseDate(header.Get("Date")); err == nil {
-		p.letter.sent = sent
+// mail whose text is the whole file. The text in Outlook's own format is an alternative of the others.
+func parseMail(ctx context.Context, data []byte) letter {
+	header, rest := readHeader(withoutEnvelope(data))
+	p := mailParser{letter: letter{shown: map[string]bool{}}}
+	all := p.readPart(ctx, header, rest, "text/plain", 0)
+	l := &p.letter
+	l.bodies = all
+	if len(p.tnef) > 0 {
+		cards := slices.DeleteFunc(slices.Clone(all), func(b body) bool { return b.kind != cardBody })
+		l.bodies = choose(all, append(p.tnef, cards...))
 	}
-	p.readPart(header, r, 0)
-	p.letter.text, p.letter.html = p.text.String(), p.html.String()
-	return p.letter
+	l.from, l.to = shownHeader(header, "From", p.charset), shownHeader(header, "To", p.charset)
+	l.cc, l.subject = shownHeader(header, "Cc", p.charset), shownHeader(header, "Subject", p.charset)
+	if sent, err := mail.ParseDate(header.Get("Date")); err == nil {
+		l.sent = sent
+	}
+	return *l
 }
 
-// readHeader parses header lines up to a blank line. It skips malformed lines; net/textproto stops at the first one,
-// which would lose the whole mail. Folded lines (RFC 5322 §2.2.3) are joined by a space. A value is cut at
-// maxHeaderText bytes.
-func readHeader(r *bufio.Reader) textproto.MIMEHeader {
-	header := textproto.MIMEHeader{}
+// readHeader parses header lines up to a blank line and returns the data after it. It skips malformed lines;
+// net/textproto stops at the first one, which would lose the whole mail. Folded lines (RFC 5322 §2.2.3) are joined by
+// a space. A value is cut at maxHeaderText bytes.
+func readHeader(data []byte) (header textproto.MIMEHeader, rest []byte) {
+	header = textproto.MIMEHeader{}
 	last := ""
-	for {
-		line, err := readLine(r)
-		line = bytes.TrimRight(line, "\r\n")
+	for n := 0; len(data) > 0; n++ {
+		var line []byte
+		line, data, _ = bytes.Cut(data, []byte("\n"))
+		line = bytes.TrimRight(line, "\r")
 		if len(line) == 0 {
-			return header
+			break
+		}
+		if n > maxHeaders {
+			continue
 		}
 		if line[0] == ' ' || line[0] == '\t' {
 			if values := header[last]; len(values) > 0 && len(values[len(values)-1]) < maxHeaderText {
 				values[len(values)-1] += " " + string(bytes.TrimSpace(line))
 			}
-		} else if name, value, ok := strings.Cut(string(line), ":"); ok {
-			last = textproto.CanonicalMIMEHeaderKey(strings.TrimSpace(name))
-			header[last] = append(header[last], strings.TrimSpace(value[:min(len(value), maxHeaderText)]))
-		}
-		if err != nil {
-			return header
+		} else if name, value, ok := bytes.Cut(line, []byte(":")); ok {
+			last = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimSpace(name[:min(len(name), maxHeaderText)])))
+			header[last] = append(header[last], string(bytes.TrimSpace(value[:min(len(value), maxHeaderText)])))
 		}
 	}
+	return header, data
 }
 
-// encodedWords decodes the encoded words of RFC 2047 in any encoding of browsers. The standard library supports
-// three.
-var encodedWords = mime.WordDecoder{CharsetReader: charset.NewReaderLabel}
-
-// shownHeader returns the decoded value of a header on one line.
-func shownHeader(header textproto.MIMEHeader, name string) string {
-	return doctext.Line(decodedWords(strings.Join(header[name], ", ")))
-}
-
-// decodedWords decodes the encoded words of a header's value. Bytes above ASCII, which are invalid but common in
-// headers, are decoded like a text file.
-func decodedWords(s string) string {
-	if words, err := encodedWords.DecodeHeader(s); err == nil {
-		s = words
-	}
-	return decoded([]byte(s), "")
-}
-
-// readPart parses a part by its header. A part is an attachment if its disposition is "attachment", or if it has a
-// name and is no text. An attached mail is kept whole, as a file ".eml". Both text alternatives are kept; writeBody
-// chooses. Data that can't be decoded completely is used up to the error. A multipart without a boundary is read as
-// text.
-func (p *mailParser) readPart(header textproto.MIMEHeader, body io.Reader, depth int) {
-	kind, parameters := mediaType(header.Get("Content-Type"))
+// readPart parses a part by its header and returns what is displayed of it. A part is an attachment if its
+// disposition is "attachment", or if it has a name and is no text, or if nothing can display it. An attached mail is
+// kept whole, as a file ".eml". Data that can't be decoded completely is used up to the error. A multipart without
+// any boundary is read as text. otherwise is the kind of a part that declares none.
+func (p *mailParser) readPart(
+	ctx context.Context, header textproto.MIMEHeader, data []byte, otherwise string, depth int,
+) []body {
 	if p.parts++; p.parts > maxMailParts || depth > maxMailDepth {
-		return
+		return nil
 	}
-	if strings.HasPrefix(kind, "multipart/") && parameters["boundary"] != "" {
-		p.readParts(multipart.NewReader(body, parameters["boundary"]), depth)
-		return
+	kind, parameters, parts := contentType(header, data)
+	if len(parts) > 0 {
+		return p.readParts(ctx, kind, parts, depth)
 	}
+	kind = cmp.Or(kind, otherwise)
 	disposition, more := mediaType(header.Get("Content-Disposition"))
-	name := decodedWords(cmp.Or(more["filename"], parameters["name"]))
-	data, _ := io.ReadAll(transferDecoder(header.Get("Content-Transfer-Encoding"), body)) // up to a decoding error
+	name := decodedWords(cmp.Or(more["filename"], parameters["name"]), p.charset)
+	data = decodeTransfer(header.Get("Content-Transfer-Encoding"), data)
 	id := strings.Trim(strings.TrimSpace(header.Get("Content-Id")), "<>")
+	text := func(meta string) string {
+		p.charset = cmp.Or(p.charset, parameters["charset"])
+		return decoded(data, parameters["charset"], meta)
+	}
+	main, sub, _ := strings.Cut(kind, "/")
 	switch {
-	case disposition == "attachment" || name != "" && !strings.HasPrefix(kind, "text/"):
-		p.attach(cmp.Or(name, "attachment"), id, data)
-	case kind == "message/rfc822":
-		p.attach(cmp.Or(name, "message.eml"), id, data)
-	case strings.HasPrefix(kind, "image/"):
-		p.attach("picture."+strings.TrimPrefix(kind, "image/"), id, data)
+	case bytes.HasPrefix(data, tnefMagic) && p.readTNEF(ctx, data):
+	case disposition == "attachment" || name != "" && main != "text":
+		p.attach(name, kind, id, data)
 	case kind == "text/html":
-		p.html.WriteString(decoded(data, parameters["charset"], declaredCharset(data)) + "\n")
-	case strings.HasPrefix(kind, "text/") && name == "" || kind == "" || strings.HasPrefix(kind, "multipart/"):
-		p.text.WriteString(decoded(data, parameters["charset"]) + "\n")
-	case name != "":
-		p.attach(name, id, data)
-	}
-}
-
-// readParts parses the parts between the boundaries (RFC 2046 §5.1). NextRawPart leaves the transfer encoding to
-// transferDecoder, which is more lenient than the standard library.
-func (p *mailParser) readParts(parts *multipart.Reader, depth int) {
-	for p.parts <= maxMailParts {
-		part, err := parts.NextRawPart()
-		if err != nil { // the end, or a damaged part
-			return
+		src := text(declaredCharset(data)) + "\n"
+		maps.Copy(p.letter.shown, shownParts(src))
+		return []body{{htmlBody, src}}
+	case cardKinds[kind] && (name == "" || kind == "text/calendar"):
+		if src := text(""); len(parseCards(ctx, src).entries) > 0 {
+			return []body{{cardBody, src}}
 		}
-		p.readPart(part.Header, part, depth+1)
+		p.attach(name, kind, id, data)
+	case name != "":
+		p.attach(name, kind, id, data)
+	case kind == "text/plain" || main == "multipart":
+		src := text("") + "\n"
+		if strings.EqualFold(parameters["format"], "flowed") {
+			src = unflow(src, strings.EqualFold(parameters["delsp"], "yes"))
+		}
+		return []body{{plainBody, src}}
+	case main == "text", main == "message" && sub != "rfc822" && sub != "global": // also reports of delivery
+		return []body{{otherBody, text("") + "\n"}}
+	default:
+		p.attach(name, kind, id, data)
 	}
+	return nil
 }
 
-func (p *mailParser) attach(name, id string, data []byte) {
+// readParts parses the parts of a multipart. Those of a digest are mails by default (RFC 2046 §5.1.5).
+func (p *mailParser) readParts(ctx context.Context, kind string, parts [][]byte, depth int) (all []body) {
+	otherwise := "text/plain"
+	if kind == "multipart/digest" {
+		otherwise = "message/rfc822"
+	}
+	for _, part := range parts {
+		header, data := textproto.MIMEHeader(nil), part // some programs forget the blank line before the text
+		if first, _, _ := bytes.Cut(part, []byte("\n")); hasHeaders(first) || len(bytes.TrimSpace(first)) == 0 {
+			header, data = readHeader(part)
+		}
+		all = append(all, p.readPart(ctx, header, data, otherwise, depth+1)...)
+	}
+	if kind == "multipart/alternative" {
+		return chooseAlternative(all)
+	}
+	return all
+}
+
+// readTNEF parses a message in Outlook's own format, whose text and attachments are those of the mail. It returns
+// false if it has neither, and for further ones after a long text, because text in them is compressed.
+func (p *mailParser) readTNEF(ctx context.Context, data []byte) bool {
+	size := 0
+	for _, b := range p.tnef {
+		size += len(b.text)
+	}
+	o := decodeTNEF(data)
+	if o == nil || size > maxStream {
+		return false
+	}
+	l := o.letter(ctx)
+	p.tnef = append(p.tnef, l.bodies...)
+	p.letter.attachments = append(p.letter.attachments, l.attachments...)
+	maps.Copy(p.letter.shown, l.shown)
+	return len(l.bodies)+len(l.attachments) > 0
+}
+
+// attach adds an attachment. A short subtype is the extension of one without a name, such as in "application/pdf".
+func (p *mailParser) attach(name, kind, id string, data []byte) {
+	switch main, sub, _ := strings.Cut(kind, "/"); {
+	case name != "":
+	case main == "image":
+		name = "picture." + sub
+	case main == "message":
+		name = "message.eml"
+	case kind == "text/calendar":
+		name = "calendar.ics"
+	case len(sub) <= len("json"):
+		name = "attachment." + sub
+	default:
+		name = "attachment"
+	}
 	p.letter.attachments = append(p.letter.attachments, attachment{name, id, data})
 }
 
-// mediaType parses a header such as "text/plain; charset=utf-8". For a malformed one it returns the part before the
-// first semicolon.
-func mediaType(value string) (kind string, parameters map[string]string) {
-	kind, parameters, err := mime.ParseMediaType(value)
-	if err != nil && kind == "" {
-		kind, _, _ = strings.Cut(value, ";")
-		kind = strings.ToLower(strings.TrimSpace(kind))
-	}
-	return kind, parameters
-}
-
-// transferDecoder decodes a Content-Transfer-Encoding. The encodings are those of RFC 2045 §6; 7bit, 8bit and binary
-// are not encoded.
-func transferDecoder(encoding string, body io.Reader) io.Reader {
-	switch strings.ToLower(strings.TrimSpace(encoding)) {
-	case "base64":
-		return base64.NewDecoder(base64.StdEncoding, base64Letters{body})
-	case "quoted-printable":
-		return quotedprintable.NewReader(body)
-	}
-	return body
-}
-
-// base64Letters drops all characters outside the base64 alphabet, as RFC 2045 §6.8 requires. The standard decoder
-// ignores only line ends.
-type base64Letters struct{ r io.Reader }
-
-// Read implements io.Reader.
-func (b base64Letters) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	kept := 0
-	for _, c := range p[:n] {
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/' || c == '=' {
-			p[kept] = c
-			kept++
+// contentType parses the Content-Type of a part, and splits a multipart. Of several the first multipart is used whose
+// boundary is in the data, else the first valid one. A multipart with another boundary than declared is split at that.
+func contentType(header textproto.MIMEHeader, data []byte) (
+	kind string, parameters map[string]string, parts [][]byte,
+) {
+	for _, value := range header["Content-Type"][:min(len(header["Content-Type"]), maxContentTypes)] {
+		one, more := mediaType(value)
+		if strings.HasPrefix(one, "multipart/") {
+			if parts = splitParts(data, more["boundary"]); len(parts) > 0 {
+				return one, more, parts
+			}
+		}
+		if kind == "" && strings.Contains(one, "/") {
+			kind, parameters = one, more
 		}
 	}
-	return kept, err
+	if strings.HasPrefix(kind, "multipart/") {
+		parts = splitParts(data, findBoundary(data))
+	}
+	return kind, parameters, parts
+}
+
+// findBoundary returns the boundary that separates parts: the first line of two dashes and more that a header of a
+// part follows.
+func findBoundary(data []byte) string {
+	lines := bytes.Split(data[:min(len(data), maxPreamble)], []byte("\n"))
+	for i, line := range lines[:len(lines)-1] {
+		const field = "content-"
+		next := lines[i+1][:min(len(lines[i+1]), len(field))]
+		if boundary, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("--")); ok && len(boundary) > 0 &&
+			strings.EqualFold(string(next), field) {
+			return string(boundary)
+		}
+	}
+	return ""
+}
+
+// splitParts returns the parts between the lines of a boundary (RFC 2046 §5.1). The last part may have no final
+// boundary. Parts after the final boundary are kept, because some programs write it too early.
+func splitParts(data []byte, boundary string) (parts [][]byte) {
+	if boundary = strings.TrimSpace(boundary); boundary == "" {
+		return nil
+	}
+	delimiter := []byte("--" + boundary)
+	begin := -1 // offset of the current part
+	for at := 0; len(parts) < maxMailParts; {
+		next := bytes.Index(data[at:], delimiter)
+		if next < 0 {
+			break
+		}
+		next += at
+		at = next + len(delimiter)
+		if next > 0 && data[next-1] != '\n' {
+			continue
+		}
+		line, _, _ := bytes.Cut(data[at:], []byte("\n"))
+		rest := string(bytes.TrimSpace(line[:min(len(line), maxHeaderText)]))
+		if rest != "" && rest != "--" {
+			continue
+		}
+		if begin >= 0 {
+			parts = append(parts, bytes.TrimSuffix(bytes.TrimSuffix(data[begin:next], []byte("\n")), []byte("\r")))
+		}
+		at = min(at+len(line)+1, len(data))
+		if begin = at; rest == "--" {
+			begin = -1
+		}
+	}
+	if begin >= 0 && len(parts) < maxMailParts {
+		parts = append(parts, data[begin:])
+	}
+	return parts
 }

@@ -353,10 +353,12 @@ func TestEverydayFilesReadAsDisplayed(t *testing.T) {
 		{"a calendar", "a.ics", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Roof\\, gutter\r\nDTSTART;" +
 			"TZID=Europe/London:20260304T101500\r\nUID:1\r\nDESCRIPTION:Bring the\r\n  " +
 			"ladder\r\nBEGIN:VALARM\r\nDESCRIPTION:alarm\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
-			[]string{"heading Roof, gutter", "list Start: 2026-03-04 10:15", "list Description: Bring the ladder"}},
+			[]string{"heading Roof, gutter", "row Name: Roof, gutter · Start: 2026-03-04 10:15 · " +
+				"Description: Bring the ladder"}},
 		{"an address book", "a.vcf", "BEGIN:VCARD\nVERSION:3.0\nFN:Renée Harrow\nitem1.EMAIL;" +
 			"TYPE=work:r@example.com\nADR:;;1 Mill Lane;Leeds;;;UK\nEND:VCARD\n",
-			[]string{"heading Renée Harrow", "list Mail: r@example.com", "list Address: 1 Mill Lane, Leeds, UK"}},
+			[]string{"heading Renée Harrow",
+				"row Name: Renée Harrow · Mail: r@example.com · Address: 1 Mill Lane, Leeds, UK"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x, _, err := extractFile(t, tt.file, tt.body)
