@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/members"
@@ -21,9 +24,9 @@ const (
 )
 
 // readMailbox parses a mailbox, a file of concatenated mails (RFC 4155), each after a line "From ". Only one mail is
-// in memory at a time. A "From " line separates mails only after a blank line. In the variant mboxrd, a mail's own
-// lines of this form are escaped with ">", one of which is removed. The rest of a mail beyond maxMail bytes is
-// skipped.
+// in memory at a time. A "From " line separates mails only after a blank line and before a header. In the variant
+// mboxrd, a mail's own lines of this form are escaped with ">", one of which is removed. In mboxcl they are not, and
+// Content-Length is used if a mail ends there. The rest of a mail beyond maxMail bytes is skipped.
 func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -40,10 +43,14 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return errors.Join(m.writeLetter(ctx, parseMail(ctx, one.Bytes())), ctx.Err())
 	}
 	lines := bufio.NewReaderSize(file, 64<<10)
-	blank := true
+	blank, header := true, true
+	var at, length, end int64 // offset; length of the mail's text as declared; end of the mail, if that is right
 	for {
 		line, err := readLine(lines)
-		if bytes.HasPrefix(line, []byte("From ")) && blank {
+		at += int64(len(line))
+		if bytes.HasPrefix(line, []byte("From ")) && blank && at > end &&
+			(beginsMail(line, lines) || len(bytes.TrimSpace(one.Bytes())) == 0) {
+			header, length = true, 0
 			if err := flush(); err != nil {
 				return corpus.Extracted{}, err
 			}
@@ -54,6 +61,13 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 			one.Write(line)
 		}
 		blank = len(bytes.TrimSpace(line)) == 0
+		if name, value, _ := bytes.Cut(line, []byte(":")); header && strings.EqualFold(string(name), "Content-Length") {
+			length, _ = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+		} else if header && blank {
+			if header = false; endsMail(file, at+length) {
+				end = at + length
+			}
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -65,6 +79,25 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return corpus.Extracted{}, err
 	}
 	return m.result(), nil
+}
+
+// beginsMail reports whether a line "From " separates mails: it has a time of day, or a header follows.
+func beginsMail(line []byte, next *bufio.Reader) bool {
+	head, _ := next.Peek(60)
+	return timeOfDay.Match(line) || hasHeaders(head)
+}
+
+var timeOfDay = regexp.MustCompile(`\d\d:\d\d`)
+
+// endsMail reports whether a mail ends at an offset of a mailbox: another one begins there, or the file ends.
+func endsMail(file io.ReaderAt, at int64) bool {
+	next := make([]byte, 9)
+	n, err := file.ReadAt(next, at-1)
+	if n == 0 { // beyond the end
+		return false
+	}
+	next = bytes.TrimLeft(next[1:n], "\r\n")
+	return bytes.HasPrefix(next, []byte("From ")) || len(next) == 0 && errors.Is(err, io.EOF)
 }
 
 // readLine reads a line with its line end. A line longer than maxLine is returned in pieces. The end of a file is
