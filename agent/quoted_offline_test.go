@@ -29,3 +29,35 @@ func TestQuotesOfTheOfflineModelAreSupported(t *testing.T) {
 		}
 	}
 }
+
+// Quotes from mails, calendars and address books say what they are about.
+func TestQuotesFromMailsAndCardsNameTheirSubject(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, offline.New(nil))
+	mail := func(subject, first, second string) string {
+		return "From: Ida Moss <ida@example.org>\nSubject: " + subject + "\nContent-Type: multipart/alternative; " +
+			"boundary=b\n\n--b\nContent-Type: text/" + first + "\n--b\nContent-Type: text/" + second + "\n--b--\n"
+	}
+	h.add("boiler.eml", mail("Boiler", "plain\n\nYour mail program can't show HTML mail.",
+		"html\n\n<p>The boiler is serviced on <b>19 May</b> by Quill &amp; Sons.</p>"))
+	h.add("filter.eml", mail("Invitation", "html\n\n<p>See the appointment.</p>", "calendar\n\nBEGIN:VCALENDAR\n"+
+		"METHOD:REQUEST\nBEGIN:VEVENT\nDTSTART:20260412T140000\nSUMMARY:Filter change\nLOCATION:Hall 9\n"+
+		"DESCRIPTION:Bring the long ladder. Ask Bo for the key.\nEND:VEVENT\nEND:VCALENDAR"))
+	h.add("people.vcf", "BEGIN:VCARD\nFN:Renée Harrow\nTEL:0113 496 0000\nEND:VCARD\n"+
+		"BEGIN:VCARD\nFN:Olu Brand\nTEL:0113 496 1111\nNOTE:Repairs the lift.\nEND:VCARD\n")
+	h.add("team.ics", "BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Pump test\nDTSTART:20260312T140000\nLOCATION:Hall 6\n"+
+		"END:VEVENT\nEND:VCALENDAR\n")
+	for question, want := range map[string]string{
+		"When is the boiler serviced?":              "serviced on 19 May by Quill & Sons",
+		"Where is the filter change?":               "Filter change · Start: 2026-04-12 14:00 · Place: Hall 9",
+		"What is Renée Harrow's phone number?":      "Name: Renée Harrow · Phone: 0113 496 0000",
+		"Who has the phone number 0113 496 1111?":   "Name: Olu Brand · Phone: 0113 496 1111",
+		"Who repairs the lift?":                     "Name: Olu Brand · Phone: 0113 496 1111 · Note: Repairs the lift.",
+		"In which hall is the pump test, and when?": "Name: Pump test · Start: 2026-03-12 14:00 · Place: Hall 6",
+	} {
+		a := h.answer(asks(question)).answer()
+		if !strings.Contains(a.Markdown, want) || len(a.Citations) == 0 {
+			t.Errorf("%s: %q with %d citations, want %q in it", question, a.Markdown, len(a.Citations), want)
+		}
+	}
+}
