@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -273,16 +272,25 @@ func (m *mailWriter) result() corpus.Extracted {
 	return x
 }
 
-// shownPart matches a cid: URL, a reference to another part of the same mail (RFC 2392).
-var shownPart = regexp.MustCompile(`(?i)\bcid:([^"'\s<>)]+)`)
-
-// shownParts returns the Content-IDs that HTML refers to.
+// shownParts returns the Content-IDs that HTML refers to by cid: URLs (RFC 2392).
 func shownParts(html string) map[string]bool {
+	const scheme, longest = "cid:", 1000
 	ids := map[string]bool{}
-	for _, m := range shownPart.FindAllStringSubmatch(html, -1) {
-		if id, err := url.PathUnescape(m[1]); err == nil {
+	for at := 0; ; {
+		next := strings.IndexByte(html[at:], ':')
+		if next < 0 {
+			return ids
+		}
+		at += next + 1
+		if at < len(scheme) || !strings.EqualFold(html[at-len(scheme):at], scheme) {
+			continue
+		}
+		id := html[at:min(at+longest, len(html))]
+		if end := strings.IndexAny(id, "\"' \t\r\n<>)"); end >= 0 {
+			id = id[:end]
+		}
+		if id, err := url.PathUnescape(id); err == nil {
 			ids[id] = true
 		}
 	}
-	return ids
 }

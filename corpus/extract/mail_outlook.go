@@ -42,6 +42,8 @@ const (
 	propDelivered = "0E06"
 	propCodePage  = "3FFD"
 	propHTMLPage  = "3FDE"
+	typeNumber    = 0x0003
+	typeTime      = 0x0040
 )
 
 const (
@@ -68,9 +70,6 @@ var damagedMessage = &corpus.Failure{
 // properties are decoded here. Recipient storages are ignored, because the message has the recipients' display names
 // in one property.
 func readOutlook(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
-	if head, err := readHead(f.Path); err == nil && bytes.HasPrefix(head, tnefMagic) {
-		return readTNEF(ctx, f)
-	}
 	o, err := openOutlook(ctx, f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -86,6 +85,10 @@ func openOutlook(ctx context.Context, name string) (*outlook, error) {
 		return nil, fmt.Errorf("open the original: %w", err)
 	}
 	defer file.Close()
+	magic := make([]byte, len(tnefMagic))
+	if _, err := file.ReadAt(magic, 0); err == nil && bytes.Equal(magic, tnefMagic) {
+		return openTNEF(name)
+	}
 	doc, err := mscfb.New(file)
 	if err != nil {
 		return nil, errors.Join(damagedMessage, err)
@@ -164,8 +167,8 @@ func (o *outlook) at(path []string) map[string][]byte {
 
 // letter converts the properties to a mail. The sender's address is added only if it is an Internet address: inside
 // a company it is a directory path, "/O=...". The HTML is text in newer messages, bytes in older ones, or converted to
-// RTF. An attachment's long name takes precedence over its short one of 8.3 characters. An attachment without data is
-// a link or an object, and is skipped.
+// RTF, which is read if there is no other text. An attachment's long name takes precedence over its short one of 8.3
+// characters. An attachment without data is a link or an object, and is skipped.
 func (o *outlook) letter(ctx context.Context) letter {
 	page := rtf.CodePage(o.number(propCodePage))
 	said := func(id string) string { return stringProperty(o.properties, id, page) }
@@ -181,7 +184,7 @@ func (o *outlook) letter(ctx context.Context) letter {
 	if data := o.properties[propHTML+"0102"]; src == "" && data != nil {
 		src = decoded(data, declaredCharset(data), rtf.CodePage(o.number(propHTMLPage)), page)
 	}
-	if strings.TrimSpace(src) == "" {
+	if strings.TrimSpace(src+text) == "" {
 		formatted = decompressRTF(o.properties[propRTF+"0102"])
 		src = rtf.HTML(ctx, formatted)
 	}
@@ -247,14 +250,21 @@ func (o *outlook) readFixed(data []byte) {
 	const header, entry = 32, 16
 	for data = data[min(len(data), header-len(data)%entry):]; len(data) >= entry; data = data[entry:] {
 		kind, id := binary.LittleEndian.Uint16(data), binary.LittleEndian.Uint16(data[2:])
-		if fixedSize(kind) > 0 {
+		if kind == typeNumber || kind == typeTime {
 			o.properties[propertyKey(id, kind)] = data[8:entry]
 		}
 	}
 }
 
 // propertyKey returns the key of a property in outlook.properties.
-func propertyKey(id, kind uint16) string { return fmt.Sprintf("%04X%04X", id, kind) }
+func propertyKey(id, kind uint16) string {
+	const digits = "0123456789ABCDEF"
+	key := [8]byte{}
+	for i, n := 0, uint32(id)<<16|uint32(kind); i < len(key); i, n = i+1, n<<4 {
+		key[i] = digits[n>>28]
+	}
+	return string(key[:])
+}
 
 // fixedSize returns the size of a type's values in bytes, 0 for types of variable size ([MS-OXCDATA] §2.11.1).
 func fixedSize(kind uint16) int {

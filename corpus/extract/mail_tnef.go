@@ -2,11 +2,8 @@ package extract
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
-
-	"github.com/footnote/footnote/corpus"
 )
 
 // tnefMagic begins a message in Outlook's own format, a file "winmail.dat" in a mail ([MS-OXTNEF] §2.1.3.1).
@@ -24,17 +21,16 @@ const (
 	tnefCodePage   = 0x9007
 )
 
-// readTNEF parses a file "winmail.dat".
-func readTNEF(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
-	data, err := readAll(f.Path, maxMail)
+// openTNEF reads a file "winmail.dat".
+func openTNEF(name string) (*outlook, error) {
+	data, err := readAll(name, maxMail)
 	if err != nil {
-		return corpus.Extracted{}, err
+		return nil, err
 	}
-	o := decodeTNEF(data)
-	if o == nil {
-		return corpus.Extracted{}, damagedMessage
+	if o := decodeTNEF(data); o != nil {
+		return o, nil
 	}
-	return o.letter(ctx).read(ctx, f)
+	return nil, damagedMessage
 }
 
 // decodeTNEF parses a message in the Transport Neutral Encapsulation Format. Its properties are those of an Outlook

@@ -142,7 +142,7 @@ func TestOutlookMessageShowsTheBodyWithTheContent(t *testing.T) {
 		{"a stub", map[string]string{"1000001E": stub, "10130102": html}, []body{{htmlBody, html}}},
 		{"the same text", map[string]string{"1000001E": "> The boiler is serviced on 19 May.", "1013001E": html},
 			[]body{{plainBody, "> The boiler is serviced on 19 May."}}},
-		{"HTML in RTF", map[string]string{"1000001E": stub, "10090102": uncompressed(`{\rtf1\ansi\fromhtml1 ` +
+		{"HTML in RTF", map[string]string{"10090102": uncompressed(`{\rtf1\ansi\fromhtml1 ` +
 			`{\*\htmltag64 <p>}The boiler is serviced on 19 May.{\*\htmltag72 </p>}}`)}, []body{{htmlBody, html}}},
 		{"RTF alone", map[string]string{"10090102": rtfHello},
 			[]body{{rtfBody, "{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"}}},
