@@ -289,6 +289,7 @@ func shownParts(html string) map[string]bool {
 		if end := strings.IndexAny(id, "\"' \t\r\n<>)"); end >= 0 {
 			id = id[:end]
 		}
+		at += len(id)
 		if id, err := url.PathUnescape(id); err == nil {
 			ids[id] = true
 		}
