@@ -63,7 +63,7 @@ type outlook struct {
 }
 
 var damagedMessage = &corpus.Failure{
-	Code: "broken", Detail: "This message is damaged. Open it in Outlook and save it again.",
+	Code: "broken", Detail: "This message is damaged. Open it in Outlook, save it again and add the new file.",
 }
 
 // readOutlook parses an Outlook message ([MS-OXMSG]), or one in TNEF. A library reads the storages of [MS-CFB]; the
