@@ -1,0 +1,127 @@
+package extract
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/footnote/footnote/corpus"
+)
+
+// The situations are those of the sniffers of Python (csv.Sniffer), DuckDB (data/csv) and CleverCSV.
+func TestCSVDialect(t *testing.T) {
+	for _, tt := range []struct {
+		name, src string
+		want      []string
+	}{
+		{"commas", "a,b\n1,2\n3,4\n", []string{"table: a | b\n1 | 2\n3 | 4 [a;b] [1;2] [3;4]"}},
+		{"pipes", "id|city|pop\n1|Lowtown|4100\n2|Hightown|920\n", []string{
+			"table: id | city | pop\n1 | Lowtown | 4100\n2 | Hightown | 920 [id;city;pop] [1;Lowtown;4100]" +
+				" [2;Hightown;920]"}},
+		{"tabs", "name\tnote\nAnn\tsees, hears; and tells\nBob\t-\n", []string{
+			"table: name | note\nAnn | sees, hears; and tells\nBob | - [name;note] [Ann;sees, hears; and tells]" +
+				" [Bob;-]"}},
+		{"decimal commas", "Artikel;Preis\nHammer;12,50\nZange;9,90\n", []string{
+			"table: Artikel | Preis\nHammer | 12,50\nZange | 9,90 [Artikel;Preis] [Hammer;12,50] [Zange;9,90]"}},
+		{"numbers with decimal commas alone", "1,5;2,5\n3,5;4,5\n", []string{
+			"table: 1,5 | 2,5\n3,5 | 4,5 [1,5;2,5] [3,5;4,5]"}},
+		{"a list within a field", "id,name,tags\n1,Ann,a|b|c\n2,Bob,d|e|f\n", []string{
+			"table: id | name | tags\n1 | Ann | a|b|c\n2 | Bob | d|e|f [id;name;tags] [1;Ann;a|b|c] [2;Bob;d|e|f]"}},
+		{"a declared delimiter", "sep=;\r\nArtikel;Preis\r\nHammer;12,50\r\n", []string{
+			"table: Artikel | Preis\nHammer | 12,50 [Artikel;Preis] [Hammer;12,50]"}},
+		{"a declared delimiter in quotes", "\"sep=|\"\nx,y|z\n1,2|3\n", []string{
+			"table: x,y | z\n1,2 | 3 [x,y;z] [1,2;3]"}},
+		{"lines above the header", "Statement\nAccount:,DE02\nPeriod:,January\n\nDate,Payee,Amount\n" +
+			"03.01.2026,Cafe,-12.40\n" +
+			"09.01.2026,Works,-61.00\n", []string{
+			"paragraph: Statement", "paragraph: Account: DE02", "paragraph: Period: January",
+			"table: Date | Payee | Amount\n03.01.2026 | Cafe | -12.40\n09.01.2026 | Works | -61.00" +
+				" [Date;Payee;Amount] [03.01.2026;Cafe;-12.40] [09.01.2026;Works;-61.00]"}},
+		{"lines above the header without a blank one", "Statement\nAccount:;DE02\nDate;Payee;Amount\n1.1.;Cafe;2\n" +
+			"2.1.;Bar;3\n", []string{
+			"paragraph: Statement", "paragraph: Account: DE02",
+			"table: Date | Payee | Amount\n1.1. | Cafe | 2\n2.1. | Bar | 3 [Date;Payee;Amount] [1.1.;Cafe;2]" +
+				" [2.1.;Bar;3]"}},
+		{"lines above padded by a spreadsheet", "Statement,,\n,,\nDate,Payee,Amount\n1.1.,Cafe,2\n2.1.,Bar,3\n" +
+			"", []string{
+			"paragraph: Statement",
+			"table: Date | Payee | Amount\n1.1. | Cafe | 2\n2.1. | Bar | 3 [Date;Payee;Amount] [1.1.;Cafe;2]" +
+				" [2.1.;Bar;3]"}},
+		{"comments above", "# made by sensor 7\n# units: mm\nday,rain\n1,4\n2,5\n", []string{
+			"paragraph: # made by sensor 7", "paragraph: # units: mm", "table: day | rain\n1 | 4\n" +
+				"2 | 5 [day;rain] [1;4] [2;5]"}},
+		{"delimiters at the end of some records", "a,b,c\n1,2,3,\n4,5,6\n7,8,9,,\n", []string{
+			"table: a | b | c\n1 | 2 | 3\n4 | 5 | 6\n7 | 8 | 9 [a;b;c] [1;2;3] [4;5;6] [7;8;9]"}},
+		{"delimiters at the end of all records", "a;b;\n1;2;\n3;4;\n", []string{
+			"table: a | b\n1 | 2\n3 | 4 [a;b] [1;2] [3;4]"}},
+		{"empty fields at the end are missing", "a,b,c\n1,2\n3,4\n", []string{
+			"table: a | b | c\n1 | 2\n3 | 4 [a;b;c] [1;2] [3;4]"}},
+		{"a column that is mostly empty", "a,b,c\n1,2,\n3,4,\n", []string{
+			"table: a | b | c\n1 | 2 | \n3 | 4 |  [a;b;c] [1;2;] [3;4;]"}},
+		{"row names without a header", "mpg,cyl\nMazda,21.0,6\nDatsun,22.8,4\n", []string{
+			"table:  | mpg | cyl\nMazda | 21.0 | 6\nDatsun | 22.8 | 4 [;mpg;cyl] [Mazda;21.0;6] [Datsun;22.8;4]"}},
+		{"quotes", "name,said\nAnn,\"Yes, \"\"now\"\".\nReally\"\nBob, \"no, \\\"never\\\"\" \nEve,\"C:\\\"\n" +
+			"Joe,\"ends \\\"\"\n", []string{
+			"table: name | said\nAnn | Yes, \"now\". Really\nBob | no, \"never\"\nEve | C:\\\nJoe | ends \"" +
+				" [name;said] [Ann;Yes, \"now\". Really] [Bob;no, \"never\"] [Eve;C:\\] [Joe;ends \"]"}},
+		{"single quotes inside", "size,price\n\"5\" pipe,3\n6\" pipe,4\n\"Say \"no\" now, twice\",5\n", []string{
+			"table: size | price\n\"5\" pipe | 3\n6\" pipe | 4\nSay \"no\" now, twice | 5" +
+				" [size;price] [\"5\" pipe;3] [6\" pipe;4] [Say \"no\" now, twice;5]"}},
+		{"a quote without an end", "a,b\n\"1,2\n3,4\n", []string{
+			"table: a | b\n\"1 | 2\n3 | 4 [a;b] [\"1;2] [3;4]"}},
+		{"several tables", "name,age\nAnn,30\nBob,40\n\ncity,area\nBath,29\nYork,34\n", []string{
+			"table: name | age\nAnn | 30\nBob | 40 [name;age] [Ann;30] [Bob;40]",
+			"table: city | area\nBath | 29\nYork | 34 [city;area] [Bath;29] [York;34]"}},
+		{"several tables with titles", "Staff\nname,age\nAnn,30\nBob,40\n\nTowns\ncity,area,river\nBath,29,Avon\n" +
+			"York,34,Ouse\n", []string{
+			"paragraph: Staff", "table: name | age\nAnn | 30\nBob | 40 [name;age] [Ann;30] [Bob;40]",
+			"paragraph: Towns",
+			"table: city | area | river\nBath | 29 | Avon\nYork | 34 | Ouse [city;area;river] [Bath;29;Avon]" +
+				" [York;34;Ouse]"}},
+		{"blank lines between records", "a,b\n\n1,2\n\n3,4\n", []string{"table: a | b\n1 | 2\n" +
+			"3 | 4 [a;b] [1;2] [3;4]"}},
+		{"a total below a blank line", "a,b\nx,2\ny,3\n\nTotal,5\n", []string{
+			"table: a | b\nx | 2\ny | 3\nTotal | 5 [a;b] [x;2] [y;3] [Total;5]"}},
+		{"a source below", "a,b,c\nx,2,1\ny,3,1\n\nSource: the town\n", []string{
+			"table: a | b | c\nx | 2 | 1\ny | 3 | 1 [a;b;c] [x;2;1] [y;3;1]", "paragraph: Source: the town"}},
+		{"one record", "a;b;c", []string{"table: a | b | c [a;b;c]"}},
+		{"no table", "Ann\nBob\n", []string{"paragraph: Ann\nBob"}},
+	} {
+		got := describe(mustExtract(t, "a.csv", tt.src))
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: -want +got\n%s", tt.name, diff)
+		}
+	}
+}
+
+// No text is lost, whatever the quotes and delimiters.
+func TestCSVKeepsWords(t *testing.T) {
+	for _, src := range []string{
+		strings.Repeat("\"a\" b,", 5000), strings.Repeat("\"x,1\n", 5000), "a,b\n" + strings.Repeat("word,\n\n", 3000),
+		strings.Repeat("a,", csvColumns+5) + "\nend", "p,q\n" + strings.Repeat("r,s\n", csvRows*3) + "\nt,u\n",
+	} {
+		x := mustExtract(t, "a.csv", src)
+		for _, word := range strings.FieldsFunc(src, func(r rune) bool { return strings.ContainsRune("\n,\" ", r) }) {
+			if !strings.Contains(x.Text, word) {
+				t.Errorf("%.40q lost %q", src, word)
+				break
+			}
+		}
+	}
+}
+
+func BenchmarkCSV(b *testing.B) {
+	var src strings.Builder
+	src.WriteString("number,customer,note,amount\n")
+	for i := range 40_000 {
+		fmt.Fprintf(&src, "%d,Customer %d,\"paid, in part\",%d.50\n", i, i%97, i*7)
+	}
+	b.SetBytes(int64(src.Len()))
+	for b.Loop() {
+		if _, err := readCSV(b.Context(), src.String(), corpus.File{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
