@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/footnote/footnote/corpus"
@@ -18,36 +19,45 @@ const (
 	maxMetaItems   = 100      // of a front matter's list or map
 )
 
-// front is the YAML front matter of a document. Static site generators and note-taking programs write it: Jekyll,
-// Hugo, Pandoc, Obsidian.
+// front is the front matter of a document. Static site generators and note-taking programs write it: Jekyll, Hugo,
+// Zola, Pandoc, Obsidian.
 type front map[string]any
 
-// frontMatter splits the YAML front matter between two lines of "---" from the text after it. Front matter that is
-// not a YAML map stays in the text. The end may be "---" or "...", the two document ends of YAML 1.2. It has to be
-// within maxFrontMatter bytes, because a text that begins with a line of dashes has no end marker.
+// fences are the notations of front matter, each with the line before it and the lines that may be after it. "..." is
+// the other document end of YAML 1.2.
+var fences = []struct {
+	begin string
+	ends  []string
+	parse func(src []byte, values any) error
+}{
+	{"---", []string{"---", "..."}, yaml.Unmarshal},
+	{"+++", []string{"+++"}, toml.Unmarshal},
+}
+
+// frontMatter splits the front matter from the text after it. Front matter that is not a map stays in the text. The
+// end has to be within maxFrontMatter bytes, because a text that begins with a line of dashes has no end marker.
 func frontMatter(src string) (front, string) {
-	rest, ok := strings.CutPrefix(src, "---\n")
-	if !ok {
-		return nil, src
-	}
-	head := rest[:min(len(rest), maxFrontMatter)]
-	end, body := -1, 0
-	for _, mark := range []string{"\n---\n", "\n...\n"} {
-		if i := strings.Index(head, mark); i >= 0 && (end < 0 || i < end) {
-			end, body = i, i+len(mark)
+	for _, fence := range fences {
+		rest, ok := strings.CutPrefix(src, fence.begin+"\n")
+		if !ok {
+			continue
+		}
+		head := rest[:min(len(rest), maxFrontMatter)]
+		if len(head) == len(rest) {
+			head += "\n" // the end may be the last line
+		}
+		end := -1
+		for _, mark := range fence.ends {
+			if i := strings.Index(head, "\n"+mark+"\n"); i >= 0 && (end < 0 || i < end) {
+				end = i
+			}
+		}
+		var values map[string]any
+		if end >= 0 && fence.parse([]byte(head[:end]), &values) == nil && len(values) > 0 {
+			return values, rest[min(end+len("\n---\n"), len(rest)):]
 		}
 	}
-	if end < 0 {
-		if !strings.HasSuffix(head, "\n---") || len(head) != len(rest) {
-			return nil, src
-		}
-		end, body = len(head)-4, len(head)
-	}
-	var values map[string]any
-	if yaml.Unmarshal([]byte(head[:end]), &values) != nil || len(values) == 0 {
-		return nil, src
-	}
-	return values, rest[body:]
+	return nil, src
 }
 
 // applyFields sets the title, the language and Meta from the front matter. It takes keys in alphabetic order, so
@@ -72,7 +82,7 @@ func (fm front) applyFields(x *corpus.Extracted) {
 	}
 }
 
-// plainValue converts a YAML value to one that JSON can encode: dates become strings. Lists and maps are cut at
+// plainValue converts a value of YAML or TOML to one that JSON can encode: dates become strings. Lists and maps are cut at
 // maxMetaItems and at four levels. NaN and infinities become strings as well, since encoding/json fails on them.
 func plainValue(v any, depth int) any {
 	if depth > 4 {
@@ -93,6 +103,8 @@ func plainValue(v any, depth int) any {
 			return v.Format(time.DateOnly)
 		}
 		return v.Format(time.RFC3339)
+	case fmt.Stringer: // a date or a time of day of TOML
+		return v.String()
 	case []any:
 		var list []any
 		for _, item := range v[:min(len(v), maxMetaItems)] {
