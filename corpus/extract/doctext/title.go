@@ -2,6 +2,7 @@ package doctext
 
 import (
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,21 +25,33 @@ var (
 	}
 )
 
+// Titles that programs derive. printed matches what a printer driver writes before a file name. filePath matches a
+// path or an address. counted matches a word with a number, as programs in any language
+// name new files: "Dokument2", "Unbenannt-1". It is a title only if the text has the word.
+var (
+	printed  = regexp.MustCompile(`^Microsoft (Office )?\pL+ [-–] `)
+	filePath = regexp.MustCompile(`^(file:|[A-Za-z]:[\\/]|\\\\)|^(~|\.{1,2}|https?:/)?/\S+$`)
+	counted  = regexp.MustCompile(`^\pL+[-_ ]?\(?\d{1,3}\)?$`)
+)
+
 // titleBody is the number of bytes of a document's text that are searched for the words of its title.
 const titleBody = 256 << 10
 
 // Title returns the title of a document. stated is the title in the file's properties, and seen the title at the
-// start of the text, which may be empty. It returns seen if stated is a placeholder: without letters, a file name,
-// or a known default of programs. body is the document's text. If seen is not empty, stated is also a placeholder if
-// the start of body contains none of its content words.
+// start of the text, which may be empty. It returns seen if stated is a placeholder: without letters, a file name
+// or path, or a default of programs. body is the document's text. If seen is not empty, stated is also a placeholder
+// if the start of body contains none of its content words.
 func Title(stated, seen, body string) string {
-	stated = strings.TrimPrefix(stated, "Microsoft Word - ")
+	stated = printed.ReplaceAllString(stated, "")
 	words := strings.FieldsFunc(strings.ToLower(stated), func(r rune) bool { return !unicode.IsLetter(r) })
-	if len(words) == 0 || slices.Contains(placeholders, strings.Join(words, " ")) ||
+	if len(words) == 0 || slices.Contains(placeholders, strings.Join(words, " ")) || filePath.MatchString(stated) ||
 		slices.Contains(madeFrom, strings.ToLower(filepath.Ext(stated))) {
 		return seen
 	}
 	body = strings.ToLower(body[:min(len(body), titleBody)])
+	if counted.MatchString(stated) && !strings.Contains(body, words[0]) {
+		return seen
+	}
 	if seen != "" && !slices.ContainsFunc(text.QueryWords(stated, nil), func(word text.Word) bool {
 		return strings.Contains(body, strings.ToLower(word.Text))
 	}) {
