@@ -16,8 +16,10 @@ func TestFrontMatterNotations(t *testing.T) {
 	}{
 		{"TOML", "+++\ntitle = \"Gate\"\ndate = 2026-01-05\ndraft = false\n+++\n\nThe gate opens at 7.\n", "Gate",
 			map[string]any{"date": "2026-01-05", "draft": false}, "The gate opens at 7."},
-		{"TOML with tables, as Zola and Hugo write", "+++\r\ntitle = '''Gate'''\r\ndate = 2026-01-05T07:00:00+01:00\r\n" +
-			"weight = 10\r\n[taxonomies]\r\ntags = [\r\n  \"a\",\r\n  \"b\", # last\r\n]\r\n+++\r\n# Opening\r\n", "Gate",
+		{"TOML with tables, as Zola and Hugo write", "+++\r\ntitle = '''Gate'''\r\ndate = " +
+			"2026-01-05T07:00:00+01:00\r\n" +
+			"weight = 10\r\n[taxonomies]\r\ntags = [\r\n  \"a\",\r\n  \"b\", # last\r\n]\r\n+++\r\n# Opening\r\n",
+			"Gate",
 			map[string]any{"date": "2026-01-05T07:00:00+01:00", "weight": int64(10),
 				"taxonomies": map[string]any{"tags": []any{"a", "b"}}}, "Opening"},
 		{"TOML alone", "+++\ntitle = \"Gate\"\nlang = \"en-GB\"\nopens = 07:30:00\n+++\nAt 7.", "Gate",

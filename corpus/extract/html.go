@@ -222,7 +222,7 @@ func textOf(n *html.Node) string {
 	}
 	var b strings.Builder
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if !invisible[c.Data] {
+		if !invisible[c.Data] && !isReading(c) {
 			b.WriteString(textOf(c))
 		}
 	}

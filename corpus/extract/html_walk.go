@@ -34,7 +34,8 @@ var inlineTag = map[atom.Atom]bool{
 	atom.Ruby: true, atom.Rb: true, atom.Rt: true, atom.Rp: true, atom.S: true, atom.Samp: true, atom.Small: true,
 	atom.Span: true, atom.Strike: true, atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true,
 	atom.Tt: true,
-	atom.U:  true, atom.Var: true, atom.Wbr: true, atom.Math: true,
+	atom.U:  true, atom.Var: true, atom.Wbr: true, atom.Rtc: true, atom.Math: true,
+	atom.Mi: true, atom.Mn: true, atom.Mo: true, atom.Ms: true, atom.Mtext: true,
 }
 
 // markOf maps an inline element to the kind of its corpus.Mark.
@@ -51,6 +52,8 @@ type htmlWalk struct {
 	number string        // of that item, "3."; empty in an unordered list
 	flat   bool          // in a heading or a cell: everything is one line
 	raised bool          // in superscript
+	// repeated counts the bytes of cells over several rows that were written again.
+	repeated int
 }
 
 // walkNode writes one node. It skips comments, doctypes and hidden elements.
@@ -74,13 +77,22 @@ func (h *htmlWalk) walkChildren(n *html.Node, at place) {
 	}
 }
 
-// isHidden reports whether an element is hidden by its kind or by an attribute.
-func isHidden(n *html.Node) bool { return invisible[n.Data] || hasHiding(n) }
+// isHidden reports whether an element is hidden by its kind or by an attribute. The reading of ruby text counts as
+// hidden, since it repeats the base text in other letters.
+func isHidden(n *html.Node) bool { return invisible[n.Data] || isReading(n) || hasHiding(n) }
+
+// isReading reports whether an element is a part of ruby text other than its base.
+func isReading(n *html.Node) bool {
+	return n.DataAtom == atom.Rt || n.DataAtom == atom.Rp || n.DataAtom == atom.Rtc
+}
 
 // hasHiding reports whether an attribute hides an element. It reads only the page's attributes, no style sheets.
 // "until-found" means that a browser's search opens the element (HTML Standard, "The hidden attribute"), so its text
-// is kept. Navigation is visible, but not part of the page's text.
+// is kept. Navigation is visible, but not part of the page's text. A formula may be hidden beside its picture.
 func hasHiding(n *html.Node) bool {
+	if c := n.FirstChild; c != nil && c == n.LastChild && c.DataAtom == atom.Math {
+		return false
+	}
 	for _, a := range n.Attr {
 		switch a.Key {
 		case "hidden":
@@ -120,6 +132,10 @@ func (h *htmlWalk) writeText(s string, at place) {
 // walkElement writes an element. An inline element, and any element inside a single line, becomes part of the line.
 // Any other is a block: the open block ends before it, and its own ends after it.
 func (h *htmlWalk) walkElement(n *html.Node, at place) {
+	if n.DataAtom == atom.Math {
+		h.writeText(mathText(n), at)
+		return
+	}
 	if inlineTag[n.DataAtom] || h.flat {
 		h.walkInline(n, at)
 		return
@@ -319,57 +335,6 @@ func preText(n *html.Node) string {
 	}
 	walk(n)
 	return b.String()
-}
-
-// writeTable writes a data table. A layout table is written like any other element. Rows are collected first to
-// distinguish them. A table is for layout if its role is "presentation" or if it has one column. It also is if a
-// cell holds other tables, code, headings or more than 3000 runes. A table inside a cell is written in that cell,
-// since look doesn't descend into cells.
-func (h *htmlWalk) writeTable(n *html.Node, at place) {
-	var rows [][]*html.Node
-	columns, layout := 0, attribute(n, "role") == "presentation"
-	var look func(*html.Node)
-	look = func(n *html.Node) {
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			switch c.DataAtom {
-			case atom.Tr:
-				var cells []*html.Node
-				for d := c.FirstChild; d != nil; d = d.NextSibling {
-					if (d.DataAtom == atom.Td || d.DataAtom == atom.Th) && !isHidden(d) {
-						cells = append(cells, d)
-						layout = layout || isLayout(d)
-					}
-				}
-				rows = append(rows, cells)
-				columns = max(columns, len(cells))
-			case atom.Thead, atom.Tbody, atom.Tfoot:
-				look(c)
-			case atom.Caption:
-				h.writeLine(c, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote}, at)
-			}
-		}
-	}
-	look(n)
-	if layout || columns < 2 {
-		for _, row := range rows {
-			for _, cell := range row {
-				h.w.End()
-				h.walkChildren(cell, at)
-			}
-		}
-		return
-	}
-	h.w.Begin(corpus.Block{Kind: corpus.BlockTable, Quote: at.quote})
-	h.flat = true
-	for _, row := range rows {
-		h.w.Row()
-		for _, cell := range row {
-			h.w.Cell()
-			h.walkChildren(cell, at)
-		}
-	}
-	h.flat = false
-	h.w.End()
 }
 
 // isLayout reports whether a cell holds parts of a page layout rather than a value.
