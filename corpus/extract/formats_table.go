@@ -138,6 +138,12 @@ var Formats = Registry{
 		Inert:      true,
 		file:       wholeFile(readEPUB),
 	},
+	// RFC 2557: a web page with its pictures as a mail. Not Inert, since browsers open it as HTML.
+	{
+		Name: "mhtml", Label: "MHTML", Kind: "web pages", Called: "an MHTML file", MIME: "multipart/related",
+		Aliases: []string{"application/x-mimearchive"}, Extensions: []string{".mhtml", ".mht"},
+		Words: []string{"web archive", "saved web page"}, Magic: isMHTML, file: wholeFile(readMHTML),
+	},
 	// RFC 5322 with MIME, RFC 2045 to 2047. Attachments become separate documents.
 	{
 		Name:       "eml",

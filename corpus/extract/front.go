@@ -82,8 +82,8 @@ func (fm front) applyFields(x *corpus.Extracted) {
 	}
 }
 
-// plainValue converts a value of YAML or TOML to one that JSON can encode: dates become strings. Lists and maps are cut at
-// maxMetaItems and at four levels. NaN and infinities become strings as well, since encoding/json fails on them.
+// plainValue converts a value of YAML or TOML to one that JSON can encode: dates become strings. Lists and maps are
+// cut at maxMetaItems and at four levels. NaN and infinities become strings as well, since encoding/json fails on them.
 func plainValue(v any, depth int) any {
 	if depth > 4 {
 		return nil

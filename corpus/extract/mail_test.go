@@ -497,3 +497,40 @@ func TestListNumbersMatchLibreOffice(t *testing.T) {
 		})
 	}
 }
+
+// Browsers save a page with its pictures as one mail.
+func TestMHTMLIsPage(t *testing.T) {
+	const chrome = "From: <Saved by Blink>\r\nSnapshot-Content-Location: https://example.org/tide\r\n" +
+		"Subject: =?utf-8?Q?Tide=20page?=\r\nDate: Tue, 3 Mar 2026 09:12:00 -0000\r\nMIME-Version: 1.0\r\n" +
+		"Content-Type: multipart/related;\r\n\ttype=\"text/html\";\r\n\tboundary=\"----B\"\r\n\r\n\r\n------B\r\n"
+	const picture = "------B\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n" +
+		"Content-Location: https://example.org/a.png\r\n\r\niVBORw0KGgo=\r\n------B--\r\n"
+	part := func(encoding, kind, body string) string {
+		return "Content-Type: " + kind + "\r\nContent-Transfer-Encoding: " + encoding + "\r\n\r\n" + body + "\r\n"
+	}
+	for _, tt := range []struct{ name, file, src, title, text string }{
+		{"Chrome", "tide.mht", chrome + part("quoted-printable", "text/html", "<html><head><meta charset=3D\"utf-8\">"+
+			"<title>Tides</title></head><body><h1>Tides</h1><p>Spring tide is at 6=E2=80=93=\r\n7.</p></body></html>") +
+			picture, "Tides", "Tides\n\nSpring tide is at 6–7."},
+		{"without an extension", "tide", chrome + part("8bit", "text/html", "<p>At 6.</p>") + picture,
+			"Tide page", "At 6."},
+		{"Word", "tide.mhtml", "MIME-Version: 1.0\nContent-Type: multipart/related; boundary=\"----B\"\n\n" +
+			"This document is a Single File Web Page.\n\n------B\n" + part("quoted-printable",
+			"text/html; charset=\"windows-1252\"", "<html><body><p>Caf=E9 at 6.</p></body></html>") + picture,
+			"", "Café at 6."},
+		{"base64", "tide.mht", chrome + part("base64", "text/html; charset=utf-8", "PHA+QXQgNi48L3A+") + picture,
+			"Tide page", "At 6."},
+		{"one part", "tide.mht", "MIME-Version: 1.0\n" + part("7bit", "text/html", "<title>Tides</title><p>At 6.</p>"),
+			"Tides", "At 6."},
+		{"an advertisement in a frame", "tide.mht", chrome + part("8bit", "text/html", "<p>At 6.</p>") + "------B\r\n" +
+			part("8bit", "text/html", "<p>Buy!</p>") + picture, "Tide page", "At 6."},
+		{"a page of frames", "tide.mht", chrome + part("8bit", "text/html", "<frameset><frame "+
+			"src=\"cid:a\"></frameset>") +
+			"------B\r\n" + part("8bit", "text/html", "<p>At 6.</p>") + picture, "Tide page", "At 6."},
+	} {
+		x := mustExtract(t, tt.file, tt.src)
+		if x.Title != tt.title || x.Text != tt.text {
+			t.Errorf("%s: %q, %q, want %q, %q", tt.name, x.Title, x.Text, tt.title, tt.text)
+		}
+	}
+}
