@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"math"
 	"path"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
@@ -18,16 +22,61 @@ const (
 	chunkBytes = 8 << 10 // bytes, after which a block ends at its least indented line
 )
 
-// readSource reads text with line numbers: program code, settings, data. It keeps every line unchanged. The language
-// for syntax highlighting is the file extension. Blocks keep their line numbers, because people refer to places in
-// code by them.
+// readSource reads text with line numbers: program code, settings, data. It keeps every line unchanged, except for
+// escapes in data, see unescapeData. The language for syntax highlighting is the file extension. Blocks keep their
+// line numbers, because people refer to places in code by them.
 func readSource(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	var w doctext.Writer
 	language := strings.TrimPrefix(strings.ToLower(path.Ext(f.Filename)), ".")
+	if escapedData[language] || f.MIME == "application/json" {
+		src = unescapeData(src)
+	}
 	if err := writeSource(ctx, &w, src, language, 1); err != nil {
 		return corpus.Extracted{}, err
 	}
 	return w.Result(), nil
+}
+
+// escapedData holds the extensions of data whose programs write all but ASCII as escapes.
+var escapedData = map[string]bool{
+	"json": true, "jsonl": true, "ndjson": true, "geojson": true, "ipynb": true, "properties": true,
+}
+
+// unicodeEscape matches an escaped backslash, which is no escape of what follows, or escaped UTF-16.
+var unicodeEscape = regexp.MustCompile(`\\\\|(?:\\u[0-9a-fA-F]{4})+`)
+
+// unescapeData decodes the escapes of characters, "\u00e9", so that their words are found. Escapes of control
+// characters, quotes and backslashes stay, and so do halves of a character, since the data would be another without.
+func unescapeData(src string) string {
+	if !strings.Contains(src, `\u`) {
+		return src
+	}
+	return unicodeEscape.ReplaceAllStringFunc(src, func(escapes string) string {
+		if escapes[1] != 'u' {
+			return escapes
+		}
+		var units []uint16
+		for at := 0; at < len(escapes); at += len(`\u0000`) {
+			unit, _ := strconv.ParseUint(escapes[at+2:at+len(`\u0000`)], 16, 16) // hexadecimal, as matched
+			units = append(units, uint16(unit))
+		}
+		var b strings.Builder
+		for i := 0; i < len(units); i++ {
+			r, size := rune(units[i]), 1
+			if utf16.IsSurrogate(r) && i+1 < len(units) {
+				if r = utf16.DecodeRune(r, rune(units[i+1])); r != unicode.ReplacementChar {
+					size = 2
+				}
+			}
+			if size == 1 && (!unicode.IsPrint(r) || r == '"' || r == '\\' || r == unicode.ReplacementChar) {
+				b.WriteString(escapes[i*len(`\u0000`) : (i+1)*len(`\u0000`)])
+				continue
+			}
+			b.WriteRune(r)
+			i += size - 1
+		}
+		return b.String()
+	})
 }
 
 // writeSource writes lines as code blocks. A block ends at a blank line. A large one is split before the least
