@@ -56,7 +56,7 @@ var Formats = Registry{
 		},
 		Extensions: []string{".docx", ".docm", ".dotx", ".dotm"}, Words: []string{"word document"},
 		Magic: zipped("word/", ".docx", ".docm", ".dotx", ".dotm"), Inert: true, Office: true,
-		file: wholeFile(docx.Read),
+		file: wholeFile(docx.Reader(readEmbedded)),
 	},
 	// PresentationML, ECMA-376 part 1 §19. Each slide is a page.
 	{

@@ -158,7 +158,7 @@ func (m *mailWriter) writeBodies(ctx context.Context, all []body) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case b.kind == htmlBody:
-			m.writeHTML(b.text)
+			writePage(&m.w, b.text)
 		case b.kind == rtfBody:
 			if err := rtf.Write(ctx, &m.w, []byte(b.text)); ctx.Err() != nil { // damaged text is read up to the damage
 				return err
@@ -187,16 +187,17 @@ func (m *mailWriter) writeBodies(ctx context.Context, all []body) error {
 	return nil
 }
 
-// writeHTML writes an HTML part. HTML above the limits of parsing is stripped to its text.
-func (m *mailWriter) writeHTML(src string) {
-	doc, err := html.Parse(strings.NewReader(src))
-	if err != nil || len(src) > maxHTML || strings.Count(src, "<") > maxTags {
-		stripTags(&m.w, src, invisible, 0)
-		return
+// writePage writes the visible text of a whole page. HTML above the limits of parsing is stripped to its text.
+func writePage(w *doctext.Writer, src string) {
+	if len(src) <= maxHTML && strings.Count(src, "<") <= maxTags {
+		if doc, err := html.Parse(strings.NewReader(src)); err == nil {
+			walk := htmlWalk{w: w}
+			walk.walkNode(doc, place{})
+			w.End()
+			return
+		}
 	}
-	walk := htmlWalk{w: &m.w}
-	walk.walkNode(doc, place{})
-	m.w.End()
+	stripTags(w, src, invisible, 0)
 }
 
 // writeQuoted writes plain text. Lines that begin with ">" quote an earlier mail and are marked as a quotation, so

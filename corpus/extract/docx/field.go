@@ -1,6 +1,11 @@
 package docx
 
-import "strings"
+import (
+	"encoding/xml"
+	"strings"
+
+	"github.com/footnote/footnote/corpus/extract/ooxml"
+)
 
 const (
 	// Fields of real files are nested two or three deep, such as a page number in a condition.
@@ -24,6 +29,55 @@ func (p *parser) fieldChar(kind string) {
 	case "end":
 		p.fields = p.fields[:max(n-1, 0)]
 	}
+}
+
+// formField parses the data of a form field (§17.16.17) and returns what it displays without a result: a box, or the
+// chosen entry of a list. The value takes precedence over the default in either order.
+func (p *parser) formField() (shown string, err error) {
+	chosen := map[string]xml.StartElement{}
+	box := false
+	var entries []string
+	var walk func(e xml.StartElement) error
+	walk = func(e xml.StartElement) error {
+		switch name := e.Name.Local; name {
+		case "ffData", "ddList", "checkBox":
+			box = box || name == "checkBox"
+			return p.d.Children(walk)
+		case "checked", "result", "default":
+			chosen[name] = e
+		case "listEntry":
+			entries = append(entries, ooxml.Attr(e, "val"))
+		}
+		return p.d.Skip()
+	}
+	if err := p.d.Children(walk); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"checked", "result", "default"} {
+		e, ok := chosen[name]
+		switch n := ooxml.IntAttr(e, "val", 0); {
+		case !ok:
+		case box:
+			return checkBox(ooxml.IsOn(e)), nil
+		case n >= 0 && n < len(entries):
+			return entries[n], nil
+		}
+	}
+	switch {
+	case box:
+		return checkBox(false), nil
+	case len(entries) > 0:
+		return entries[0], nil
+	}
+	return "", nil
+}
+
+// checkBox returns the character of a box.
+func checkBox(on bool) string {
+	if on {
+		return "☑"
+	}
+	return "☐"
 }
 
 // isShown reports whether text is displayed here. Field instructions and page numbers are not. Page numbers are

@@ -34,7 +34,9 @@ func (p *parser) inline(to *paragraph, link string) error {
 			err := p.inline(to, link)
 			p.fields = p.fields[:max(len(p.fields)-1, 0)]
 			return err
-		case "ins", "moveTo", "smartTag", "sdt", "sdtContent", "customXml", "bdo", "dir", "oMathPara":
+		case "sdt":
+			return p.control(to, link)
+		case "ins", "moveTo", "smartTag", "sdtContent", "customXml", "bdo", "dir", "oMathPara":
 			return p.inline(to, link)
 		case "oMath":
 			return p.formula(to)
@@ -46,6 +48,35 @@ func (p *parser) inline(to *paragraph, link string) error {
 		}
 		return p.d.Skip()
 	})
+}
+
+// control parses a content control (§17.5.2). A check box whose character is not known is written as its state.
+func (p *parser) control(to *paragraph, link string) error {
+	box, before := "", len(to.runs)
+	err := p.d.Children(func(e xml.StartElement) error {
+		switch e.Name.Local {
+		case "sdtContent":
+			return p.inline(to, link)
+		case "sdtPr":
+			return p.d.Children(func(e xml.StartElement) error {
+				if e.Name.Local != "checkbox" {
+					return p.d.Skip()
+				}
+				box = checkBox(false)
+				return p.d.Children(func(e xml.StartElement) error {
+					if e.Name.Local == "checked" {
+						box = checkBox(ooxml.IsOn(e))
+					}
+					return p.d.Skip()
+				})
+			})
+		}
+		return p.d.Skip()
+	})
+	if content := (&paragraph{runs: to.runs[before:]}); box != "" && content.isBlank() {
+		to.runs = append(to.runs, run{text: box})
+	}
+	return err
 }
 
 // paragraphProperties parses the structure properties of a paragraph. outlineLvl starts at 0, and 9 is body text. A
@@ -92,6 +123,9 @@ func (p *parser) run(to *paragraph, link string) error {
 		}
 		one := form
 		one.text = text
+		for i := range p.fields {
+			p.fields[i].shown = "" // it has a result
+		}
 		// A hyperlink element takes precedence over an enclosing field.
 		if one.link = link; link == "" {
 			one.link = p.fieldLink()
@@ -99,7 +133,7 @@ func (p *parser) run(to *paragraph, link string) error {
 		to.runs = append(to.runs, one)
 	}
 	var content func(e xml.StartElement) error
-	content = func(e xml.StartElement) error {
+	content = func(e xml.StartElement) (err error) {
 		switch e.Name.Local {
 		case "rPr":
 			return p.runProperties(&form, &hidden)
@@ -128,7 +162,16 @@ func (p *parser) run(to *paragraph, link string) error {
 			}
 			return err
 		case "fldChar":
-			p.fieldChar(ooxml.Attr(e, "fldCharType"))
+			kind, shown := ooxml.Attr(e, "fldCharType"), ""
+			if n := len(p.fields); kind == "end" && n > 0 {
+				shown = p.fields[n-1].shown
+			}
+			p.fieldChar(kind)
+			add(shown)
+			if n := len(p.fields); kind == "begin" && n > 0 {
+				p.fields[n-1].shown, err = p.formField()
+				return err
+			}
 		case "footnoteReference", "endnoteReference":
 			id := noteID{strings.TrimSuffix(e.Name.Local, "Reference"), ooxml.Attr(e, "id")}
 			if mark := p.r.referTo(id, to); mark != "" && !hidden && p.isShown() {

@@ -19,7 +19,8 @@ type parser struct {
 // field is a field that is being parsed. Its result is displayed, its instruction is not.
 type field struct {
 	instruction strings.Builder
-	result      bool // the following text is the result
+	result      bool   // the following text is the result
+	shown       string // displayed instead of a missing result
 }
 
 // blocks parses the paragraphs and tables inside the current element, and calls emit for each complete one. It
@@ -52,6 +53,12 @@ func (p *parser) blocks(emit func(node) error) error {
 		case "del", "moveFrom":
 			p.r.deleted++
 			return p.d.Skip()
+		case "altChunk":
+			for _, n := range p.chunk(e) {
+				if err := emit(n); err != nil {
+					return err
+				}
+			}
 		case "AlternateContent":
 			return p.alternative(func() error { return p.blocks(emit) })
 		}
@@ -172,6 +179,8 @@ func (p *parser) cell() (cell, error) {
 			nodes, err := inner.collect()
 			c.nodes = append(c.nodes, nodes...)
 			return err
+		case "altChunk":
+			c.nodes = append(c.nodes, p.chunk(e)...)
 		}
 		return p.d.Skip()
 	})

@@ -3,7 +3,7 @@
 //
 // Each paragraph and table is handled in two steps: parse.go, paragraph.go and field.go parse XML into nodes, and
 // write.go writes a node as blocks. Only one node is in memory at a time. styles.go, numbering.go and notes.go are
-// parsed before the body, which refers to them by ids. symbols.go maps the characters of symbol fonts.
+// parsed before the body, which refers to them by ids. chunk.go reads embedded documents, symbols.go maps the characters of symbol fonts.
 //
 // Section numbers in this package are those of ECMA-376 part 1. Macros and embedded objects are counted and never
 // opened, comments and deleted text are counted and never read.
@@ -18,15 +18,26 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
 
-// Read reads a Word file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large. Headers
-// and footers follow the body, each text once: a letterhead is part of a letter, but not of each of its pages.
-func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
-	p, err := ooxml.Open(f.Path)
-	if err != nil {
-		return corpus.Extracted{}, err
+// Read reads a Word file. It fails with a *corpus.Failure for one that is damaged, encrypted or too large. Embedded
+// documents other than Word files are counted, see Reader.
+func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) { return Reader(nil)(ctx, f) }
+
+// Reader returns Read with a reader of embedded documents in other formats.
+func Reader(embedded Embedded) func(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+	return func(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
+		p, err := ooxml.Open(f.Path)
+		if err != nil {
+			return corpus.Extracted{}, err
+		}
+		defer p.Close()
+		return read(ctx, p, &chunks{read: embedded, left: maxChunks})
 	}
-	defer p.Close()
-	r := reader{ctx: ctx, pack: p, noted: map[string]int{}, margins: map[string]bool{}}
+}
+
+// read reads an open Word file. Headers and footers follow the body, each text once: a letterhead is part of a
+// letter, but not of each of its pages.
+func read(ctx context.Context, p *ooxml.Package, embedded *chunks) (corpus.Extracted, error) {
+	r := reader{ctx: ctx, pack: p, chunks: embedded, noted: map[string]int{}, margins: map[string]bool{}}
 	if err := r.load(); err != nil {
 		return corpus.Extracted{}, err
 	}
@@ -55,6 +66,7 @@ type reader struct {
 	noted     map[string]int      // number of referenced notes, by kind
 	margins   map[string]bool     // lines of headers and footers already written
 	title     string              // the text in the style Title
+	chunks    *chunks
 	comments  int
 	deleted   int // tracked deletions
 }
@@ -79,7 +91,7 @@ func (r *reader) load() (err error) {
 func (r *reader) result() (corpus.Extracted, error) {
 	x := r.w.Result()
 	title, err := r.pack.Describe(&x, ooxml.Count{N: r.comments, What: "comment"},
-		ooxml.Count{N: r.deleted, What: "deleted passage"})
+		ooxml.Count{N: r.deleted, What: "deleted passage"}, ooxml.Count{N: r.chunks.unread, What: "embedded document"})
 	x.Title = cmp.Or(r.title, doctext.Title(title, doctext.FirstHeading(x), x.Text))
 	return x, err
 }

@@ -20,6 +20,8 @@ func symbol(font, code string) string {
 	switch font = strings.ToLower(font); {
 	case font == "symbol":
 		return symbolFont[at]
+	case font == "wingdings 2":
+		return wingdings2[at]
 	case strings.HasPrefix(font, "wingdings"):
 		return wingdings[at]
 	case at >= 0xE000 && at <= 0xF8FF: // a private character
@@ -50,4 +52,9 @@ var symbolFont = func() map[rune]string {
 var wingdings = map[rune]string{
 	0x6C: "•", 0x6E: "■", 0x6F: "☐", 0x71: "❑", 0x76: "❖", 0xA7: "▪", 0xA8: "☐", 0xD8: "➢", 0xE0: "→", 0xDF: "←",
 	0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0x4A: "☺", 0x4C: "☹", 0x28: "☎", 0x2A: "✉",
+}
+
+// wingdings2 maps the marks and boxes of that font.
+var wingdings2 = map[rune]string{
+	0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0xA3: "☐",
 }

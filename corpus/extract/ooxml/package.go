@@ -37,7 +37,7 @@ const (
 // Package is an open archive. It is not safe for concurrent use. read is the number of bytes unpacked so far, in all
 // parts. Parts are opened by name, as often as needed.
 type Package struct {
-	file  *os.File
+	file  io.Closer            // nil: in memory
 	parts map[string]*zip.File // by lower-case name
 	read  int64
 }
@@ -66,25 +66,34 @@ func Open(name string) (*Package, error) {
 	return p, nil
 }
 
-// open parses the directory. It detects two forms of encryption: Office stores an encrypted package in a compound
-// file ([MS-OFFCRYPTO]), other programs encrypt the members of the archive.
+// open parses the directory of a file.
 func open(file *os.File) (*Package, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("look at the original: %w", err)
 	}
+	p, err := OpenReader(file, info.Size())
+	if err == nil {
+		p.file = file
+	}
+	return p, err
+}
+
+// OpenReader opens a package that is not a file of its own. It detects two forms of encryption: Office stores an
+// encrypted package in a compound file ([MS-OFFCRYPTO]), other programs encrypt the members of the archive.
+func OpenReader(r io.ReaderAt, size int64) (*Package, error) {
 	head := make([]byte, 8)
-	if _, err := file.ReadAt(head, 0); err == nil && bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) {
+	if _, err := r.ReadAt(head, 0); err == nil && bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")) {
 		return nil, Encrypted // Office stores an encrypted package inside an OLE file
 	}
-	archive, err := zip.NewReader(file, info.Size())
+	archive, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, errors.Join(Damaged, err)
 	}
 	if len(archive.File) > maxParts {
 		return nil, tooLarge
 	}
-	p := &Package{file: file, parts: make(map[string]*zip.File, len(archive.File))}
+	p := &Package{parts: make(map[string]*zip.File, len(archive.File))}
 	for _, f := range archive.File {
 		if f.Flags&1 != 0 {
 			return nil, Encrypted
@@ -94,8 +103,13 @@ func open(file *os.File) (*Package, error) {
 	return p, nil
 }
 
-// Close closes the file.
-func (p *Package) Close() error { return p.file.Close() }
+// Close closes the file, if there is one.
+func (p *Package) Close() error {
+	if p.file == nil {
+		return nil
+	}
+	return p.file.Close()
+}
 
 // partKey normalises the name of a part for lookups. Names differ only in case in some files, and begin with a slash
 // or contain backslashes in others.

@@ -50,6 +50,11 @@ func Read(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return corpus.Extracted{}, &corpus.Failure{Code: "too_large",
 			Detail: "This file exceeds the size limit. Split it and add the parts."}
 	}
+	return ReadBytes(ctx, data)
+}
+
+// ReadBytes is Read for the content of a file.
+func ReadBytes(ctx context.Context, data []byte) (corpus.Extracted, error) {
 	var w doctext.Writer
 	r := newReader(&w, data)
 	if err := r.write(ctx); err != nil {
