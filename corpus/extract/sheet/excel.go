@@ -4,7 +4,8 @@
 // excel.go reads .xlsx with the library excelize, which implements Excel's number formats, and opendocument.go
 // parses .ods. Both pass rows to tables.go, which detects the bounds and columns of tables. excel.go also validates
 // input that the library doesn't handle safely. merges.go fills merged cells, and package.go and drawing.go read the
-// other parts. No formula is calculated: its value is the cached one.
+// other parts. No formula is calculated: its value is the stored one, or the formula itself without one, see
+// formulas.go.
 package sheet
 
 import (
@@ -72,6 +73,7 @@ func ReadExcel(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	}
 	noteHidden(&x, hidden)
 	parts.NoteLeftOut(&x)
+	noteUnstored(&x, parts.unstored)
 	return x, nil
 }
 
@@ -108,6 +110,7 @@ func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *work
 		return nil
 	}
 	defer rows.Close()
+	parts.unstored += outline.formulas.count
 	merged := merger{begin: outline.merges}
 	n := 0
 	for rows.Next() {
@@ -119,7 +122,7 @@ func writeCells(ctx context.Context, t *tables, file *excelize.File, parts *work
 		if err != nil {
 			return errors.Join(ooxml.Damaged, err)
 		}
-		t.add(n, merged.fill(n, cells))
+		t.add(n, merged.fill(n, outline.formulas.fill(n, cells)))
 	}
 	t.flush()
 	if err := rows.Error(); err != nil {
@@ -146,6 +149,8 @@ type outline struct {
 	end    []byte          // the last row and what follows, up to the end of sheetData
 	ended  bool            // sheetData has an end
 	plain  bool            // the part is encoded in UTF-8
+
+	formulas formulas
 }
 
 // outline scans for tags only: parsing all cells a second time as XML would double the time of a large sheet. It
@@ -162,7 +167,8 @@ func (w *workbookParts) outline(sheet string) (o outline, err error) {
 		return o, err
 	}
 	defer part.Close()
-	o.merges, o.plain = map[int][]merge{}, true
+	o.merges, o.plain, o.formulas.recalculated = map[int][]merge{}, true, w.recalculated
+	defer o.formulas.finish()
 	root, row, merges, isTag, next := false, 0, 0, false, false
 	lines := bufio.NewScanner(part)
 	lines.Buffer(make([]byte, 64<<10), 1<<20)
@@ -174,6 +180,8 @@ func (w *workbookParts) outline(sheet string) (o outline, err error) {
 		name, ends := tagName(tag)
 		switch {
 		case !isTag:
+		case ends && string(name) == "c":
+			o.formulas.end()
 		case ends:
 			o.ended = o.ended || string(name) == "sheetData"
 		case len(tag) > 0 && (tag[0] == '?' || tag[0] == '!'):
@@ -193,6 +201,8 @@ func (w *workbookParts) outline(sheet string) (o outline, err error) {
 		case string(name) == "mergeCell" && merges < maxMerges:
 			merges++
 			o.addMerge(tag)
+		default:
+			o.formulas.look(name, tag, row)
 		}
 		if o.rows > 0 && !o.ended && len(o.end) < maxEnd {
 			if isTag {

@@ -35,8 +35,12 @@ func ReadOpenDocument(ctx context.Context, f corpus.File) (corpus.Extracted, err
 	}
 	x := r.w.Result()
 	noteHidden(&x, r.hidden)
+	noteUnstored(&x, r.unstored)
 	return x, nil
 }
+
+// plainRefs removes the brackets of references in formulas: "[.B2]".
+var plainRefs = strings.NewReplacer("[.", "", ":.", ":", "]", "")
 
 // openReader parses one spreadsheet as a stream, row by row.
 type openReader struct {
@@ -46,6 +50,7 @@ type openReader struct {
 	hidden       []string
 	hiddenStyles map[string]bool
 	drawn        []string // text of the current sheet's drawings
+	unstored     int      // formulas without a stored result
 	repeats      int      // remaining limit of repeated cells
 }
 
@@ -149,6 +154,11 @@ func (r *openReader) readRow(d *ooxml.Decoder) (cells []string, err error) {
 			return d.Skip()
 		}
 		text, err := r.cellText(d)
+		if _, formula, ok := strings.Cut(ooxml.Attr(e, "formula"), "="); ok && text == "" &&
+			ooxml.Attr(e, "value-type") == "" {
+			text = "=" + plainRefs.Replace(formula[:min(len(formula), maxFormula)])
+			r.unstored++
+		}
 		times := max(ooxml.IntAttr(e, "number-columns-repeated", 1), 1)
 		if text == "" {
 			blank = min(blank+min(times, maxColumns), maxColumns)

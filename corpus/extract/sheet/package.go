@@ -20,6 +20,9 @@ var binaryWorkbook = &corpus.Failure{Code: "unsupported",
 type workbookParts struct {
 	*ooxml.Package
 	sheets map[string]string // part names by sheet name
+
+	recalculated bool // the workbook is to be recalculated when it is opened
+	unstored     int  // formulas without a stored result
 }
 
 // openParts opens a workbook. It fails with a *corpus.Failure for other files.
@@ -28,7 +31,7 @@ func openParts(name string) (*workbookParts, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &workbookParts{p, map[string]string{}}
+	w := &workbookParts{Package: p, sheets: map[string]string{}}
 	if err := w.findSheets(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -51,6 +54,9 @@ func (w *workbookParts) findSheets() error {
 			switch e.Name.Local {
 			case "sheets":
 				return d.Children(walk)
+			case "calcPr":
+				on := ooxml.Attr(e, "fullCalcOnLoad")
+				w.recalculated = on == "1" || on == "true"
 			case "sheet":
 				w.sheets[ooxml.Attr(e, "name")] = relations[ooxml.Attr(e, "id")].Target
 			}
