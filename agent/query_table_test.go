@@ -192,6 +192,33 @@ func TestOfflineModelQueriesTable(t *testing.T) {
 	}
 }
 
+const figures = "Figure,Value\nEmployees,47\nTrucks,12\nFloor area,3400 m2\nFounded,1987\n"
+
+// A question for a number that a cell states is answered by that cell, not by a count of rows.
+func TestOfflineModelLooksUpStatedNumber(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ file, content, question, quote string }{
+		{"Company.csv", figures, "How many employees are there?", "Employees | 47"},
+		{"Company.csv", figures, "How many trucks?", "Trucks | 12"},
+		{"Company.csv", figures, "What is the number of employees?", "Employees | 47"},
+		{"Firma.csv", "Kennzahl;Wert\nMitarbeiter;47\nFahrzeuge;12\nUmsatz;3.400 €\n", "Wie viele Mitarbeiter gibt es?",
+			"Mitarbeiter | 47"},
+		{"Sites.csv", "Site,Beds,Rooms\nHarbour,40,21\nMill,12,8\nHill,30,16\n", "How many at Mill?", "Mill | 12 | 8"},
+		{"Plant.csv", "Figure,Value\nNumber of pumps in use,9\nNumber of valves,31\nTanks,4\n", "How many pumps are there?",
+			"Number of pumps in use | 9"},
+	} {
+		h := newHarness(t, scripted.New())
+		h.add(tt.file, tt.content)
+		h.startAgent(offline.New(nil))
+		got := h.answer(asks(tt.question))
+		a := got.answer()
+		if slices.ContainsFunc(got.ended(), func(s chat.Step) bool { return s.Step == "query_table" }) ||
+			len(a.Citations) == 0 || a.Citations[0].Quote != tt.quote {
+			t.Errorf("%s: %+v\n%s; want the quote %q without a query", tt.question, a.Citations, a.Markdown, tt.quote)
+		}
+	}
+}
+
 // watchedStore reports events before they are appended, and may refuse them.
 type watchedStore struct {
 	chat.Store

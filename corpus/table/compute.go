@@ -59,6 +59,11 @@ func (a *askState) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 		if g.Function != Count {
 			return nil, refuse("“%s” needs a column. The columns are: %s.", g.Function, a.table.listColumns(maxNamed))
 		}
+		if len(a.query.GroupBy) == 0 && len(rows) == 1 && a.isNamed(rows[0]) {
+			a.note("Row %d is the only one with this name, so that there is nothing to count: its cells hold its "+
+				"figures.", rows[0].Number)
+			return nil, nil
+		}
 		return []Total{count(label, len(rows))}, nil
 	}
 	column, err := a.table.column(g.Column)
@@ -84,6 +89,32 @@ func (a *askState) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 	}
 	return nil, refuse("There is no function “%s”. There are: count, sum, mean, min, max, distinct.",
 		text.Shorten(string(g.Function), 30))
+}
+
+// isNamed reports whether the only condition of the query is the name of a row with a number: each row has another
+// value in its column. The number answers a question of how many, not the count of its rows.
+func (a *askState) isNamed(row Row) bool {
+	if len(a.query.Where) != 1 || len(a.table.Rows) < 2 || a.query.Where[0].Op != Equal {
+		return false
+	}
+	column, err := a.table.column(a.query.Where[0].Column)
+	if err != nil {
+		return false
+	}
+	names := map[string]bool{}
+	for _, r := range a.table.Rows {
+		name := text.Fold(oneLine(r.Cell(column)))
+		if names[name] {
+			return false
+		}
+		names[name] = true
+	}
+	for c := range a.table.Columns {
+		if c != column && isValueLike(row.Cell(c)) {
+			return true
+		}
+	}
+	return false
 }
 
 // count returns a Total for a number of rows or cells.

@@ -375,3 +375,33 @@ func BenchmarkAsk(b *testing.B) {
 		}
 	}
 }
+
+// The count of a row that its name selects says nothing: a question of how many asks for its figure.
+func TestNamedRowIsNotCounted(t *testing.T) {
+	const figures = "Figure,Value\nEmployees,47\nTrucks,12\nFounder,Ida\nBase,4 km\n"
+	const orders = "Customer,Amount\nHarrow,1\nHarrow,2\nMiller,4\n"
+	for _, tt := range []struct {
+		body, column, name string
+		op                 table.Op
+		want               string
+		notes              int
+	}{
+		{figures, "Figure", "employees", table.Equal, "", 1},
+		{figures, "Figure", "Founder", table.Equal, "1", 0}, // it has no number
+		{figures, "Figure", "Trucks", table.Unequal, "3", 0},
+		{figures, "Figure", "Visitors", table.Equal, "0", 0},
+		{orders, "Customer", "Miller", table.Equal, "1", 0},
+	} {
+		a, err := read(t, "a.csv", tt.body)[0].Ask(t.Context(), table.Query{
+			Where:   []table.Condition{{Column: tt.column, Op: tt.op, Values: []table.Value{{Text: tt.name}}}},
+			Compute: []table.Aggregate{{Function: table.Count}},
+		}, "en")
+		got := ""
+		for _, total := range a.Totals {
+			got += total.Shown
+		}
+		if err != nil || got != tt.want || len(a.Notes) != tt.notes || a.Shown != a.Matched {
+			t.Errorf("%s %s %s: %q, %v, notes %q; want %q", tt.column, tt.op, tt.name, got, err, a.Notes, tt.want)
+		}
+	}
+}

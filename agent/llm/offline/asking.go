@@ -110,10 +110,43 @@ func readTableQuestion(
 		return a, a.truth || slices.ContainsFunc(a.filters, func(f filter) bool { return f.not })
 	}
 	if a.function == "count" {
-		return a, !slices.ContainsFunc(named, func(c int) bool { return numbersIn(rows, c) })
+		return a, !slices.ContainsFunc(named, func(c int) bool { return numbersIn(rows, c) }) && !a.isLookup(t, rows)
 	}
 	a.column = t.amount(rows, named)
 	return a, a.column >= 0
+}
+
+// isLookup reports whether a question for a number names a row that states it: “How many trucks are there?” for the
+// row “Trucks | 12”. The only condition is then on a column that names the rows, each with another name, and selects
+// a row with a number. A part of a name counts if it selects one row, or if the table has one column of values.
+func (a tableQuestion) isLookup(t *table, rows []unit) bool {
+	if len(a.filters) != 1 || a.truth || a.filters[0].not {
+		return false
+	}
+	f := a.filters[0]
+	column, names, matches, numbers := slices.Index(t.head, f.column), map[string]bool{}, 0, 0
+	for _, r := range rows {
+		cells := cellsOf(r.text)
+		if column >= len(cells) {
+			continue
+		}
+		name := text.Fold(cells[column])
+		if names[name] {
+			return false
+		}
+		names[name] = true
+		if !slices.ContainsFunc(f.values, func(v string) bool {
+			v = text.Fold(v)
+			return name == v || !f.whole && strings.Contains(name, v)
+		}) {
+			continue
+		}
+		matches++
+		if slices.ContainsFunc(slices.Delete(cells, column, column+1), isNumber) {
+			numbers++
+		}
+	}
+	return len(names) > 1 && numbers > 0 && numbers == matches && (f.whole || matches == 1 || len(t.head) == 2)
 }
 
 // leavesOut reports whether a question contains a whole cell without a filter: May is a stop word, and a month.
