@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -50,6 +51,8 @@ func mathText(n *html.Node) string {
 		return "√" + grouped(strings.Join(parts, ""))
 	case "mroot":
 		return raised(part(1)) + "√" + grouped(part(0))
+	case "mfenced":
+		return cmp.Or(attribute(n, "open"), "(") + strings.Join(parts, ", ") + cmp.Or(attribute(n, "close"), ")")
 	case "mtr", "mlabeledtr":
 		return strings.Join(parts, " ")
 	case "mtable":

@@ -89,6 +89,7 @@ func TestHTMLInlineNotations(t *testing.T) {
 		{"roots and indices",
 			"<p><math><msqrt><mi>x</mi></msqrt><mo>=</mo><msub><mi>v</mi><mi>max</mi></msub><mo>−</mo>" +
 				"<msubsup><mi>y</mi><mn>1</mn><mi>n</mi></msubsup></math></p>", "√x=v_max−y1^n"},
+		{"brackets", "<p><math><mi>f</mi><mfenced><mi>x</mi><mi>y</mi></mfenced></math></p>", "f(x, y)"},
 		{"KaTeX writes a formula three times", `<p>Energy <span class="katex"><span ` +
 			`class="katex-mathml"><math><semantics>` +
 			`<mrow><mi>E</mi></mrow><annotation encoding="application/x-tex">E</annotation></semantics></math></span>` +

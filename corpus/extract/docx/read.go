@@ -3,7 +3,8 @@
 //
 // Each paragraph and table is handled in two steps: parse.go, paragraph.go and field.go parse XML into nodes, and
 // write.go writes a node as blocks. Only one node is in memory at a time. styles.go, numbering.go and notes.go are
-// parsed before the body, which refers to them by ids. chunk.go reads embedded documents, symbols.go maps the characters of symbol fonts.
+// parsed before the body, which refers to them by ids. chunk.go reads embedded documents. symbols.go maps the
+// characters of symbol fonts.
 //
 // Section numbers in this package are those of ECMA-376 part 1. Macros and embedded objects are counted and never
 // opened, comments and deleted text are counted and never read.
