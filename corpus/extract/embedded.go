@@ -24,11 +24,11 @@ func readEmbedded(ctx context.Context, name string, data []byte) (x corpus.Extra
 	}
 	head := data[:min(len(data), corpus.SniffBytes)]
 	if isMHTML(head, name) || bytes.Contains(bytes.ToLower(head[:min(len(head), 512)]), []byte("mime-version:")) {
-		saved := parseMail(data)
-		if saved.html == "" {
-			return plainText(ctx, saved.text, corpus.File{})
+		pages, text := parseMail(ctx, data).pages()
+		if len(pages) == 0 {
+			return plainText(ctx, text, corpus.File{})
 		}
-		return embeddedPage(saved.html), nil
+		return embeddedPage(strings.Join(pages, "")), nil
 	}
 	src, err := decodeText(data, declaredCharset(data))
 	if err != nil {

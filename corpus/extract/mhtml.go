@@ -18,15 +18,7 @@ func readMHTML(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 		return corpus.Extracted{}, err
 	}
 	saved := parseMail(ctx, data)
-	var pages []string
-	text := ""
-	for _, b := range saved.bodies {
-		if b.kind == htmlBody {
-			pages = append(pages, b.text)
-		} else {
-			text += b.text
-		}
-	}
+	pages, text := saved.pages()
 	x, err := corpus.Extracted{}, error(noText)
 	if len(pages) > 0 {
 		x, err = readPage(ctx, pages[0], f)
@@ -48,4 +40,16 @@ func isMHTML(head []byte, name string) bool {
 		return false
 	}
 	return extensionIs(name, ".mht", ".mhtml") || bytes.HasPrefix(head, []byte("From: <Saved by "))
+}
+
+// pages returns the HTML parts and the other text of a saved web page.
+func (l letter) pages() (pages []string, text string) {
+	for _, b := range l.bodies {
+		if b.kind == htmlBody {
+			pages = append(pages, b.text)
+		} else {
+			text += b.text
+		}
+	}
+	return pages, text
 }
