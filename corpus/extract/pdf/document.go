@@ -40,7 +40,11 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 			"This PDF's {1} pages exceed the limit of {2}. Split it and add the parts.",
 			english.Digits(total), english.Digits(maxPages))}
 	}
-	pages := pages{m: m, doc: doc, read: f.Read}
+	pages := pages{m: m, doc: doc, read: f.Read, marks: marks{m: m, left: maxTyped}}
+	xfa := false
+	if pages.marks.form, xfa, err = m.openForm(doc); err != nil {
+		return corpus.Extracted{}, err
+	}
 	for i := range total {
 		if err := pages.readNext(i); err != nil {
 			return corpus.Extracted{}, err
@@ -70,6 +74,7 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 	}
 	x := assembleText(pages.sheets, outline)
 	x.Scans = scans
+	pages.marks.noteLeftOut(&x, xfa)
 	// With scans, or OCR results, the text may be empty: the caller decides.
 	if x.Text == "" && len(scans) == 0 && len(f.Read) == 0 {
 		return corpus.Extracted{}, noText

@@ -125,6 +125,7 @@ type module struct {
 	fns     map[string]api.Function
 	scratch uint32 // address of 64 bytes for values returned by pointer
 	texts   texts  // words read so far
+	keys    map[string]uint32
 }
 
 // newInstance starts an instance: it allocates memory, initialises PDFium, and allocates the buffer for values

@@ -74,6 +74,7 @@ type sheet struct {
 	garbage       int  // characters without a meaning: their glyphs have no mapping
 	picture       bool // its lines were recognised by OCR
 	unplaced      bool // the positions of its words are unknown
+	typed         []mark
 }
 
 // geometry transforms PDF user space, with the origin at the bottom left, to the page after some quarter turns.
@@ -139,9 +140,9 @@ func (m *module) readGeometry(pg uint64) (geometry, error) {
 const blankWidth, blankHeight = 595, 842
 
 // readPage reads the words of page i, from 0. It returns a sheet for each direction of text, the one with most text
-// first. beside describes other content of a page with hardly any words. An unreadable page is an empty sheet; only
-// a crash is an error.
-func (m *module) readPage(doc uint64, i int) (sheets []sheet, beside shown, err error) {
+// first, which has the text of annotations too. beside describes other content of a page with hardly any words. An
+// unreadable page is an empty sheet; only a crash is an error.
+func (m *module) readPage(doc uint64, i int, r *marks) (sheets []sheet, beside shown, err error) {
 	blank := []sheet{{page: i, width: blankWidth, height: blankHeight}}
 	p := openPage{m: m, doc: doc, number: i, moved: unturned}
 	if err := p.load(); err != nil || p.at == 0 {
@@ -152,8 +153,15 @@ func (m *module) readPage(doc uint64, i int) (sheets []sheet, beside shown, err 
 	if err == nil {
 		beside, err = p.inspectObjects(&s)
 	}
+	var typed []mark
+	if err == nil {
+		typed, err = r.read(p.at, s.placed)
+	}
 	if err == nil && !s.isPlain() {
 		sheets, err = p.readTurned(s)
+	}
+	if err == nil {
+		sheets[0].addMarks(typed)
 	}
 	if err != nil {
 		if isCrash(err) {

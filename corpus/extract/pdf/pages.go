@@ -1,6 +1,8 @@
 package pdf
 
 import (
+	"slices"
+
 	"github.com/footnote/footnote/corpus"
 )
 
@@ -25,20 +27,22 @@ type pages struct {
 	garbage int
 	covered []int // page numbers, from 1, of pages covered by pictures, with hardly any text
 	drawn   []int // page numbers of pages with content and without text
+	marks   marks
 }
 
 // readNext reads page i, from 0: its OCR result if there is one, else its text. Pages must be read in order.
 func (p *pages) readNext(i int) error {
 	if len(p.read) > 0 && p.read[0].Number == i+1 {
-		w, h, err := p.m.pageSize(p.doc, i, p.read[0].Turn)
+		w, h, typed, err := p.m.pageSize(p.doc, i, p.read[0].Turn, &p.marks)
 		if err != nil {
 			return err
 		}
 		s := sheetOfPicture(p.read[0], i, w, h)
+		s.addMarks(typed)
 		p.read, p.sheets, p.letters = p.read[1:], append(p.sheets, s), p.letters+s.letters
 		return nil
 	}
-	sheets, shown, err := p.m.readPage(p.doc, i)
+	sheets, shown, err := p.m.readPage(p.doc, i, &p.marks)
 	if err != nil {
 		return err
 	}
@@ -70,12 +74,16 @@ func (p *pages) scans() ([]int, *corpus.Failure) {
 			p.drawn = append(p.drawn, i+1)
 		}
 	case len(p.drawn) == 0 && len(p.covered) == 0:
+		if slices.ContainsFunc(p.sheets, func(s sheet) bool { return len(s.typed) > 0 }) {
+			why = nil
+		}
 		return nil, why
 	case len(p.covered) > len(p.drawn):
 		p.drawn = p.covered
 	}
 	for i := range p.sheets {
 		p.sheets[i].lines = nil
+		p.sheets[i].addMarks(p.sheets[i].typed)
 	}
 	return p.drawn, nil
 }
@@ -141,23 +149,28 @@ func (m *module) isPicture(object uint64, depth int) (bool, error) {
 	return false, err
 }
 
-// pageSize returns the width and height in points of page i, from 0, after turning it clockwise by quarters. An
-// unreadable page has the size of A4.
-func (m *module) pageSize(doc uint64, i, turn int) (w, h float32, err error) {
+// pageSize returns the width and height in points of page i, from 0, after turning it clockwise by quarters, and the
+// text of its annotations. An unreadable page has the size of A4.
+func (m *module) pageSize(doc uint64, i, turn int, r *marks) (w, h float32, typed []mark, err error) {
 	p := openPage{m: m, doc: doc, number: i, moved: unturned}
 	w, h = blankWidth, blankHeight
 	if err := p.load(); err != nil || p.at == 0 {
-		return w, h, err
+		return w, h, nil, err
 	}
 	g, err := m.readGeometry(p.at)
-	switch {
-	case isCrash(err):
-		return 0, 0, err
-	case err == nil:
+	if err == nil {
 		w, h = float32(g.width), float32(g.height)
+		typed, err = r.read(p.at, g)
+	}
+	if isCrash(err) {
+		return 0, 0, nil, err
+	}
+	for k := range typed {
+		t := &typed[k]
+		t.x0, t.y0, t.x1, t.y1 = turnBox(t.x0, t.y0, t.x1, t.y1, w, h, turn)
 	}
 	if turn%2 != 0 {
 		w, h = h, w
 	}
-	return w, h, p.close()
+	return w, h, typed, p.close()
 }

@@ -4,10 +4,10 @@
 // A PDF stores the position of each glyph and hardly any structure, so that most of this package reconstructs the
 // structure. document.go reads a document's pages, outline and properties; page.go and pages.go read a page and
 // detect scans; chars.go assembles PDFium's characters into words and lines; turned.go and matrix.go handle turned
-// text; running.go and repeat.go remove headers and footers; layout.go groups lines into paragraphs, items and
-// headings, and table.go into tables; continued.go joins paragraphs across pages; outline.go finds the anchors of
-// bookmarks; blocks.go writes the result. scan.go does the same for OCR results, render.go renders pages, and
-// module.go calls PDFium, whose memory memory.go allocates.
+// text; fields.go adds the text of form fields and annotations; running.go and repeat.go remove headers and footers;
+// layout.go groups lines into paragraphs, items and headings, and table.go into tables; continued.go joins paragraphs
+// across pages; outline.go finds the anchors of bookmarks; blocks.go writes the result. scan.go does the same for OCR
+// results, render.go renders pages, and module.go calls PDFium, whose memory memory.go allocates.
 //
 // All thresholds are shares of the font size or of the page, never absolute, since a poster and a leaflet have the
 // same layout at different sizes. The tests of this package hold the cases that they must distinguish.

@@ -28,6 +28,7 @@ type Sheet struct {
 	Box     string // "l b r t"; empty: "0 0 600 800"
 	Fonts   string // further ones, such as "/U 3 0 R "
 	Picture []byte // a JPEG that fills the page, below its content
+	Extra   string // entries of the page's dictionary, such as "/Annots [3 0 R]"
 }
 
 // Maker encodes a PDF object by object.
@@ -104,11 +105,12 @@ func (m *Maker) Document(extra string, sheets ...Sheet) []byte {
 			crop = "/CropBox [" + s.Crop + "]"
 		}
 		pg := m.Add(
-			"<</Type /Page /Parent %d 0 R /MediaBox [%s] %s /Rotate %d /Resources %s /Contents "+
+			"<</Type /Page /Parent %d 0 R /MediaBox [%s] %s %s /Rotate %d /Resources %s /Contents "+
 				"%d 0 R>>",
 			parent,
 			cmp.Or(s.Box, "0 0 600 800"),
 			crop,
+			s.Extra,
 			s.Rotate,
 			strings.Replace(Fonts, "<</Font <<", "<<"+pictures[i]+"/Font <<"+s.Fonts, 1),
 			content,
