@@ -65,16 +65,17 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 	if err != nil {
 		return corpus.Extracted{}, err
 	}
-	// Sizes are levelled before anything is compared by them. Running heads are dropped before paragraphs are joined
+	// Sizes are levelled before anything is compared by them. Running heads are found before paragraphs are joined
 	// across pages, as they would separate them.
 	levelSizes(pages.sheets)
+	var left leftOut
 	if !f.Printed {
-		dropRunning(pages.sheets, total)
-		dropRepeated(pages.sheets, total)
+		left.findRecurring(pages.sheets, total)
 	}
 	x := assembleText(pages.sheets, outline)
 	x.Scans = scans
-	pages.marks.noteLeftOut(&x, xfa)
+	pages.marks.countLeftOut(&left, xfa)
+	left.note(&x)
 	// With scans, or OCR results, the text may be empty: the caller decides.
 	if x.Text == "" && len(scans) == 0 && len(f.Read) == 0 {
 		return corpus.Extracted{}, noText

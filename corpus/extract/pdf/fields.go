@@ -8,9 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
-	"github.com/footnote/footnote/text/english"
 )
 
 const (
@@ -66,26 +64,14 @@ type marks struct {
 	further  int    // left out: beyond the limits
 }
 
-// noteLeftOut lists in the metadata what the text doesn't have.
-func (r *marks) noteLeftOut(x *corpus.Extracted, xfa bool) {
-	forms := 0
+// countLeftOut adds what was left out. xfa: the document has an XFA form.
+func (r *marks) countLeftOut(left *leftOut, xfa bool) {
+	left.count(r.comments, "comment")
+	left.count(r.stamps, "stamp")
+	left.count(r.hidden, "hidden annotation")
+	left.count(r.further, "annotation")
 	if xfa {
-		forms = 1
-	}
-	var left []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{
-		{r.comments, "comment"}, {r.stamps, "stamp"}, {r.hidden, "hidden annotation"}, {r.further, "annotation"},
-		{forms, "XFA form"},
-	} {
-		if c.n > 0 {
-			left = append(left, english.Count(c.n, c.what))
-		}
-	}
-	if len(left) > 0 {
-		x.Meta[corpus.MetaLeftOut] = strings.Join(left, ", ")
+		left.count(1, "XFA form")
 	}
 }
 

@@ -122,17 +122,35 @@ func groupParts(sheets []sheet, i int, lead, body float32) (out []part) {
 	if s.oblique {
 		out = s.groupOblique()
 	} else {
-		out = s.groupLines(lead, body)
+		head, foot := s.takeRunning()
+		out = slices.Concat(head, s.groupLines(lead, body), foot)
 	}
 	s.lines = nil
 	for j := range out {
-		for k := range out[j].lines {
-			out[j].lines[k].sheet = i
+		p := &out[j]
+		for k := range p.lines {
+			p.lines[k].sheet = i
 		}
-		out[j].aside = s.aside
-		out[j].plain = s.aside && !out[j].standsOver(out[j+1:])
+		running := p.lines[0].running
+		p.aside = s.aside || running
+		p.plain = running || s.aside && !p.standsOver(out[j+1:])
 	}
 	return out
+}
+
+// takeRunning removes the running headers and footers from the lines of a sheet, and returns each as a part.
+func (s *sheet) takeRunning() (head, foot []part) {
+	s.lines = slices.DeleteFunc(s.lines, func(l line) bool {
+		switch p := (part{lines: []line{l}}); {
+		case !l.running:
+		case l.y0+l.y1 < s.height:
+			head = append(head, p)
+		default:
+			foot = append(foot, p)
+		}
+		return l.running
+	})
+	return head, foot
 }
 
 // groupLines groups the lines of a sheet in order. A line begins a table, continues the part above, or begins a new

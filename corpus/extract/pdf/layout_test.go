@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 	"github.com/google/go-cmp/cmp"
 )
@@ -208,7 +209,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-func TestHeadersAndFootersAreDropped(t *testing.T) {
+func TestHeadersAndFootersStayOnce(t *testing.T) {
 	var pages []pdftest.Sheet
 	for i := range 6 {
 		pages = append(pages, pdftest.Sheet{
@@ -218,15 +219,21 @@ func TestHeadersAndFootersAreDropped(t *testing.T) {
 		})
 	}
 	x := mustExtract(t, newReader(t, nil), pdftest.Document("", pages...))
-	var want []string
-	for i := range 6 {
+	want := []string{
+		"paragraph: Survey of the house", "paragraph: Words of page 1 that count, numbered 1.",
+		"paragraph: Page 1 of 6",
+	}
+	for i := 1; i < 6; i++ {
 		want = append(want, fmt.Sprintf("paragraph: Words of page %d that count, numbered %d.", i+1, i+1))
 	}
 	if diff := cmp.Diff(want, outlineOf(x)); diff != "" {
 		t.Errorf("blocks (-want +got):\n%s", diff)
 	}
-	if x.Pages != 6 || x.Blocks[5].Page != 6 || x.Sizes[0] != [2]float64{600, 800} {
-		t.Errorf("%d pages of %v points, last block on page %d; want 6 and 6", x.Pages, x.Sizes[0], x.Blocks[5].Page)
+	if left, want := x.Meta[corpus.MetaLeftOut], "10 repeated lines"; left != want {
+		t.Errorf("left out: %v, want %q", left, want)
+	}
+	if x.Pages != 6 || x.Blocks[7].Page != 6 || x.Sizes[0] != [2]float64{600, 800} {
+		t.Errorf("%d pages of %v points, last block on page %d; want 6 and 6", x.Pages, x.Sizes[0], x.Blocks[7].Page)
 	}
 }
 

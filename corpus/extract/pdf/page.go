@@ -46,6 +46,8 @@ type line struct {
 	mono   bool
 	hyphen bool // its last word continues in the next line
 	sheet  int  // index of its sheet; set when lines are grouped
+	// a header or a footer of the page, which is no part of its paragraphs
+	running bool
 }
 
 // joinWords returns the text of a line.

@@ -1,8 +1,10 @@
 package pdf
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -11,21 +13,23 @@ const (
 	margin      = 0.12 // of the page's height, within which headers and footers are
 	repeatShare = 0.4  // of the pages; headers may differ on left and right pages
 	repeatMin   = 3    // pages
+	maxCount    = 999  // number of a page, in a part of a longer document
 )
 
-// dropRepeated removes headers, footers and page numbers. These are lines in the margins that recur at the same
-// height, ignoring digits, on many pages (repeatShare). Watermarks, which are oblique, are matched anywhere on the
-// page. A line is counted at its height and at one step above and below, since pages of a scan vary a little. A page
-// counts once for each place.
-func dropRepeated(sheets []sheet, pages int) {
+// findRepeated marks headers, footers and page numbers. These are lines in the margins that recur at the same
+// height, ignoring digits, on many pages (repeatShare). No other line is further out, and on most pages the text keeps
+// its distance: a line of the text may recur too. Watermarks, which are oblique, are matched anywhere on the page. A
+// line is counted at its height and at one step above and below, since pages of a scan vary a little. A page counts
+// once for each place.
+func findRepeated(sheets []sheet, pages int) {
 	type place struct {
 		text string
 		at   int // height in steps of 1 % of the page
 	}
-	seen := map[place]int{}
+	seen, near := map[place]int{}, map[place]int{}
 	keys := func(p *sheet, l *line) []place {
 		y := (l.y0 + l.y1) / 2 / p.height
-		if y > margin && y < 1-margin && !p.oblique {
+		if l.running || y > margin && y < 1-margin && !p.oblique {
 			return nil
 		}
 		text, at := lineShape(l.joinWords()), int(math.Round(float64(y)*100))
@@ -43,13 +47,194 @@ func dropRepeated(sheets []sheet, pages int) {
 		}
 	}
 	limit := max(repeatMin, int(math.Ceil(repeatShare*float64(pages))))
+	recurs := func(p *sheet, l *line) bool {
+		k := keys(p, l)
+		return len(k) > 0 && seen[k[0]] >= limit
+	}
+	outer := make([][]*line, len(sheets)) // recurring lines with nothing but such lines further out
 	for i := range sheets {
 		p := &sheets[i]
-		p.lines = slices.DeleteFunc(p.lines, func(l line) bool {
-			k := keys(p, &l)
-			return len(k) > 0 && seen[k[0]] >= limit
+		for _, foot := range []bool{false, true} {
+			rows := p.rowsFrom(foot)
+			n := slices.IndexFunc(rows, func(row []*line) bool {
+				return !slices.ContainsFunc(row, func(l *line) bool { return l.running || recurs(p, l) })
+			})
+			if n < 0 {
+				n = len(rows)
+			}
+			for k := n - 1; k >= 0; k-- {
+				outer[i] = append(outer[i], rows[k]...)
+			}
+			for k := n - 1; k >= 0 && k+1 < len(rows) && !areApart(rows[k], rows[k+1]); k-- {
+				for _, l := range rows[k] {
+					for _, key := range keys(p, l)[:min(1, len(keys(p, l)))] {
+						near[key]++
+					}
+				}
+			}
+		}
+	}
+	for i := range sheets {
+		p := &sheets[i]
+		if p.oblique {
+			outer[i] = nil
+			for j := range p.lines {
+				outer[i] = append(outer[i], &p.lines[j])
+			}
+		}
+		var found []*line
+		for _, l := range outer[i] {
+			if k := keys(p, l); recurs(p, l) && (p.oblique || near[k[0]]*2 <= seen[k[0]]) {
+				found = append(found, l)
+			}
+		}
+		for _, l := range found {
+			l.running = true
+		}
+	}
+}
+
+// rowsFrom returns the lines of a sheet by rows from its top, or from its foot.
+func (s *sheet) rowsFrom(foot bool) (rows [][]*line) {
+	lines := make([]*line, len(s.lines))
+	for i := range s.lines {
+		lines[i] = &s.lines[i]
+	}
+	slices.SortStableFunc(lines, func(a, b *line) int {
+		if foot {
+			return cmp.Compare(b.y1, a.y1)
+		}
+		return cmp.Compare(a.y0, b.y0)
+	})
+	for _, l := range lines {
+		if n := len(rows); n > 0 && rows[n-1][0].sharesLine(l) {
+			rows[n-1] = append(rows[n-1], l)
+			continue
+		}
+		rows = append(rows, []*line{l})
+	}
+	return rows
+}
+
+// areApart reports whether the text in the next row keeps its distance from a running head.
+func areApart(head, text []*line) bool {
+	for _, a := range head {
+		for _, b := range text {
+			if max(b.y0-a.y1, a.y0-b.y1) < clearOf*a.boxHeight() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// dropRepeats removes the marked lines that say nothing new, and returns their number. The first line with a text
+// stays, as it may be said nowhere else. A number is nothing new if it counts the pages: alone, or up to maxCount
+// beside a text. An invoice's number differs from page to page as well.
+func dropRepeats(sheets []sheet, pages int) (dropped int) {
+	offsets := map[int]int{} // of the numbers in marked lines from the index of their page, on how many pages
+	eachRunning := func(do func(s *sheet, l *line)) {
+		for i := range sheets {
+			for j := range sheets[i].lines {
+				if l := &sheets[i].lines[j]; l.running {
+					do(&sheets[i], l)
+				}
+			}
+		}
+	}
+	last := map[int]int{}
+	eachRunning(func(s *sheet, l *line) {
+		for _, n := range numbersOf(l.joinWords()) {
+			if o := n - s.page; last[o] != s.page+1 {
+				last[o] = s.page + 1
+				offsets[o]++
+			}
+		}
+	})
+	texts := func(s *sheet, l *line) (all []string) {
+		for _, piece := range l.widePieces() {
+			all = append(all, textBesideNumbers(piece, func(n int, alone bool) bool {
+				return n == pages || offsets[n-s.page] >= repeatMin && (alone || n <= max(pages, maxCount))
+			}))
+		}
+		return all
+	}
+	said := map[string]bool{}
+	eachRunning(func(s *sheet, l *line) {
+		for _, text := range texts(s, l) {
+			said[text] = text == ""
+		}
+	})
+	if len(said) > 1 || len(said) == 1 && !said[""] { // what the text itself says, such as the title of a section
+		for i := range sheets {
+			for j := range sheets[i].lines {
+				if l := &sheets[i].lines[j]; !l.running {
+					text := squeezeTitle(l.joinWords())
+					if _, ok := said[text]; ok {
+						said[text] = true
+					}
+				}
+			}
+		}
+	}
+	for i := range sheets {
+		s := &sheets[i]
+		s.lines = slices.DeleteFunc(s.lines, func(l line) bool {
+			again := true
+			if !l.running {
+				return false
+			}
+			for _, text := range texts(s, &l) {
+				again = again && said[text]
+				said[text] = true
+			}
+			if again {
+				dropped++
+			}
+			return again
 		})
 	}
+	return dropped
+}
+
+// numbersOf returns the numbers in a text, at most of nine digits.
+func numbersOf(s string) (all []int) {
+	for digits := range strings.FieldsFuncSeq(s, func(r rune) bool { return r < '0' || r > '9' }) {
+		if n, err := strconv.Atoi(digits); err == nil && len(digits) < 10 {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// textBesideNumbers returns the letters and digits of a text without the numbers that count.
+// alone is set for a text without letters. A Roman number alone counts.
+func textBesideNumbers(s string, counts func(n int, alone bool) bool) string {
+	if lineShape(s) == "#" && strings.IndexFunc(s, unicode.IsDigit) < 0 {
+		return ""
+	}
+	alone := strings.IndexFunc(s, unicode.IsLetter) < 0
+	var b strings.Builder
+	for len(s) > 0 {
+		n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+		switch {
+		case n == 0:
+			n = max(strings.IndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' }), 0)
+			if n == 0 {
+				n = len(s)
+			}
+			b.WriteString(s[:n])
+		default:
+			if n < 0 {
+				n = len(s)
+			}
+			if number := numbersOf(s[:n]); len(number) == 0 || !counts(number[0], alone) {
+				b.WriteString(s[:n])
+			}
+		}
+		s = s[n:]
+	}
+	return squeezeTitle(b.String())
 }
 
 // lineShape returns a line's text with each number replaced by "#", including a Roman number without other text.

@@ -19,14 +19,14 @@ const (
 	headMargin = 0.2
 )
 
-// dropRunning removes running heads and feet that change from section to section. They are the outermost lines at
+// findRunning marks running heads and feet that change from section to section. They are the outermost lines at
 // one height in the margin, on many pages, apart from the text on nearly all of them. Most of them recur on another
 // page or hold a number that grows with the pages. The titles of slides have the same position, but differ. After a
-// line is dropped, the next one is the outermost and may belong to the same head, so that up to three rounds are
+// line is marked, the next one is the outermost and may belong to the same head, so that up to three rounds are
 // run. Head and foot are checked separately. Three adjacent heights count as one.
-func dropRunning(sheets []sheet, pages int) {
+func findRunning(sheets []sheet, pages int) {
 	for range maxRounds {
-		dropped := false
+		found := false
 		for _, foot := range []bool{false, true} {
 			edges := make([]edge, len(sheets))
 			slots := map[slot][]int{} // indexes of sheets by the height of their edge
@@ -41,17 +41,20 @@ func dropRunning(sheets []sheet, pages int) {
 				if !isRunning(edges, here, pages) {
 					continue
 				}
-				dropped = true
+				found = true
 				for _, i := range here {
-					e := edges[i]
-					sheets[i].lines = slices.DeleteFunc(sheets[i].lines, func(l line) bool { return e.holdsLine(&l) })
+					for j := range sheets[i].lines {
+						if l := &sheets[i].lines[j]; edges[i].holdsLine(l) {
+							l.running = true
+						}
+					}
 				}
 				for _, s := range near {
 					delete(slots, s)
 				}
 			}
 		}
-		if !dropped {
+		if !found {
 			return
 		}
 	}
@@ -84,6 +87,9 @@ func edgeOf(p *sheet, foot bool) edge {
 	e := edge{page: p.page}
 	out := -1
 	for i := range p.lines {
+		if p.lines[i].running {
+			continue
+		}
 		if out < 0 || !foot && p.lines[i].y0 < p.lines[out].y0 || foot && p.lines[i].y1 > p.lines[out].y1 {
 			out = i
 		}
@@ -100,6 +106,7 @@ func edgeOf(p *sheet, foot bool) edge {
 	for i := range p.lines {
 		l := &p.lines[i]
 		switch {
+		case l.running:
 		case e.holdsLine(l):
 			e.pieces = append(e.pieces, l.widePieces()...)
 		case foot:

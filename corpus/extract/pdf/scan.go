@@ -18,9 +18,11 @@ func FromPictures(pages []corpus.ReadPage) corpus.Extracted {
 		sheets = append(sheets, sheetOfPicture(p, i, float32(w), float32(h)))
 	}
 	levelSizes(sheets)
-	dropRunning(sheets, len(sheets))
-	dropRepeated(sheets, len(sheets))
-	return assembleText(sheets, nil)
+	var left leftOut
+	left.findRecurring(sheets, len(sheets))
+	x := assembleText(sheets, nil)
+	left.note(&x)
+	return x
 }
 
 // PageOf returns the page size in points of a picture in pixels, at 300 pixels per inch. A picture with a longer
