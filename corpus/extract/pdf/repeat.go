@@ -13,6 +13,7 @@ const (
 	margin      = 0.12 // of the page's height, within which headers and footers are
 	repeatShare = 0.4  // of the pages; headers may differ on left and right pages
 	repeatMin   = 3    // pages
+	maxSought   = 2000 // headers that are sought in the text
 	maxCount    = 999  // number of a page, in a part of a longer document
 )
 
@@ -129,7 +130,7 @@ func areApart(head, text []*line) bool {
 }
 
 // dropRepeats removes the marked lines that say nothing new, and returns their number. The first line with a text
-// stays, as it may be said nowhere else. A number is nothing new if it counts the pages: alone, or up to maxCount
+// stays, unless it recurs on few pages and the text itself says it: a section's title. A number is nothing new if it counts the pages: alone, or up to maxCount
 // beside a text. An invoice's number differs from page to page as well.
 func dropRepeats(sheets []sheet, pages int) (dropped int) {
 	offsets := map[int]int{} // of the numbers in marked lines from the index of their page, on how many pages
@@ -151,30 +152,43 @@ func dropRepeats(sheets []sheet, pages int) (dropped int) {
 			}
 		}
 	})
+	whole := map[string]string{} // the first of each text with its numbers
 	texts := func(s *sheet, l *line) (all []string) {
 		for _, piece := range l.widePieces() {
-			all = append(all, textBesideNumbers(piece, func(n int, alone bool) bool {
+			text := textBesideNumbers(piece, func(n int, alone bool) bool {
 				return n == pages || offsets[n-s.page] >= repeatMin && (alone || n <= max(pages, maxCount))
-			}))
+			})
+			if all = append(all, text); whole[text] == "" {
+				whole[text] = squeezeTitle(piece)
+			}
 		}
 		return all
 	}
-	said := map[string]bool{}
+	on := map[string]int{} // the number of lines with a text
 	eachRunning(func(s *sheet, l *line) {
 		for _, text := range texts(s, l) {
-			said[text] = text == ""
+			on[text]++
 		}
 	})
-	if len(said) > 1 || len(said) == 1 && !said[""] { // what the text itself says, such as the title of a section
-		for i := range sheets {
-			for j := range sheets[i].lines {
-				if l := &sheets[i].lines[j]; !l.running {
-					text := squeezeTitle(l.joinWords())
-					if _, ok := said[text]; ok {
-						said[text] = true
-					}
+	if len(on) == 0 {
+		return 0
+	}
+	said := map[string]bool{"": true}
+	var all strings.Builder // the text itself, for what it says, such as the title of a section
+	for i := range sheets {
+		for j := range sheets[i].lines {
+			if l := &sheets[i].lines[j]; !l.running {
+				for _, w := range l.words {
+					all.WriteString(squeezeTitle(w.text))
 				}
 			}
+		}
+	}
+	body, sought := all.String(), 0
+	for text, n := range on {
+		if n < int(math.Ceil(repeatShare*float64(pages))) && sought < maxSought {
+			sought++
+			said[text] = said[text] || strings.Contains(body, text) || strings.Contains(body, whole[text])
 		}
 	}
 	for i := range sheets {
