@@ -245,7 +245,7 @@ func (b *builder) shareBox(r rect) chat.Box {
 	}
 	s := &b.sheets[b.at]
 	width, height := s.drawnSize()
-	r = s.turnRect(r, s.shown)
+	r = s.toDrawn(r)
 	// A box is at least one step wide and high, also at the page's edge, so that it is never empty.
 	x0, y0 := min(share(r.x0, width), steps-1), min(share(r.y0, height), steps-1)
 	x1, y1 := max(share(r.x1, width), x0+1), max(share(r.y1, height), y0+1)

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/footnote/footnote/corpus/extract/doctext"
 )
 
@@ -25,6 +27,11 @@ type reader struct {
 
 	hyphen bool // the last character was a hyphen that may end the line
 	high   rune // the pending high surrogate of a character beyond U+FFFF; 0: none
+
+	at    int    // index of the current character
+	from  int    // index of the current line's first character
+	right int    // letters of scripts that run to the left, in the current line
+	spans []span // the characters of each line
 }
 
 // readChars reads at most maxChars characters of a page, in PDFium's order, which is that of its lines.
@@ -35,6 +42,7 @@ func (r *reader) readChars() error {
 	}
 	// The limit is for malicious pages: each character takes several calls of PDFium.
 	for i := range min(n, maxChars) {
+		r.at = i
 		u, err := r.m.callFunction("FPDFText_GetUnicode", r.tp, uint64(i))
 		if err != nil {
 			return err
@@ -54,8 +62,9 @@ func (r *reader) readChars() error {
 			return err
 		}
 	}
+	r.at = min(n, maxChars)
 	r.endLine()
-	return nil
+	return r.orderLines()
 }
 
 // readChar adds one character. Line breaks and white space end words; PDFium generates some of both from gaps.
@@ -116,6 +125,14 @@ func (r *reader) readChar(i int, c rune) error {
 	}
 	if unicode.IsLetter(c) || unicode.IsDigit(c) {
 		r.sheet.letters++
+	}
+	if runsLeft(c) {
+		r.right++
+		if isPresentation(c) {
+			r.runs = append(r.runs, []rune(norm.NFKC.String(string(c)))...)
+			r.word.joinBox(box)
+			return nil
+		}
 	}
 	r.runs = append(r.runs, c)
 	r.word.joinBox(box)
@@ -241,10 +258,12 @@ func (r *reader) endLine() {
 		spare := r.line.words
 		r.line.words = slices.Clone(spare) // a long document has millions of words: no spare capacity
 		r.line.hyphen = r.hyphen
+		r.spans = append(r.spans, span{from: r.from, to: r.at, right: r.right})
 		r.sheet.lines = append(r.sheet.lines, r.line)
 		r.line.words = spare
 	}
 	r.line, r.hyphen = line{words: r.line.words[:0]}, false
+	r.from, r.right = r.at, 0
 }
 
 // setStyle sets the size and weight of most of the line's letters. A line is bold if more than half of it is. It is

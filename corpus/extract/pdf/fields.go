@@ -274,10 +274,7 @@ func (s *sheet) addMarks(all []mark) {
 	s.typed = all
 	slices.SortStableFunc(all, func(a, b mark) int { return cmp.Compare(a.y0, b.y0) })
 	for _, k := range all {
-		// from the rendered page to the sheet
-		width, height := s.drawnSize()
-		k.x0, k.y0, k.x1, k.y1 = turnBox(k.x0, k.y0, k.x1, k.y1, width, height, -s.shown)
-		if s.shows(&k) {
+		if k.rect = s.fromDrawn(k.rect); s.shows(&k) {
 			continue
 		}
 		if len(k.lines) == 1 {

@@ -70,6 +70,7 @@ type sheet struct {
 	shown         int     // clockwise quarter turns from this sheet to the rendered page
 	aside         bool    // another sheet of the page has more text
 	oblique       bool    // no quarter turn makes its text upright
+	mirrored      bool    // its boxes are mirrored at the vertical axis: the text runs to the left
 	placed        geometry
 	lines         []line
 	letters       int  // letters and digits

@@ -65,6 +65,9 @@ func sheetOfPicture(p corpus.ReadPage, i int, width, height float32) sheet {
 			s.lines = append(s.lines, l)
 		}
 	}
+	if right := lettersToTheLeft(s.lines); right*2 > s.letters && !s.unplaced {
+		s.mirror()
+	}
 	return s
 }
 

@@ -170,9 +170,22 @@ func (s *sheet) runsDown() bool {
 	return down > across
 }
 
-// turnRect turns a box of the sheet clockwise by quarters.
-func (s *sheet) turnRect(r rect, quarters int) (out rect) {
-	out.x0, out.y0, out.x1, out.y1 = turnBox(r.x0, r.y0, r.x1, r.y1, s.width, s.height, quarters)
+// toDrawn converts a box of the sheet to one of the rendered page.
+func (s *sheet) toDrawn(r rect) (out rect) {
+	if s.mirrored {
+		r.x0, r.x1 = s.width-r.x1, s.width-r.x0
+	}
+	out.x0, out.y0, out.x1, out.y1 = turnBox(r.x0, r.y0, r.x1, r.y1, s.width, s.height, s.shown)
+	return out
+}
+
+// fromDrawn converts a box of the rendered page to one of the sheet.
+func (s *sheet) fromDrawn(r rect) (out rect) {
+	width, height := s.drawnSize()
+	out.x0, out.y0, out.x1, out.y1 = turnBox(r.x0, r.y0, r.x1, r.y1, width, height, -s.shown)
+	if s.mirrored {
+		out.x0, out.x1 = s.width-out.x1, s.width-out.x0
+	}
 	return out
 }
 
@@ -217,7 +230,7 @@ func placeParts(sheets []sheet, page, parts []part) []part {
 		for _, l := range p.lines {
 			area.joinBox(l.rect)
 		}
-		area = from.turnRect(area, from.shown-to.shown)
+		area = to.fromDrawn(from.toDrawn(area))
 		at := slices.IndexFunc(page, func(other part) bool {
 			first := other.lines[0]
 			return !other.aside && first.y0 >= area.y1-first.size && doOverlap(first.x0, first.x1, area.x0, area.x1)
