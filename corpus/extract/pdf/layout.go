@@ -156,7 +156,7 @@ func (s *sheet) takeRunning() (head, foot []part) {
 // groupLines groups the lines of a sheet in order. A line begins a table, continues the part above, or begins a new
 // one.
 func (s *sheet) groupLines(lead, body float32) []part {
-	lines := unweaveColumns(mergeLines(s.lines))
+	lines := unweaveColumns(mergeLines(orderLines(s.lines)))
 	var out []part
 	for i := 0; i < len(lines); {
 		if t, ok := findTable(lines[i:]); ok && !isJustified(lines, i, t.size) {

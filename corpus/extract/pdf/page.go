@@ -34,6 +34,7 @@ type word struct {
 	glued bool // no space before it
 	bold  bool
 	mono  bool
+	ruled bool // a line of a table separates it from the word before
 	turn  int8 // clockwise quarter turns that make it upright on its unturned page; oblique: none does
 }
 
@@ -162,6 +163,8 @@ func (m *module) readPage(doc uint64, i int, r *marks) (sheets []sheet, beside s
 	}
 	if err == nil && !s.isPlain() {
 		sheets, err = p.readTurned(s)
+	} else if err == nil {
+		err = p.readRules(&sheets[0])
 	}
 	if err == nil {
 		sheets[0].addMarks(typed)

@@ -6,7 +6,7 @@
 // detect scans; chars.go assembles PDFium's characters into words and lines, and bidi.go those that run to the left;
 // turned.go and matrix.go handle turned
 // text; fields.go adds the text of form fields and annotations; running.go and repeat.go remove headers and footers;
-// layout.go groups lines into paragraphs, items and headings, and table.go into tables; continued.go joins paragraphs
+// order.go finds the reading order; layout.go groups lines into paragraphs, items and headings, and table.go and rules.go into tables; continued.go joins paragraphs
 // across pages; outline.go finds the anchors of bookmarks; blocks.go writes the result. scan.go does the same for OCR
 // results, render.go renders pages, and module.go calls PDFium, whose memory memory.go allocates.
 //

@@ -117,8 +117,26 @@ func (s *sheet) rowsFrom(foot bool) (rows [][]*line) {
 	return rows
 }
 
-// areApart reports whether the text in the next row keeps its distance from a running head.
+// areApart reports whether the text in the next row keeps its distance from a running head. The titles of columns
+// don't: two of them or more begin or end where the cells below do.
 func areApart(head, text []*line) bool {
+	var ends [][2]float32
+	for _, l := range text {
+		ends = append(ends, l.pieceEdges()...)
+	}
+	aligned := map[int]bool{} // cells below a title
+	for _, l := range head {
+		for _, e := range l.pieceEdges() {
+			if i := slices.IndexFunc(ends, func(o [2]float32) bool {
+				return closeTo(e[0], o[0], 0.3*l.size) || closeTo(e[1], o[1], 0.3*l.size)
+			}); i >= 0 {
+				aligned[i] = true
+			}
+		}
+	}
+	if len(aligned) > 1 {
+		return false
+	}
 	for _, a := range head {
 		for _, b := range text {
 			if max(b.y0-a.y1, a.y0-b.y1) < clearOf*a.boxHeight() {

@@ -103,17 +103,30 @@ func edgeOf(p *sheet, foot bool) edge {
 		return e
 	}
 	gap := float32(math.MaxFloat32)
+	var head, next []*line
 	for i := range p.lines {
 		l := &p.lines[i]
-		switch {
-		case l.running:
-		case e.holdsLine(l):
-			e.pieces = append(e.pieces, l.widePieces()...)
-		case foot:
-			gap = min(gap, e.y0-l.y1)
-		default:
-			gap = min(gap, l.y0-e.y1)
+		if l.running {
+			continue
 		}
+		if e.holdsLine(l) {
+			e.pieces, head = append(e.pieces, l.widePieces()...), append(head, l)
+			continue
+		}
+		d := l.y0 - e.y1
+		if foot {
+			d = e.y0 - l.y1
+		}
+		switch {
+		case len(next) > 0 && next[0].sharesLine(l):
+			next = append(next, l)
+		case d < gap:
+			next = []*line{l}
+		}
+		gap = min(gap, d)
+	}
+	if len(e.pieces) > 1 && len(next) > 0 && !areApart(head, next) {
+		gap = 0
 	}
 	e.apart, e.at = gap > clearOf*e.boxHeight(), int(math.Round(float64(mid)*slotSteps))
 	if p.aside {
@@ -130,6 +143,17 @@ func (l *line) widePieces() (all []string) {
 		if i+1 == len(l.words) || l.words[i+1].x0-l.words[i].x1 > wideGap*l.size {
 			piece := line{words: l.words[from : i+1]}
 			all, from = append(all, piece.joinWords()), i+1
+		}
+	}
+	return all
+}
+
+// pieceEdges returns the left and right edges of the pieces of a line.
+func (l *line) pieceEdges() (all [][2]float32) {
+	from := 0
+	for i := range l.words {
+		if i+1 == len(l.words) || l.hasGapBefore(i+1) {
+			all, from = append(all, [2]float32{l.words[from].x0, l.words[i].x1}), i+1
 		}
 	}
 	return all

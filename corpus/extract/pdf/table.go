@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -11,7 +12,7 @@ const (
 )
 
 // table is a sequence of lines whose words are in columns. Columns are detected by the gaps between them. PDFs
-// hardly ever mark tables, and lines drawn around cells are not read.
+// hardly ever mark tables. A line that is drawn between two cells makes a gap as wide as any.
 type table struct {
 	rows    []line
 	columns []float32 // the middle of each gap between two columns
@@ -21,7 +22,7 @@ type table struct {
 // hasWideGap reports whether a line has a gap that is wider than any space between words.
 func (l *line) hasWideGap() bool {
 	for i := 1; i < len(l.words); i++ {
-		if l.words[i].x0-l.words[i-1].x1 > wideGap*l.size {
+		if l.hasGapBefore(i) {
 			return true
 		}
 	}
@@ -33,6 +34,39 @@ func (l *line) hasWideGap() bool {
 // them, and the number of columns doesn't fall. Rows must also follow at a plausible distance in letters of similar
 // size. Entries of a table of contents and prose in columns are not tables.
 func findTable(lines []line) (t table, ok bool) {
+	if t, ok = growTable(lines); !ok || t.size < 3 {
+		return t, ok
+	}
+	// A page's header above a table is no row of it: it hides columns, or is apart from the rows in another size.
+	first, second := &t.rows[0], &t.rows[1]
+	step, pitch := second.y1-first.y1, t.rows[2].y1-second.y1
+	if step > 2.2*pitch || step > 1.5*pitch && !closeTo(first.size, second.size, 0.05*second.size) {
+		return t, false
+	}
+	if t.size == 3 {
+		return t, true
+	}
+	below, found := growTable(lines[1:])
+	return t, !found || !slices.ContainsFunc(below.columns, first.runsAcross)
+}
+
+// runsAcross reports whether words of a line are on both sides of a position without a gap for a column there.
+func (l *line) runsAcross(x float32) bool {
+	from := 0
+	for i := range l.words {
+		if i+1 < len(l.words) && !l.hasGapBefore(i+1) {
+			continue
+		}
+		if i > from && l.words[from].x0 < x && x < l.words[i].x1 {
+			return true
+		}
+		from = i + 1
+	}
+	return false
+}
+
+// growTable returns the table of as many lines as possible; see findTable.
+func growTable(lines []line) (t table, ok bool) {
 	if !lines[0].hasWideGap() && (len(lines) < 2 || !lines[1].hasWideGap() || len(lines[0].words) < 2) {
 		return t, false
 	}
@@ -96,30 +130,30 @@ func crossesGap(l line, columns []float32) bool {
 // findGaps returns the middles of the vertical strips that no word of any line overlaps and that pass wideAt. It
 // sweeps over the words by their left edges.
 func findGaps(lines []line) []float32 {
-	var spans [][2]float32
+	type span struct {
+		x0, x1 float32
+		ruled  bool
+	}
+	var spans []span
 	var size float32
 	for _, l := range lines {
 		size = max(size, l.size)
 		for _, w := range l.words {
-			spans = append(spans, [2]float32{w.x0, w.x1})
+			spans = append(spans, span{w.x0, w.x1, w.ruled})
 		}
 	}
-	slices.SortFunc(spans, func(a, b [2]float32) int {
-		switch {
-		case a[0] < b[0]:
-			return -1
-		case a[0] > b[0]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.x0, b.x0) })
 	var out []float32
-	end := spans[0][1]
+	end := spans[0].x1
 	for _, s := range spans {
-		if s[0]-end > size*narrowGap && wideAt(lines, (s[0]+end)/2) {
-			out = append(out, (s[0]+end)/2)
+		least := size * narrowGap
+		if s.ruled {
+			least = size * cellGap
 		}
-		end = max(end, s[1])
+		if s.x0-end > least && wideAt(lines, (s.x0+end)/2) {
+			out = append(out, (s.x0+end)/2)
+		}
+		end = max(end, s.x1)
 	}
 	return out
 }
@@ -128,17 +162,17 @@ func findGaps(lines []line) []float32 {
 func wideAt(lines []line, x float32) bool {
 	wide, both := 0, 0
 	for _, l := range lines {
-		left, right := float32(-1e9), float32(1e9)
+		left, right, ruled := float32(-1e9), float32(1e9), false
 		for _, w := range l.words {
 			if w.x1 <= x {
 				left = max(left, w.x1)
-			} else {
-				right = min(right, w.x0)
+			} else if w.x0 < right {
+				right, ruled = w.x0, w.ruled
 			}
 		}
 		if left > -1e8 && right < 1e8 {
 			both++
-			if right-left > wideGap*l.size {
+			if ruled || right-left > wideGap*l.size {
 				wide++
 			}
 		}
