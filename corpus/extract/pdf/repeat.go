@@ -57,8 +57,15 @@ func findRepeated(sheets []sheet, pages int) {
 		p := &sheets[i]
 		for _, foot := range []bool{false, true} {
 			rows := p.rowsFrom(foot)
-			n := slices.IndexFunc(rows, func(row []*line) bool {
-				return !slices.ContainsFunc(row, func(l *line) bool { return l.running || recurs(p, l) })
+			n := slices.IndexFunc(rows, func(row []*line) bool { // numbers alone may be those of a table's row
+				again, titled := 0, false
+				for _, l := range row {
+					if l.running || recurs(p, l) {
+						again++
+						titled = titled || strings.IndexFunc(l.joinWords(), unicode.IsLetter) >= 0
+					}
+				}
+				return !titled && again < len(row)
 			})
 			if n < 0 {
 				n = len(rows)
