@@ -27,6 +27,7 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 		}
 	}
 	body, lead := bodySize(sheets), usualLeading(sheets)
+	words := vocabularyOf(sheets, func(l *line) bool { return l.hyphen })
 	grouped := make([][]part, len(sizes))
 	for i := range sheets {
 		at := sheets[i].page
@@ -47,7 +48,7 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 	}
 	joinContinued(sheets, grouped, levels, body, starts)
 	var w doctext.Writer
-	b := builder{w: &w, sheets: sheets}
+	b := builder{w: &w, sheets: sheets, words: words}
 	for i := range grouped {
 		for j := range grouped[i] {
 			p, level := &grouped[i][j], 0
@@ -88,6 +89,7 @@ type builder struct {
 	w      *doctext.Writer
 	sheets []sheet
 	at     int // index of the current words' sheet
+	words  vocabulary
 }
 
 // writePart writes a part, as a heading if level is positive. Its box covers its lines on the sheet where it begins;
@@ -131,7 +133,7 @@ func (b *builder) writePart(p *part, level int) {
 }
 
 // writeLine writes line i of a paragraph, joined to the line before. A word that is hyphenated over two lines loses
-// its hyphen if the next line begins in lower case. Otherwise the hyphen is part of the word and is written. dash
+// its hyphen if the next line begins in lower case, unless it is a compound of known words. Otherwise the hyphen is part of the word and is written. dash
 // reports whether this line's last word keeps its hyphen.
 func (b *builder) writeLine(p *part, i int) {
 	words := p.lines[i].words
@@ -143,10 +145,10 @@ func (b *builder) writeLine(p *part, i int) {
 		// separate lines, such as those of an address
 	} else if p.loose || isContentsEntry(p.lines[i-1]) {
 		b.w.Break() // after an entry of a table of contents
-	} else if !joinsWord(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
+	} else if !b.joinsWord(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
 		b.w.Text(" ")
 	}
-	dash := p.lines[i].hyphen && (i == len(p.lines)-1 || !joinsWord(p.lines[i], p.lines[i+1]))
+	dash := p.lines[i].hyphen && (i == len(p.lines)-1 || !b.joinsWord(p.lines[i], p.lines[i+1]))
 	for j, w := range words {
 		if j > 0 && !w.glued {
 			b.w.Text(" ")
@@ -169,11 +171,12 @@ func isContentsEntry(l line) bool {
 }
 
 // joinsWord reports whether b continues a's last word, or a text in a script without spaces.
-func joinsWord(a, b line) bool {
+func (w *builder) joinsWord(a, b line) bool {
 	last, _ := utf8.DecodeLastRuneInString(a.words[len(a.words)-1].text)
 	next, _ := utf8.DecodeRuneInString(b.words[0].text)
 	if a.hyphen {
-		return unicode.IsLetter(last) && unicode.IsLower(next) || isUnspaced(next)
+		return unicode.IsLetter(last) && unicode.IsLower(next) &&
+			!w.words.keepsHyphen(a.words[len(a.words)-1].text, b.words[0].text) || isUnspaced(next)
 	}
 	return isUnspaced(last) && isUnspaced(next)
 }
