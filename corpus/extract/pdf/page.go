@@ -163,6 +163,8 @@ func (m *module) readPage(doc uint64, i int, r *marks) (sheets []sheet, beside s
 	}
 	if err == nil && !s.isPlain() {
 		sheets, err = p.readTurned(s)
+	} else if err == nil && s.runsDown() {
+		sheets[0].layColumns()
 	} else if err == nil {
 		err = p.readRules(&sheets[0])
 	}

@@ -62,7 +62,8 @@ func (p *openPage) readTurned(drawn sheet) (out []sheet, err error) {
 			}
 		}
 		if len(out) == 0 && s.runsDown() {
-			return []sheet{s}, nil // words of other scripts are turned in a vertical column
+			s.layColumns() // words of other scripts are turned in a vertical column
+			return []sheet{s}, nil
 		}
 		if s.lines = s.linesOf(0); s.lettersOf()[0]*10 < letters[turn]*9 { // the page can't be turned
 			s = drawn
@@ -168,6 +169,21 @@ func (s *sheet) runsDown() bool {
 		}
 	}
 	return down > across
+}
+
+// layColumns turns a page of vertical text anticlockwise: its columns, from the right, become lines below each other.
+func (s *sheet) layColumns() {
+	turn := func(r *rect) { r.x0, r.y0, r.x1, r.y1 = turnBox(r.x0, r.y0, r.x1, r.y1, s.width, s.height, 3) }
+	for i := range s.lines {
+		turn(&s.lines[i].rect)
+		for j := range s.lines[i].words {
+			turn(&s.lines[i].words[j].rect)
+		}
+	}
+	s.width, s.height = s.height, s.width
+	s.shown = (s.shown + 1) & 3
+	s.placed.width, s.placed.height = s.placed.height, s.placed.width
+	s.placed.turn = (s.placed.turn + 3) & 3
 }
 
 // toDrawn converts a box of the sheet to one of the rendered page.
