@@ -27,7 +27,10 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 		}
 	}
 	body, lead := bodySize(sheets), usualLeading(sheets)
-	words := vocabularyOf(sheets, func(l *line) bool { return l.hyphen })
+	words := vocabularyOf(sheets, func(l *line) bool { return l.hyphen || l.isCap(body) })
+	for i := range sheets {
+		sheets[i].joinCaps(body, words)
+	}
 	grouped := make([][]part, len(sizes))
 	for i := range sheets {
 		at := sheets[i].page

@@ -253,6 +253,7 @@ func (r *reader) endLine() {
 	r.endWord()
 	r.glue = false
 	if len(r.line.words) > 0 {
+		r.line.joinSpaced()
 		r.line.setStyle()
 		r.line.raiseDigits()
 		spare := r.line.words
