@@ -25,7 +25,7 @@ type pages struct {
 	sheets  []sheet
 	letters int
 	garbage int
-	covered []int // page numbers, from 1, of pages covered by pictures, with hardly any text
+	covered []int // page numbers, from 1, of pages covered by pictures, with hardly any text or garbled text
 	drawn   []int // page numbers of pages with content and without text
 	marks   marks
 }
@@ -94,7 +94,7 @@ type shown struct {
 	anything bool
 }
 
-// inspectObjects inspects the objects of a page with hardly any words. The share of pictures is approximate, as they
+// inspectObjects inspects the objects of a page with hardly any words, or with garbled ones. The share of pictures is approximate, as they
 // may overlap; only more than half matters. Counting stops when the page is covered.
 func (p *openPage) inspectObjects(s *sheet) (out shown, err error) {
 	area, words := s.width*s.height, float32(0)
@@ -103,7 +103,7 @@ func (p *openPage) inspectObjects(s *sheet) (out shown, err error) {
 			words += (w.x1 - w.x0) * (w.y1 - w.y0)
 		}
 	}
-	if words >= fewWords*area {
+	if words >= fewWords*area && !s.isGarbled() {
 		return shown{}, nil
 	}
 	n, err := p.m.callCount("FPDFPage_CountObjects", p.at)

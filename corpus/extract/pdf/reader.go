@@ -3,7 +3,7 @@
 //
 // A PDF stores the position of each glyph and hardly any structure, so that most of this package reconstructs the
 // structure. document.go reads a document's pages, outline and properties; page.go and pages.go read a page and
-// detect scans; chars.go assembles PDFium's characters into words and lines, and bidi.go those that run to the left; spaced.go joins
+// detect scans, also those with garbled text (garbled.go); chars.go assembles PDFium's characters into words and lines, and bidi.go those that run to the left; spaced.go joins
 // letters that are set apart;
 // turned.go and matrix.go handle turned
 // text; fields.go adds the text of form fields and annotations; running.go and repeat.go remove headers and footers;
