@@ -12,6 +12,7 @@ import (
 
 const (
 	fewTokens  = 20   // words below which a page's text is not judged
+	sampled    = 12   // lines of a page that are judged, or up to twice as many
 	plausible  = 0.5  // share of words with the form of one
 	fewVowels  = 0.32 // of letters; all languages have more
 	manyVowels = 0.58 // fewer
@@ -22,7 +23,8 @@ const (
 // they don't know the language, or if their letters are counted wrongly.
 func (s *sheet) isGarbled() bool {
 	words, good, letters, vowels := 0, 0, 0, 0
-	for i := range s.lines {
+	step := len(s.lines)/sampled + 1
+	for i := 0; i < len(s.lines); i += step {
 		for _, w := range s.lines[i].words {
 			if first, _ := utf8.DecodeRuneInString(w.text); isUnspaced(first) {
 				continue
