@@ -13,6 +13,9 @@ import (
 // Its letters touch.
 const wordGap = 0.15
 
+// maxOrdered is the maximum number of characters of a line that are brought into order.
+const maxOrdered = 4096
+
 // span is the characters of a line.
 type span struct {
 	from, to int // indexes
@@ -118,7 +121,7 @@ func (r *reader) orderSpans(spans []span, most bool) (*line, error) {
 	for _, s := range spans {
 		right += s.right
 	}
-	if right == 0 && !most {
+	if right == 0 && !most || spans[len(spans)-1].to-spans[0].from > maxOrdered {
 		return nil, nil
 	}
 	glyphs, err := r.glyphsOf(spans)
@@ -149,8 +152,8 @@ func (r *reader) orderSpans(spans []span, most bool) (*line, error) {
 	return &r.sheet.lines[0], nil
 }
 
-// glyphsOf returns the characters of a line from left to right, with spaces between words. Spaces that PDFium made and
-// those without a width are replaced by those of wordGap, as their position is unknown.
+// glyphsOf returns the characters of a line from left to right, with spaces between words. Spaces that PDFium made
+// and those without a width are replaced by those of wordGap, as their position is unknown.
 func (r *reader) glyphsOf(spans []span) (all []glyph, err error) {
 	var marks []glyph
 	for i := spans[0].from; i < spans[len(spans)-1].to; i++ {
@@ -220,8 +223,8 @@ func (r *reader) glyphsOf(spans []span) (all []glyph, err error) {
 }
 
 // logicalOrder brings glyphs from their order on the page, from left to right, into the order in which they are
-// read. The Unicode bidirectional algorithm finds the runs of one direction, as it is symmetric but for the numbers of
-// Arabic, which are taken for European ones: what is between the letters and digits of one word stays.
+// read. The Unicode bidirectional algorithm finds the runs of one direction, as it is symmetric but for the numbers
+// of Arabic, which are taken for European ones: what is between the letters and digits of one word stays.
 func logicalOrder(glyphs []glyph, leftward bool) []glyph {
 	proxy := make([]rune, len(glyphs))
 	for i, g := range glyphs {

@@ -80,7 +80,8 @@ func TestTextThatRunsToTheLeft(t *testing.T) {
 			return f.show(400, 700, 10, "م", "\ufefc", "س", " ", "د", "ق", "ع")
 		}, []string{"paragraph: عقد سلام"}},
 		{"Latin letters and numbers, drawn piece by piece", func(f *letters) string {
-			return f.leftward(500, 700, "والرمز") + f.rightward(416, 700, "ISO-9001:2015") + f.leftward(392, 700, "في ") +
+			return f.leftward(500, 700, "والرمز") + f.rightward(416, 700, "ISO-9001:2015") + f.leftward(392, 700,
+				"في ") +
 				f.rightward(368, 700, "2026") + f.rightward(362, 700, ".")
 		}, []string{"paragraph: والرمز ISO-9001:2015 في 2026."}},
 		{"brackets as they are drawn and as they are read", func(f *letters) string {
@@ -92,7 +93,8 @@ func TestTextThatRunsToTheLeft(t *testing.T) {
 				f.leftward(470, 686, "בית ספר.")
 		}, []string{"paragraph: שלום Ada B. Moss וגם בית ספר."}},
 		{"a word in a line that runs to the right", func(f *letters) string {
-			return f.rightward(50, 700, "The word ") + f.leftward(104, 700, "שלום") + f.rightward(128, 700, " is peace, 12 times.")
+			return f.rightward(50, 700, "The word ") + f.leftward(104, 700, "שלום") + f.rightward(128, 700,
+				" is peace, 12 times.")
 		}, []string{"paragraph: The word שלום is peace, 12 times."}},
 		{"rows of a table, drawn from the right", func(f *letters) string {
 			row := func(y int, cells ...string) (all string) {

@@ -136,8 +136,8 @@ func (b *builder) writePart(p *part, level int) {
 }
 
 // writeLine writes line i of a paragraph, joined to the line before. A word that is hyphenated over two lines loses
-// its hyphen if the next line begins in lower case, unless it is a compound of known words. Otherwise the hyphen is part of the word and is written. dash
-// reports whether this line's last word keeps its hyphen.
+// its hyphen if the next line begins in lower case, unless it is a compound of known words. Otherwise the hyphen is
+// part of the word and is written. dash reports whether this line's last word keeps its hyphen.
 func (b *builder) writeLine(p *part, i int) {
 	words := p.lines[i].words
 	b.at = p.lines[i].sheet

@@ -61,6 +61,9 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 			return corpus.Extracted{}, failure
 		}
 	}
+	for i := range pages.sheets {
+		pages.sheets[i].addMarks()
+	}
 	outline, err := m.readOutline(doc)
 	if err != nil {
 		return corpus.Extracted{}, err

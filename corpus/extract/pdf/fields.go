@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxMarks    = 5000    // annotations of a page that are read
+	maxMarks    = 2000    // annotations of a page that are read
 	maxValue    = 1 << 20 // bytes of one value
 	maxTyped    = 8 << 20 // bytes of all values of a document
 	hiddenFlags = 2 | 32  // annotation flags Hidden and NoView (PDF 32000-1:2008 §12.5.3)
@@ -268,10 +268,10 @@ func (m *module) key(name string) (uint32, error) {
 	return p, err
 }
 
-// addMarks adds the text of annotations to the sheet, in the order of their position. Text that the page shows at the
-// same place is not repeated: a flattened form has both.
-func (s *sheet) addMarks(all []mark) {
-	s.typed = all
+// addMarks adds the text of its annotations to the sheet, in the order of their position. Text that the page shows
+// at the same place is not repeated: a flattened form has both.
+func (s *sheet) addMarks() {
+	all := s.typed
 	slices.SortStableFunc(all, func(a, b mark) int { return cmp.Compare(a.y0, b.y0) })
 	for _, k := range all {
 		if k.rect = s.fromDrawn(k.rect); s.shows(&k) {

@@ -56,7 +56,8 @@ func TestFieldsAndTypedTextBelongToLabels(t *testing.T) {
 		{"values beside labels", annotated(page, "", 0, text("120 660 300 680", "born", "4 March 1988"),
 			text("120 690 300 710", "surname", "Adebayo"), text("400 660 500 680", "nation", "Nigerian"),
 			box("130 638 142 650", "single", "Off"), box("230 638 242 650", "double", "Yes")),
-			[]string{"Surname: Adebayo", "Born: 4 March 1988 Nationality: Nigerian", "Room: ☐ Single ☒ Double"}, "", ""},
+			[]string{"Surname: Adebayo", "Born: 4 March 1988 Nationality: Nigerian", "Room: ☐ Single ☒ Double"}, "",
+			""},
 		{"on a page shown on its side", annotated(page, "", 90, text("120 690 300 710", "surname", "Adebayo")),
 			[]string{"Surname: Adebayo"}, "", ""},
 		{"fields that the form doesn't list", bytes.Replace(annotated(page, "", 0,
@@ -83,9 +84,12 @@ func TestFieldsAndTypedTextBelongToLabels(t *testing.T) {
 			text("120 690 300 710", "surname", "secret"), "/F 4", "/F 2", 1), text("120 660 300 680", "born", "secret")+
 			" /Ff 8192", "/FT /Btn /Ff 65536 /T (send) /MK <</CA (Send)>> /Rect [50 20 90 40]"),
 			[]string{"Surname:"}, "1 hidden annotation", "secret"},
-		{"a flattened form has each value once", annotated(strings.Replace(page, "Surname:", "Surname: Adebayo", 1), "", 0,
+		{"a flattened form has each value once", annotated(strings.Replace(page, "Surname:", "Surname: Adebayo", 1),
+			"", 0,
 			text("96 690 300 710", "surname", "Adebayo")), []string{"Surname: Adebayo"}, "", "Adebayo Adebayo"},
 		{"an XFA form", annotated(page, "/XFA (<xdp/>)", 0), []string{"Surname:"}, "1 XFA form", ""},
+		{"more text in fields than on the page", annotated(pdftest.At(50, 700, 11, "F", "Form"), "", 0,
+			text("120 690 300 710", "a", strings.Repeat("Adebayo ", 12))), []string{"Form Adebayo Adebayo"}, "", ""},
 		{"a page without text of its own", annotated("", "", 0, text("120 690 300 710", "surname", "Adebayo")),
 			[]string{"Adebayo"}, "", ""},
 	} {

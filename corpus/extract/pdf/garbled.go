@@ -40,8 +40,8 @@ func (s *sheet) isGarbled() bool {
 			for _, c := range t {
 				if unicode.Is(unicode.Latin, c) {
 					letters++
-					if base, _ := utf8.DecodeRuneInString(norm.NFD.String(string(unicode.ToLower(c)))); strings.ContainsRune(
-						"aeiouyæœøı", base) {
+					base, _ := utf8.DecodeRuneInString(norm.NFD.String(string(unicode.ToLower(c))))
+					if strings.ContainsRune("aeiouyæœøı", base) {
 						vowels++
 					}
 				}
@@ -54,7 +54,8 @@ func (s *sheet) isGarbled() bool {
 	if float64(good) < plausible*float64(words) {
 		return true
 	}
-	if share := float64(vowels) / float64(max(letters, 1)); letters < 4*fewTokens || share > fewVowels && share < manyVowels {
+	if share := float64(vowels) / float64(max(letters, 1)); letters < 4*fewTokens || share > fewVowels &&
+		share < manyVowels {
 		return false
 	}
 	var b strings.Builder

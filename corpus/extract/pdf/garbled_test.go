@@ -16,11 +16,13 @@ func TestScansWithGarbledTextNeedOCR(t *testing.T) {
 		t.Fatal(err)
 	}
 	prose := []string{
-		"The roof was replaced in the spring of last year and has a", "warranty of thirty years. The walls are dry, as Mr O'Neill",
+		"The roof was replaced in the spring of last year and has a",
+		"warranty of thirty years. The walls are dry, as Mr O'Neill",
 		"said on 4 May 2026, and the cellar, 12.5 metres long, is too.",
 	}
 	polish := []string{
-		"Dach wymieniono wiosna zeszlego roku i ma on gwarancje na", "trzydziesci lat. Sciany sa suche, jak powiedzial pan",
+		"Dach wymieniono wiosna zeszlego roku i ma on gwarancje na",
+		"trzydziesci lat. Sciany sa suche, jak powiedzial pan",
 		"Nowak w maju, a piwnica ma dwanascie metrow i jest sucha.",
 	}
 	shifted := func(lines []string) (all []string) {
@@ -38,7 +40,8 @@ func TestScansWithGarbledTextNeedOCR(t *testing.T) {
 		return all
 	}
 	mixed := []string{
-		"Tb3 r0*f w@s rep|ac3d 1n tl~e spr1ng 0f lasT yeAr a^d h@s a", "w4rr%nty 0f tHirTy y3ars. Tl-1e wa11s aR3 dr~, ^s lVlr",
+		"Tb3 r0*f w@s rep|ac3d 1n tl~e spr1ng 0f lasT yeAr a^d h@s a",
+		"w4rr%nty 0f tHirTy y3ars. Tl-1e wa11s aR3 dr~, ^s lVlr",
 	}
 	reader := newReader(t, nil)
 	for _, tt := range []struct {

@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	maxNumbers  = 500  // of a page; more are a table
 	fewNumbers  = 3    // numbered lines from which every fifth or tenth line may be numbered
 	manyNumbers = 8    // the same if each line is
 	flowing     = 0.25 // share of lines that begin in lower case: they continue a sentence
@@ -87,7 +88,7 @@ func (s *sheet) numbersBeside(i int, last bool) (all []lineNumber) {
 		}
 		rows = append(rows, l)
 	}
-	if len(all) == 0 {
+	if len(all) == 0 || len(all) > maxNumbers {
 		return nil
 	}
 	for j, l := range rows {

@@ -12,8 +12,8 @@ type region struct {
 }
 
 // orderLines brings the lines of a page into reading order: some programs draw the right column first, or a title
-// last. A region comes before what is below it, and before what is to its right. Among the others the rest of a row is
-// next, and then the order of drawing decides.
+// last. A region comes before what is below it, and before what is to its right. Among the others the rest of a row
+// is next, and then the order of drawing decides.
 func orderLines(lines []line) []line {
 	regions := regionsOf(lines)
 	if len(regions) < 2 || len(regions) > maxRegions {

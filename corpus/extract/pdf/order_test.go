@@ -14,8 +14,8 @@ func TestReadingOrderFollowsThePage(t *testing.T) {
 	left := pdftest.Para(50, 700, "This is the text of the left", "column, and it goes on where")
 	right := pdftest.Para(320, 700, "the right column begins, as one", "would expect of it.")
 	middle := pdftest.Para(220, 700, "wide as all that is here,", "and so it goes on even")
-	sentence := "paragraph: This is the text of the left column, and it goes on where the right column begins, as one " +
-		"would expect of it."
+	sentence := "paragraph: This is the text of the left column, and it goes on where the right column begins, as " +
+		"one would expect of it."
 	title := pdftest.At(50, 760, 24, "F", "Survey of the house")
 	for _, tt := range []struct {
 		name string
@@ -25,10 +25,11 @@ func TestReadingOrderFollowsThePage(t *testing.T) {
 		{"the right column drawn first", right + left, []string{sentence}},
 		{"below a title over both columns", title + right + left, []string{"heading1: Survey of the house", sentence}},
 		{"a title drawn last", left + right + title, []string{"heading1: Survey of the house", sentence}},
-		{"three columns, the middle one first", middle + pdftest.Para(400, 700, "in the last of them,", "where it ends.") +
+		{"three columns, the middle one first", middle + pdftest.Para(400, 700, "in the last of them,",
+			"where it ends.") +
 			pdftest.Para(50, 700, "The first column is as", "narrow as it is not"), []string{
-			"paragraph: The first column is as narrow as it is not wide as all that is here, and so it goes on even in the last of " +
-				"them, where it ends."}},
+			"paragraph: The first column is as narrow as it is not wide as all that is here, and so it goes " +
+				"on even in the last of them, where it ends."}},
 		{"values of a form drawn after its labels", pdftest.At(50, 700, 12, "F", "Surname:") +
 			pdftest.At(50, 670, 12, "F", "Born:") + pdftest.At(50, 640, 12, "F", "Town:") +
 			pdftest.At(150, 640, 12, "F", "Bath") + pdftest.At(150, 700, 12, "F", "Adebayo") +
@@ -62,7 +63,8 @@ func TestHeadersAboveTablesAreNoRows(t *testing.T) {
 	reader := newReader(t, nil)
 	at := []int{60, 140, 330, 450}
 	stock := row(700, 10, false, at, "Part", "Name", "Stock", "Price") +
-		row(682, 10, false, at, "B-201", "bearing 1", "3", "1.50") + row(664, 10, false, at, "B-202", "bearing 2", "6", "2.50")
+		row(682, 10, false, at, "B-201", "bearing 1", "3", "1.50") + row(664, 10, false, at, "B-202", "bearing 2",
+		"6", "2.50")
 	table := "table: Part | Name | Stock | Price\nB-201 | bearing 1 | 3 | 1.50\nB-202 | bearing 2 | 6 | 2.50"
 	for _, tt := range []struct {
 		name   string
@@ -79,7 +81,8 @@ func TestHeadersAboveTablesAreNoRows(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			page := pdftest.Sheet{Content: tt.header + stock}
 			got := outlineOf(mustExtract(t, reader, pdftest.Document("", page, page)))
-			if diff := cmp.Diff([]string{"paragraph: " + tt.want, table, "paragraph: " + tt.want, table}, got); diff != "" {
+			if diff := cmp.Diff([]string{"paragraph: " + tt.want, table, "paragraph: " + tt.want, table},
+				got); diff != "" {
 				t.Errorf("blocks (-want +got):\n%s", diff)
 			}
 		})
@@ -99,13 +102,15 @@ func TestHeadersAboveTablesAreNoRows(t *testing.T) {
 
 // rect returns a filled rectangle.
 func rect(x, y, width, height int) string {
-	return strings.Join([]string{strconv.Itoa(x), strconv.Itoa(y), strconv.Itoa(width), strconv.Itoa(height), "re f\n"}, " ")
+	return strings.Join([]string{strconv.Itoa(x), strconv.Itoa(y), strconv.Itoa(width), strconv.Itoa(height),
+		"re f\n"}, " ")
 }
 
 func TestLinesBetweenCellsSeparateThem(t *testing.T) {
 	at := []int{320, 362, 392}
 	page := func(bordered bool) pdftest.Sheet {
-		return pdftest.Sheet{Content: pdftest.Para(50, 740, "The left column has text that is", "not of the table at all.") +
+		return pdftest.Sheet{Content: pdftest.Para(50, 740, "The left column has text that is",
+			"not of the table at all.") +
 			pdftest.Para(320, 740, "The right one has a table that is", "as small as it can be:") +
 			row(700, 10, bordered, at, "Grade A", "Flour", "12") + row(684, 10, bordered, at, "Grade B", "Water", "7") +
 			pdftest.Para(320, 660, "and then it goes on.")}

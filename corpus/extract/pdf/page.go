@@ -74,11 +74,11 @@ type sheet struct {
 	mirrored      bool    // its boxes are mirrored at the vertical axis: the text runs to the left
 	placed        geometry
 	lines         []line
-	letters       int  // letters and digits
-	garbage       int  // characters without a meaning: their glyphs have no mapping
-	picture       bool // its lines were recognised by OCR
-	unplaced      bool // the positions of its words are unknown
-	typed         []mark
+	letters       int    // letters and digits
+	garbage       int    // characters without a meaning: their glyphs have no mapping
+	picture       bool   // its lines were recognised by OCR
+	unplaced      bool   // the positions of its words are unknown
+	typed         []mark // the text of annotations, which is added when scans are known
 }
 
 // geometry transforms PDF user space, with the origin at the bottom left, to the page after some quarter turns.
@@ -144,7 +144,7 @@ func (m *module) readGeometry(pg uint64) (geometry, error) {
 const blankWidth, blankHeight = 595, 842
 
 // readPage reads the words of page i, from 0. It returns a sheet for each direction of text, the one with most text
-// first, which has the text of annotations too. beside describes other content of a page with hardly any words. An
+// first, which has the annotations too. beside describes other content of a page with hardly any words. An
 // unreadable page is an empty sheet; only a crash is an error.
 func (m *module) readPage(doc uint64, i int, r *marks) (sheets []sheet, beside shown, err error) {
 	blank := []sheet{{page: i, width: blankWidth, height: blankHeight}}
@@ -169,7 +169,7 @@ func (m *module) readPage(doc uint64, i int, r *marks) (sheets []sheet, beside s
 		err = p.readRules(&sheets[0])
 	}
 	if err == nil {
-		sheets[0].addMarks(typed)
+		sheets[0].typed = typed
 	}
 	if err != nil {
 		if isCrash(err) {

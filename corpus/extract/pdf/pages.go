@@ -38,7 +38,7 @@ func (p *pages) readNext(i int) error {
 			return err
 		}
 		s := sheetOfPicture(p.read[0], i, w, h)
-		s.addMarks(typed)
+		s.typed = typed
 		p.read, p.sheets, p.letters = p.read[1:], append(p.sheets, s), p.letters+s.letters
 		return nil
 	}
@@ -83,7 +83,6 @@ func (p *pages) scans() ([]int, *corpus.Failure) {
 	}
 	for i := range p.sheets {
 		p.sheets[i].lines = nil
-		p.sheets[i].addMarks(p.sheets[i].typed)
 	}
 	return p.drawn, nil
 }
@@ -94,8 +93,8 @@ type shown struct {
 	anything bool
 }
 
-// inspectObjects inspects the objects of a page with hardly any words, or with garbled ones. The share of pictures is approximate, as they
-// may overlap; only more than half matters. Counting stops when the page is covered.
+// inspectObjects inspects the objects of a page with hardly any words, or with garbled ones. The share of pictures
+// is approximate, as they may overlap; only more than half matters. Counting stops when the page is covered.
 func (p *openPage) inspectObjects(s *sheet) (out shown, err error) {
 	area, words := s.width*s.height, float32(0)
 	for _, l := range s.lines {

@@ -13,7 +13,8 @@ const (
 	margin      = 0.12 // of the page's height, within which headers and footers are
 	repeatShare = 0.4  // of the pages; headers may differ on left and right pages
 	repeatMin   = 3    // pages
-	maxSought   = 2000 // headers that are sought in the text
+	maxPairs    = 1e4  // of lines in two rows that are compared: more than any page has
+	maxSought   = 500  // headers that are sought in the text
 	maxCount    = 999  // number of a page, in a part of a longer document
 )
 
@@ -127,6 +128,9 @@ func (s *sheet) rowsFrom(foot bool) (rows [][]*line) {
 // areApart reports whether the text in the next row keeps its distance from a running head. The titles of columns
 // don't: two of them or more begin or end where the cells below do.
 func areApart(head, text []*line) bool {
+	if len(head)*len(text) > maxPairs {
+		return true
+	}
 	var ends [][2]float32
 	for _, l := range text {
 		ends = append(ends, l.pieceEdges()...)
@@ -155,8 +159,8 @@ func areApart(head, text []*line) bool {
 }
 
 // dropRepeats removes the marked lines that say nothing new, and returns their number. The first line with a text
-// stays, unless it recurs on few pages and the text itself says it: a section's title. A number is nothing new if it counts the pages: alone, or up to maxCount
-// beside a text. An invoice's number differs from page to page as well.
+// stays, unless it recurs on few pages and the text itself says it: a section's title. A number is nothing new if it
+// counts the pages: alone, or up to maxCount beside a text. An invoice's number differs from page to page as well.
 func dropRepeats(sheets []sheet, pages int) (dropped int) {
 	offsets := map[int]int{} // of the numbers in marked lines from the index of their page, on how many pages
 	eachRunning := func(do func(s *sheet, l *line)) {

@@ -37,7 +37,8 @@ func TestRecurringTextIsNotLost(t *testing.T) {
 				pdftest.At(400, 40, 10, "F", fmt.Sprintf("Total: %d.50", 117+i*i*61))
 		}, map[string]int{"Total: 117.50": 1, "Total: 178.50": 1, "Total: 361.50": 1}, ""},
 		{"the title of the document over each page", func(i int) string {
-			title := pdftest.At(50, 770, 9, "F", "The roofs of Bath") + pdftest.At(400, 770, 9, "F", fmt.Sprint("Page ", i+1))
+			title := pdftest.At(50, 770, 9, "F", "The roofs of Bath") + pdftest.At(400, 770, 9, "F",
+				fmt.Sprint("Page ", i+1))
 			if i == 0 {
 				title += pdftest.At(50, 700, 20, "B", "The roofs of Bath")
 			}
@@ -73,8 +74,8 @@ func TestParagraphsGoOnBetweenHeadersThatStay(t *testing.T) {
 			pdftest.At(50, 30, 9, "F", fmt.Sprintf("Copy of folio %d", i+1))})
 	}
 	x := mustExtract(t, newReader(t, nil), pdftest.Document("", sheets...))
-	if want := strings.TrimSuffix(strings.Repeat("the wheel turns while the fields are sown and the carts are mended by "+
-		"the smith, and the warden keeps the water low, so that ", 4), " "); !strings.Contains(x.Text, want) ||
+	if want := strings.TrimSuffix(strings.Repeat("the wheel turns while the fields are sown and the carts are mended "+
+		"by the smith, and the warden keeps the water low, so that ", 4), " "); !strings.Contains(x.Text, want) ||
 		!strings.Contains(x.Text, "Chronicle of the mill") || !strings.Contains(x.Text, "Copy of folio 1") {
 		t.Errorf("text = %q, want %q whole, and the header", x.Text, want)
 	}
@@ -83,11 +84,16 @@ func TestParagraphsGoOnBetweenHeadersThatStay(t *testing.T) {
 func TestLineNumbersStayOutOfSentences(t *testing.T) {
 	reader := newReader(t, nil)
 	words := []string{
-		"The warden of the mill keeps the water low in winter and", "lets it rise in spring when the snow melts on the hills,",
-		"so that the wheel can turn while the fields are sown and", "the carts are mended by the smith, who lives beside the",
-		"bridge with his sons and a dog that barks at all who pass", "the gate on their way to the market in the town below,",
-		"which is held in the square before the church on Fridays", "and ends when the bells are rung at noon, or a bit later,",
-		"if the road is dry and many have come to buy and to sell", "what the fields gave them in the year that is now ending.",
+		"The warden of the mill keeps the water low in winter and",
+		"lets it rise in spring when the snow melts on the hills,",
+		"so that the wheel can turn while the fields are sown and",
+		"the carts are mended by the smith, who lives beside the",
+		"bridge with his sons and a dog that barks at all who pass",
+		"the gate on their way to the market in the town below,",
+		"which is held in the square before the church on Fridays",
+		"and ends when the bells are rung at noon, or a bit later,",
+		"if the road is dry and many have come to buy and to sell",
+		"what the fields gave them in the year that is now ending.",
 	}
 	numbered := func(x, step, from int) string {
 		var b strings.Builder

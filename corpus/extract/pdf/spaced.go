@@ -2,31 +2,39 @@ package pdf
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 const (
-	fewSpaced = 4   // letters in sequence that may be spaced
-	wordStep  = 1.6 // a gap between words, in gaps between letters
-	capSize   = 1.7 // of the font size beside it: the minimum of a drop cap
+	maxSpaced = 1000 // words of a line, and lines of a page with drop caps: more than any has
+	fewSpaced = 4    // letters in sequence that may be spaced
+	wordStep  = 1.6  // a gap between words, in gaps between letters
+	capSize   = 1.7  // of the font size beside it: the minimum of a drop cap
 )
 
 // joinSpaced joins letters that are set apart to words. Their distances decide, not the spaces of the file: the gaps
 // between words are wider, or those between letters are wider than any space. A sequence of letters with ordinary
 // spaces stays.
 func (l *line) joinSpaced() {
+	if len(l.words) > maxSpaced {
+		return
+	}
 	for from := 0; from+fewSpaced <= len(l.words); from++ {
-		to, least, most := from, float32(0), float32(0)
+		to, letters, least, most := from, 0, float32(0), float32(0)
 		for to < len(l.words) && l.words[to].isLetter() && (to == from || !l.words[to].glued) {
 			if gap := l.words[to].x0 - l.words[max(to-1, 0)].x1; to == from+1 {
 				least, most = gap, gap
 			} else if to > from {
 				least, most = min(least, gap), max(most, gap)
 			}
+			if strings.IndexFunc(l.words[to].text, unicode.IsLetter) == 0 {
+				letters++
+			}
 			to++
 		}
-		if to-from < fewSpaced {
+		if letters < fewSpaced || 2*letters < to-from {
 			from = max(from, to-1)
 			continue
 		}
@@ -73,7 +81,7 @@ func (l *line) isCap(body float32) bool {
 // joinCaps moves each drop cap to the first of the lines beside it, of which there are two or more. The words of the
 // document decide whether it is a word of its own, like “A”.
 func (s *sheet) joinCaps(body float32, words vocabulary) {
-	for i := 0; i < len(s.lines); i++ {
+	for i := 0; i < len(s.lines) && len(s.lines) <= maxSpaced; i++ {
 		c := s.lines[i]
 		if !c.isCap(body) {
 			continue

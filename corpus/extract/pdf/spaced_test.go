@@ -12,11 +12,15 @@ import (
 func TestSpacedLettersAreWords(t *testing.T) {
 	reader := newReader(t, nil)
 	for _, tt := range []struct{ name, content, want string }{
-		{"by the file's spaces", pdftest.At(50, 700, 12, "F", "S U R V E Y   O F   T H E   R O O F"), "SURVEY OF THE ROOF"},
-		{"by their positions", "BT /F 12 Tf 50 700 Td [(S) -400 (U) -400 (R) -400 (V) -400 (E) -400 (Y) -1000 (O) -400 (F) " +
-			"-1000 (i) -400 (t)] TJ ET\n", "SURVEY OF it"},
+		{"by the file's spaces", pdftest.At(50, 700, 12, "F", "S U R V E Y   O F   T H E   R O O F"),
+			"SURVEY OF THE ROOF"},
+		{"by their positions",
+			"BT /F 12 Tf 50 700 Td [(S) -400 (U) -400 (R) -400 (V) -400 (E) -400 (Y) -1000 (O) -400 (F) " +
+				"-1000 (i) -400 (t)] TJ ET\n", "SURVEY OF it"},
 		{"by the spacing of the text", "BT /F 12 Tf 5 Tc 50 700 Td (SURVEY OF THE ROOF) Tj ET\n", "SURVEY OF THE ROOF"},
-		{"one word, wider than spaces", "BT /F 12 Tf 50 700 Td [(R) -500 (O) -500 (O) -500 (F) -500 (S)] TJ ET\n", "ROOFS"},
+		{"one word, wider than spaces", "BT /F 12 Tf 50 700 Td [(R) -500 (O) -500 (O) -500 (F) -500 (S)] TJ ET\n",
+			"ROOFS"},
+		{"marks", pdftest.At(50, 700, 12, "F", "The roof . . . . .   . . . 7"), "The roof . . . . . . . . 7"},
 		{"names with ordinary spaces", pdftest.At(50, 700, 12, "F", "The rooms A B C D E F are dry"),
 			"The rooms A B C D E F are dry"},
 	} {

@@ -28,7 +28,8 @@ func TestColumnsOfVerticalTextAreLines(t *testing.T) {
 	for i, at := range []float64{500, 480, 440, 420} {
 		n := []int{0, 16, 29, 45}[i]
 		if x0, x1 := boxes[n][1]*600, boxes[n][3]*600; x0 < at-8 || x1 > at+22 || boxes[n][2]*800 > 120 {
-			t.Errorf("%s stands at %.0f to %.0f, %.0f from the top, want it on top of the column at %.0f", words[n], x0, x1,
+			t.Errorf("%s stands at %.0f to %.0f, %.0f from the top, want it on top of the column at %.0f", words[n],
+				x0, x1,
 				boxes[n][2]*800, at)
 		}
 	}

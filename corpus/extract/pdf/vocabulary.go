@@ -43,7 +43,10 @@ func vocabularyOf(sheets []sheet, needed func(l *line) bool) vocabulary {
 
 // plainWord returns a word in lower case, without the punctuation around it.
 func plainWord(s string) string {
-	return strings.ToLower(strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
+	return strings.ToLower(strings.TrimFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	}))
 }
 
 // keepsHyphen reports whether the hyphen between the parts of a word at a line's end belongs to it: the word has it
