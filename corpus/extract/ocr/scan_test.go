@@ -616,7 +616,7 @@ func untilOneWaits(t *testing.T) {
 		if err := pprof.Lookup("goroutine").WriteTo(&stacks, 2); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(stacks.String(), "fair.(*Slots).Enter(") {
+		if strings.Contains(stacks.String(), "fair.(*Slots).Acquire(") {
 			return
 		}
 	}
