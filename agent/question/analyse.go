@@ -149,7 +149,7 @@ func typeOf(q string, a Analysis, followsUp bool) Type {
 	case followsUp && transform().MatchString(q), a.Reference == Rework, text.OwnText().MatchString(q),
 		OrdersOwnText(q):
 		return General
-	case sum().MatchString(q) && strings.ContainsAny(q, "0123456789"):
+	case sum().MatchString(q) && text.AsksSum(q):
 		return Calculation
 	case fileName().MatchString(q), documentID().MatchString(q):
 		return SpecificDocument

@@ -35,6 +35,9 @@ func TestAnalyse(t *testing.T) {
 		{"12.5 * (3 + 4)", false, Calculation},
 		{"What is 15% of 200?", false, Factual}, // the model decides
 		{"what is 3 + 4?", false, Calculation},
+		{"Calculate 9/11", false, Calculation},
+		{"What is 978-3-16-148410-0?", false, Factual},
+		{"030 555-0134", false, Factual},
 		{"Hello there!", false, General},
 		{"Thanks a lot", true, General},
 		{"Translate that into German", true, General},

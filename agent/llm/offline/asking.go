@@ -381,7 +381,6 @@ var (
 	sumNeeds = lazy.Regexp(
 		`\d\s*(?:[+\-/^%]|\*{1,2})\s*[\d(]|[)]\s*[+\-*/^]|(sqrt|pow|log10|log|sin|cos|tan|abs|round|min|max|sum)\s*\(`,
 	)
-	isoDate    = lazy.Regexp(`^\d{4}-\d{1,2}-\d{1,2}$`)
 	thousands  = lazy.Regexp(`(\d),(\d{3})\b`)
 	plainRange = lazy.Regexp(`^\d{4}\s*-\s*\d{4}$`)
 )
@@ -423,7 +422,7 @@ func goesOn(q string) bool {
 
 // expression returns the arithmetic expression that a question consists of, or an empty string. Words for operations
 // are normalised to signs. The whole must then consist of numbers, signs and known functions, with at least one
-// operation. A date and a range of years are not differences.
+// operation. A date, a range of years and an identifier are not differences.
 func expression(q string) string {
 	e := strings.TrimRight(
 		sumAside().ReplaceAllString(strings.TrimRight(sumLead().ReplaceAllString(q, ""), " ?=.!"), ""), " ?=.!",
@@ -432,8 +431,8 @@ func expression(q string) string {
 	e = sumWords.Replace(e)
 	// Twice, as neighbouring groups share a digit, which one pass would miss.
 	e = thousands().ReplaceAllString(thousands().ReplaceAllString(e, "$1$2"), "$1$2")
-	if !sumShape().MatchString(e) || !sumNeeds().MatchString(e) || isoDate().MatchString(e) ||
-		plainRange().MatchString(e) && e == q {
+	if !sumShape().MatchString(e) || !sumNeeds().MatchString(e) || plainRange().MatchString(e) && e == q ||
+		!strings.ContainsFunc(e, unicode.IsLetter) && !text.AsksSum(q) && !text.AsksSum(e) {
 		return ""
 	}
 	return strings.TrimSpace(e)
