@@ -37,13 +37,16 @@ var queryTableParams = []param{
 		"items": {"type": "string", "minLength": 1, "maxLength": 300}}`),
 	property("compute", `{"type": "array", "maxItems": 10,
 		"items": {"type": "object", "additionalProperties": false, "required": ["function"], "properties": {
-			"function": {"type": "string", "enum": ["count", "sum", "mean", "min", "max", "distinct"]},
+			"function": {"type": "string", "enum": ["count", "sum", "mean", "min", "max", "distinct", "difference"],
+				"description": "difference: highest minus lowest, such as of two rows"},
 			"column": {"type": "string", "maxLength": 300, "description": "May be left out for count"}}}}`),
 	property("order_by", `{"type": "array", "maxItems": 5,
 		"items": {"type": "object", "additionalProperties": false, "required": ["column"], "properties": {
 			"column": {"type": "string", "minLength": 1, "maxLength": 300,
 				"description": "A column; of groups also what is computed, like sum of Amount"},
 			"descending": {"type": "boolean"}}}}`),
+	property("position", `{"type": "string", "enum": ["first", "last", "next", "previous"], "description":
+		"The first or last rows, one without limit, by order_by; or those right below or above the ones that fit where"}`),
 	count("limit", 100, 20, "How many rows or groups to show"),
 }
 
@@ -65,6 +68,7 @@ type tableArgs struct {
 	GroupBy []string          `json:"group_by"`
 	Compute []table.Aggregate `json:"compute"`
 	OrderBy []table.Order     `json:"order_by"`
+	Pick    table.Pick        `json:"position"`
 	Limit   int               `json:"limit"`
 }
 
@@ -180,7 +184,8 @@ var operators = map[string]table.Op{"!=": table.Unequal, "<=": table.AtMost, ">=
 // query converts the arguments to a table.Query. Values of “empty” and “not empty” are dropped, as models send some
 // although none are needed.
 func (in tableArgs) query() table.Query {
-	q := table.Query{Sheet: in.Sheet, GroupBy: in.GroupBy, OrderBy: in.OrderBy, Limit: in.Limit, Compute: in.Compute}
+	q := table.Query{Sheet: in.Sheet, GroupBy: in.GroupBy, OrderBy: in.OrderBy, Limit: in.Limit, Compute: in.Compute,
+		Pick: in.Pick}
 	for _, c := range in.Where {
 		op := table.Op(c.Op)
 		if known, ok := operators[c.Op]; ok {
@@ -201,7 +206,7 @@ func (in tableArgs) query() table.Query {
 var functionWords = map[table.Function]string{
 	table.Count: "count number many", table.Sum: "sum total altogether", table.Mean: "mean average",
 	table.Min: "lowest least smallest minimum first earliest", table.Max: "highest most largest maximum last latest",
-	table.Distinct: "distinct different",
+	table.Distinct: "distinct different", table.Difference: "difference more less between apart",
 }
 
 // words returns the vocabulary of a query: its columns, values and functions.

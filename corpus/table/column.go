@@ -2,6 +2,7 @@ package table
 
 import (
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ type values struct {
 	doubt  string // a cell with an ambiguous number; empty: none
 	doubts string // a cell with an ambiguous date
 	dates  bool   // more of its cells are dates than numbers
+	leads  *bool  // most of its cells begin with a number: see leading
 }
 
 // isValueLike reports whether a cell is a number or a date in any format. It tries all formats, since the column's
@@ -257,4 +259,59 @@ func decimal(value *big.Rat, decimals int) string {
 		return s
 	}
 	return new(big.Float).SetPrec(200).SetRat(value).Text('g', 15)
+}
+
+// leading parses a cell as a number for an order. In a column without numbers these are the numbers that most cells
+// begin with: “4220 m (13,845 ft)”, “12[3]”, “3rd”, a shared place “T10”, a time “4:24:38.6” in seconds.
+func (v *values) leading(cell string) (number, bool) {
+	if n, ok := v.number(cell); ok {
+		return n, true
+	}
+	if v.leads == nil {
+		leads, filled, dates := 0, 0, v.table.count(v.column).dates
+		for _, r := range v.table.Rows {
+			if c := r.Cell(v.column); c != "" {
+				filled++
+				if _, ok := v.leadingNumber(c); ok {
+					leads++
+				}
+			}
+		}
+		most := dates == 0 && 3*leads >= 2*filled
+		v.leads = &most
+	}
+	if !*v.leads {
+		return number{}, false
+	}
+	return v.leadingNumber(cell)
+}
+
+var (
+	clock   = regexp.MustCompile(`^(?:(\d{1,3}):)?(\d{1,3}):(\d\d(?:\.\d{1,6})?)$`)
+	ordinal = regexp.MustCompile(`^(?:[=~]|T-?)?([1-9]\d{0,5})(?:st|nd|rd|th|\.)?$`)
+)
+
+// leadingNumber parses the number at the beginning of a cell, before a note, brackets or the next line.
+func (v *values) leadingNumber(cell string) (n number, ok bool) {
+	if at := strings.IndexAny(cell, "\n([†‡*"); at > 0 {
+		cell = cell[:at]
+	}
+	cell = strings.TrimSpace(cell)
+	if n, ok = v.number(cell); ok || len(cell) > maxNumeral {
+		return n, ok
+	}
+	if m := ordinal.FindStringSubmatch(cell); m != nil {
+		n.value, ok = new(big.Rat).SetString(m[1])
+		return n, ok
+	}
+	if m := clock.FindStringSubmatch(cell); m != nil {
+		seconds := new(big.Rat)
+		for _, part := range m[1:] {
+			value, _ := new(big.Rat).SetString("0" + part) // digits, as matched
+			seconds.Add(seconds.Mul(seconds, big.NewRat(60, 1)), value)
+		}
+		_, fraction, _ := strings.Cut(m[3], ".")
+		return number{value: seconds, unit: "s", space: true, decimals: len(fraction)}, true
+	}
+	return number{}, false
 }

@@ -84,10 +84,11 @@ func (a *askState) aggregate(g Aggregate, rows []Row) ([]Total, error) {
 			filled = len(seen)
 		}
 		return []Total{count(label, filled)}, nil
-	case Sum, Mean, Min, Max:
+	case Sum, Mean, Min, Max, Difference:
 		return a.totalsOf(g.Function, label, column, rows)
 	}
-	return nil, refuse("There is no function “%s”. There are: count, sum, mean, min, max, distinct.",
+	return nil, refuse("There is no function “%s”. There are: count, sum, mean, min, max, distinct, "+
+		"difference.",
 		text.Shorten(string(g.Function), 30))
 }
 
@@ -138,11 +139,13 @@ type accumulator struct {
 // that are not numbers. Without numbers the sum is 0 and there is no mean.
 func (a *askState) totalsOf(f Function, label string, column int, rows []Row) ([]Total, error) {
 	v := a.valuesOf(column)
-	// A column of dates supports only Min and Max.
-	if f == Min || f == Max {
+	read := v.number
+	// A column of dates supports only Min, Max and Difference, which need an order only.
+	if f == Min || f == Max || f == Difference {
 		if v.dates {
 			return a.dates(f, label, v, rows)
 		}
+		read = v.leading
 	}
 	if err := v.refuseDoubt(false); err != nil {
 		return nil, err
@@ -151,7 +154,7 @@ func (a *askState) totalsOf(f Function, label string, column int, rows []Row) ([
 	var left []string // cells that are not numbers
 	for _, r := range rows {
 		cell := r.Cell(column)
-		n, ok := v.number(cell)
+		n, ok := read(cell)
 		switch {
 		case cell == "":
 			continue
@@ -229,6 +232,8 @@ func (p *accumulator) total(f Function, label string, v *values) Total {
 		t.value = p.least
 	case f == Max:
 		t.value = p.most
+	case f == Difference:
+		t.value = new(big.Rat).Sub(p.most, p.least)
 	case f == Mean:
 		t.value.Quo(t.value, big.NewRat(int64(p.cells), 1))
 		// FloatPrec returns the number of decimals of a fraction; 1/3 has an infinite expansion, and is not exact.
@@ -243,13 +248,13 @@ func (p *accumulator) total(f Function, label string, v *values) Total {
 	return t
 }
 
-// dates returns the first or the last day of a column, formatted as in its cell.
+// dates returns the first or the last day of a column, formatted as in its cell, or the days between both.
 func (a *askState) dates(f Function, label string, v *values, rows []Row) ([]Total, error) {
 	if err := v.refuseDoubt(true); err != nil {
 		return nil, err
 	}
 	// Compare days, but show the cell: a column may contain several date formats.
-	var best date
+	var best, last date
 	var left []string
 	t := Total{Label: label, Exact: true}
 	for _, r := range rows {
@@ -262,14 +267,23 @@ func (a *askState) dates(f Function, label string, v *values, rows []Row) ([]Tot
 			left = append(left, fmt.Sprintf("“%s” in row %d", text.Shorten(cell, 40), r.Number))
 			continue
 		}
-		if t.Cells++; t.Cells == 1 || f == Min && d.at.Before(best.at) || f == Max && d.at.After(best.at) {
+		if t.Cells++; t.Cells == 1 || f != Max && d.at.Before(best.at) || f == Max && d.at.After(best.at) {
 			best, t.Shown = d, cell
+		}
+		if d.at.After(last.at) {
+			last = d
 		}
 	}
 	a.noteSkipped(text.Shorten(a.table.Columns[v.column].Title(), 60), left)
 	// Without dates there is no total, and no error: the selected rows may have none.
 	if t.Cells == 0 {
 		return nil, nil
+	}
+	if f == Difference {
+		days := count(label, int(last.at.Sub(best.at).Hours()/24))
+		days.Unit, days.Cells = "days", t.Cells
+		days.Shown += " days"
+		return []Total{days}, nil
 	}
 	t.at, t.Plain = best.at, best.at.Format(time.DateOnly)
 	return []Total{t}, nil

@@ -24,8 +24,21 @@ type Query struct {
 	GroupBy []string
 	Compute []Aggregate
 	OrderBy []Order
-	Limit   int // rows of the result; 0: DefaultRows
+	Pick    Pick // of the rows that match; empty: all
+	Limit   int  // rows of the result; 0: DefaultRows
 }
+
+// Pick selects rows by their position, in the order of OrderBy, else of the table. First and Last select as many rows
+// as the limit, one without a limit, and with an order also those that are equal to the last of them.
+type Pick string
+
+// The positions. Next and Previous select the rows below and above those that match.
+const (
+	First    Pick = "first"
+	Last     Pick = "last"
+	Next     Pick = "next"
+	Previous Pick = "previous"
+)
 
 // Condition is a filter on a column.
 type Condition struct {
@@ -64,14 +77,16 @@ type Aggregate struct {
 // Function is an aggregate function.
 type Function string
 
-// The functions. Sum and Mean need numbers; Min and Max numbers or dates.
+// The functions. Sum and Mean need numbers; Min, Max and Difference numbers or dates. Difference is the highest minus
+// the lowest, of dates in days.
 const (
-	Count    Function = "count"
-	Sum      Function = "sum"
-	Mean     Function = "mean"
-	Min      Function = "min"
-	Max      Function = "max"
-	Distinct Function = "distinct"
+	Count      Function = "count"
+	Sum        Function = "sum"
+	Mean       Function = "mean"
+	Min        Function = "min"
+	Max        Function = "max"
+	Distinct   Function = "distinct"
+	Difference Function = "difference"
 )
 
 // Order sorts rows by a column, or groups by an aggregate: "sum of Amount".
@@ -155,8 +170,17 @@ func (t *Table) Ask(ctx context.Context, q Query, lang string) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	if q.Pick == First || q.Pick == Last {
+		rows = a.withoutTotals(rows)
+	}
+	if rows, err = a.pick(rows); err != nil {
+		return Answer{}, err
+	}
 	a.answer.Matched = len(rows)
 	limit := cmp.Or(min(q.Limit, MaxRows), DefaultRows)
+	if q.Pick != "" {
+		limit = min(max(limit, len(rows)), MaxRows) // equal rows are shown as well
+	}
 	switch {
 	case len(q.GroupBy) > 0:
 		err = a.group(rows, limit)

@@ -15,19 +15,25 @@ func (a *askState) sort(rows []Row) error {
 		// A column takes precedence over a total of the same name.
 		return err != nil && a.totalNamed(o.Column) >= 0 // one row of totals needs no order
 	})
+	_, err := a.sortKeyed(rows)
+	return err
+}
+
+// sortKeyed is sort, and returns the keys of each row by its start.
+func (a *askState) sortKeyed(rows []Row) (map[int][]key, error) {
 	if len(a.query.OrderBy) == 0 {
-		return nil
+		return nil, nil
 	}
 	var columns []int
 	for _, o := range a.query.OrderBy {
 		c, err := a.table.column(o.Column)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		v := a.valuesOf(c)
 		// An order by guessed numbers would look right and be wrong.
 		if err := v.refuseDoubt(v.dates); err != nil {
-			return err
+			return nil, err
 		}
 		columns = append(columns, c)
 	}
@@ -39,7 +45,56 @@ func (a *askState) sort(rows []Row) error {
 		}
 	}
 	slices.SortStableFunc(rows, func(x, y Row) int { return a.compareKeys(keys[x.Start], keys[y.Start]) })
-	return nil
+	return keys, nil
+}
+
+// pick returns the rows at the position of the query. Rows without a value in the order have no position.
+func (a *askState) pick(rows []Row) ([]Row, error) {
+	q := a.query
+	if q.Pick == "" {
+		return rows, nil
+	}
+	order := rows
+	if q.Pick == Next || q.Pick == Previous {
+		order = slices.Clone(a.table.Rows)
+	}
+	keys, err := a.sortKeyed(order)
+	if err != nil {
+		return nil, err
+	}
+	order = slices.DeleteFunc(order, func(r Row) bool {
+		return slices.ContainsFunc(keys[r.Start], func(k key) bool { return k.kind == keyNone })
+	})
+	n := min(max(q.Limit, 1), MaxRows, len(order))
+	ties := func(x, y Row) bool { return keys != nil && a.compareKeys(keys[x.Start], keys[y.Start]) == 0 }
+	switch q.Pick {
+	case First:
+		for n > 0 && n < len(order) && ties(order[n-1], order[n]) {
+			n++
+		}
+		return order[:n], nil
+	case Last:
+		for n > 0 && n < len(order) && ties(order[len(order)-n], order[len(order)-n-1]) {
+			n++
+		}
+		return order[len(order)-n:], nil
+	case Next, Previous:
+		step := 1
+		if q.Pick == Previous {
+			step = -1
+		}
+		var beside []Row
+		for i := range order {
+			from := i - step
+			if from >= 0 && from < len(order) &&
+				slices.ContainsFunc(rows, func(r Row) bool { return r.Start == order[from].Start }) {
+				beside = append(beside, order[i])
+			}
+		}
+		return beside, nil
+	}
+	return nil, refuse("There is no position “%s”. There are: first, last, next, previous.",
+		text.Shorten(string(q.Pick), 30))
 }
 
 // compareKeys compares sort keys, each ascending or descending. Empty cells come last either way.
@@ -86,6 +141,9 @@ func (v *values) key(cell string) key {
 	}
 	if d, ok := v.date(cell); ok {
 		return key{kind: keyDate, date: d}
+	}
+	if n, ok := v.leading(cell); ok {
+		return key{kind: keyNumber, number: n}
 	}
 	return key{kind: keyWords, words: text.Fold(oneLine(cell))}
 }

@@ -405,3 +405,47 @@ func TestNamedRowIsNotCounted(t *testing.T) {
 		}
 	}
 }
+
+func TestRowsArePickedByPosition(t *testing.T) {
+	t.Parallel()
+	tables := read(t, "races.csv", "Race;Day;Winner;Points;Time;Height\nOslo;01.05.2024;Ann;10;3:05;900 m (2,953 ft)\n"+
+		"Bern;09.05.2024;Bo;25;2:59;1200 m (3,937 ft)\nRome;12.05.2024;Ann;25;10:01;80 m (262 ft)\n"+
+		"Lyon;20.05.2024;Cy;;2:58;1100 m (3,609 ft)\n")
+	by := func(column string, descending bool) []table.Order {
+		return []table.Order{{Column: column, Descending: descending}}
+	}
+	for _, tt := range []struct {
+		name string
+		q    table.Query
+		want string // row numbers
+	}{
+		{"first", table.Query{Pick: table.First}, "2"},
+		{"last two", table.Query{Pick: table.Last, Limit: 2}, "4 5"},
+		{"last of those that match", table.Query{Pick: table.Last, Where: where("Winner", table.Equal, "ann")}, "4"},
+		{"next", table.Query{Pick: table.Next, Where: where("Race", table.Equal, "Bern")}, "4"},
+		{"next of several", table.Query{Pick: table.Next, Where: where("Winner", table.Equal, "Ann")}, "3 5"},
+		{"next of the last", table.Query{Pick: table.Next, Where: where("Race", table.Equal, "Lyon")}, ""},
+		{"previous", table.Query{Pick: table.Previous, Where: where("Race", table.Equal, "Bern")}, "2"},
+		{"next in an order", table.Query{
+			Pick: table.Next, Where: where("Race", table.Equal, "Oslo"), OrderBy: by("Time", false),
+		}, "4"},
+		{"highest, with a tie", table.Query{Pick: table.First, OrderBy: by("Points", true)}, "3 4"},
+		{"lowest, without empty cells", table.Query{Pick: table.First, OrderBy: by("Points", false)}, "2"},
+		{"shortest time", table.Query{Pick: table.First, OrderBy: by("Time", false)}, "5"},
+		{"longest time", table.Query{Pick: table.Last, OrderBy: by("Time", false)}, "4"},
+		{"numbers with two units", table.Query{Pick: table.First, OrderBy: by("Height", true)}, "3"},
+		{"a bound of such numbers", table.Query{Where: where("Height", table.Greater, "1000")}, "3 5"},
+		{"sum of the first two", table.Query{Pick: table.First, Limit: 2, Compute: compute(table.Sum, "Points")}, "35"},
+		{"difference", table.Query{
+			Where: where("Race", table.In, "Oslo", "Rome"), Compute: compute(table.Difference, "Points"),
+		}, "15"},
+		{"days between", table.Query{Compute: compute(table.Difference, "Day")}, "19 days"},
+		{"difference of heights", table.Query{
+			Where: where("Race", table.In, "Oslo", "Bern"), Compute: compute(table.Difference, "Height"),
+		}, "300 m"},
+	} {
+		if got := ask(t, tables, "en", tt.q); got != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

@@ -151,7 +151,7 @@ func (v *values) compare(cell string, w wanted) (same, below, ok bool) {
 			return !d.at.Before(w.days.from) && d.at.Before(w.days.to), d.at.Before(w.days.from), true
 		}
 	case w.number != nil:
-		n, isNumber := v.number(cell)
+		n, isNumber := v.leading(cell)
 		if isNumber && (w.number.unit == "" || w.number.unit == n.unit) {
 			order := n.value.Cmp(w.number.value)
 			return order == 0, order < 0, true
