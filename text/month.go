@@ -2,6 +2,7 @@ package text
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -19,6 +20,16 @@ var monthBeginnings = [12][]string{
 	{"nov", "ноя", "lis", "kas"}, {"dec", "dez", "déc", "dic", "дек", "gru", "ara"},
 }
 
+// foldedMonths are monthBeginnings, folded.
+var foldedMonths = sync.OnceValue(func() (folded [12][]string) {
+	for i, names := range monthBeginnings {
+		for _, name := range names {
+			folded[i] = append(folded[i], Fold(name))
+		}
+	}
+	return folded
+})
+
 // Month returns the month, 1 to 12, of a name or its prefix, 0 for other words. Case and diacritics are ignored.
 func Month(word string) int {
 	if first, _ := utf8.DecodeRuneInString(word); !unicode.IsLetter(first) {
@@ -28,9 +39,9 @@ func Month(word string) int {
 	if n := utf8.RuneCountInString(word); n < 3 || n > longestMonth {
 		return 0
 	}
-	for i, names := range monthBeginnings {
+	for i, names := range foldedMonths() {
 		for _, name := range names {
-			if strings.HasPrefix(word, Fold(name)) {
+			if strings.HasPrefix(word, name) {
 				return i + 1
 			}
 		}

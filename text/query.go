@@ -20,33 +20,45 @@ type Word struct {
 
 // QueryWords returns the content words of a query. It drops stop words of the query's language, unless the query
 // has no other words, such as "who is who". langs are the languages (ISO 639-1) in which documents were analysed.
-// Each word has its plain form and a term for each of these languages. Repeated words are deduplicated.
+// Each word has its plain form, a term for each of these languages, and those of its identifiers (Identifiers).
+// Repeated words are deduplicated.
 func QueryWords(q string, langs []string) []Word {
 	var all []Word
 	var lowers []string
+	var places []int // byte offsets
 	seen := make(map[string]bool)
-	add := func(typed, lower string, gram bool) {
+	add := func(typed, lower string, gram bool, at int) {
 		if lower != "" && !seen[lower] && len(all) < maxReadWords {
 			seen[lower] = true
 			all, lowers = append(all, Word{Text: typed, Gram: gram}), append(lowers, lower)
+			places = append(places, at)
 		}
 	}
 	scanTokens(q, func(t token) bool {
 		raw := q[t.start:t.end]
 		switch {
 		case t.grams:
-			eachGram(raw, func(g string, from, to int) { add(raw[from:to], g, true) })
+			eachGram(raw, func(g string, from, to int) { add(raw[from:to], g, true, t.start) })
 		case t.beside && isElision(raw):
 		default:
-			add(raw, cleanToken(cutToken(raw)), false)
+			add(raw, cleanToken(cutToken(raw)), false, t.start)
 		}
 		return len(all) < maxReadWords
+	})
+	// Each word of an identifier is found by the whole of it, however it is written.
+	joined := make(map[int][]string)
+	identifiers(q, true, func(term string, start, end int) {
+		for i, at := range places {
+			if at >= start && at < end {
+				joined[i] = append(joined[i], term)
+			}
+		}
 	})
 	stop := stopsOf(lowers, langs)
 	words := all[:0:0]
 	for i, w := range all {
 		if len(words) < maxQueryWords && !stop(lowers[i], w.Gram) {
-			w.Terms = termVariants(lowers[i], w.Gram, langs)
+			w.Terms = append(termVariants(lowers[i], w.Gram, langs), joined[i]...)
 			words = append(words, w)
 		}
 	}
@@ -55,7 +67,7 @@ func QueryWords(q string, langs []string) []Word {
 	}
 	all = all[:min(len(all), maxQueryWords)]
 	for i := range all {
-		all[i].Terms = termVariants(lowers[i], all[i].Gram, langs)
+		all[i].Terms = append(termVariants(lowers[i], all[i].Gram, langs), joined[i]...)
 	}
 	return all
 }
@@ -191,7 +203,8 @@ func (a *Analyser) Terms(s string) []string {
 	return out
 }
 
-// Line returns the terms of s separated by spaces, the format for indexes.
+// Line returns the terms of s separated by spaces, the format for indexes. Identifiers are added at the end, where they
+// do not change the positions of phrases. Indexes of earlier versions lack them.
 func (a *Analyser) Line(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -201,7 +214,11 @@ func (a *Analyser) Line(s string) string {
 		}
 		b.WriteString(term)
 	})
-	return b.String()
+	identifiers(s, false, func(term string, _, _ int) {
+		b.WriteByte(' ')
+		b.WriteString(term)
+	})
+	return strings.TrimPrefix(b.String(), " ")
 }
 
 // Span is a term with its position in the text, in runes.

@@ -6,7 +6,7 @@ var (
 	// words that ask for a calculation, and signs that no identifier has between its digits
 	asksSum = lazy.Regexp(
 		`(?i)^\W*(?:please |can you |could you )*(?:calculate|compute|evaluate|work out|how much (?:is|are))\b|` +
-			`[*^%=×÷]|[\d)]\s*\+\s*[\d(.]`,
+			`[*^%=×÷]|//|[\d)]\s*\+\s*[\d(.]`,
 	)
 	spacedSign   = lazy.Regexp(`[\d)]\s+[-−/]\s+[\d(]`)
 	identifierOf = lazy.Regexp(`\d\s+\d|\d[-/]\d|(?:^|[^\d.,])0\d`)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -33,7 +34,9 @@ func Snip(a *text.Analyser, passage string, words []text.Word, seen map[string]b
 	type match struct{ start, end, word int }
 	var found []match
 	held := make(map[int]bool)
-	for _, s := range a.Spans(passage) {
+	spans := append(a.Spans(passage), text.Identifiers(passage)...)
+	slices.SortStableFunc(spans, func(a, b text.Span) int { return a.Start - b.Start })
+	for _, s := range spans {
 		if w, ok := of[s.Term]; ok {
 			found = append(found, match{s.Start, s.End, w})
 			seen[words[w].Text], held[w] = true, true

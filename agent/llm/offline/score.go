@@ -226,7 +226,7 @@ func (p pool) ranks() []int {
 // inContext returns a unit's text for the comparison: after its heading if it is short; a row with its column heads.
 func (p pool) inContext(u unit) string {
 	if u.row != nil {
-		return u.labelled()
+		return u.withHeads()
 	}
 	if u.heading >= 0 && utf8.RuneCountInString(u.text) < 200 {
 		return p.units[u.heading].text + ": " + u.text

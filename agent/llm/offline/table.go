@@ -150,7 +150,7 @@ func (p *pool) addTable(source int, spans [][2]int, heading int, a *text.Analyse
 		end := span[0] + utf8.RuneCountInString(strings.TrimRight(said, " "))
 		u := unit{source: source, start: span[0], end: end, text: string(runes[span[0]:end]), heading: heading}
 		u.sequence = a.Terms(said)
-		u.terms = setOf(u.sequence)
+		u.terms = withIdentifiers(setOf(u.sequence), said)
 		u.row = &row{table: t, first: i == 0 && first == firstEither}
 		u.names = i == 0 && first == firstNames
 		for _, cell := range rows[i] {
@@ -177,8 +177,8 @@ func (r *row) named(w word) float64 {
 	return best
 }
 
-// labelled returns a row's text with the column name before each cell.
-func (u unit) labelled() string {
+// withHeads returns a row's text with the column name before each cell.
+func (u unit) withHeads() string {
 	var said []string
 	for c, cell := range cellsOf(u.text) {
 		if cell != "" && c < len(u.row.table.head) && u.row.table.head[c] != "" {

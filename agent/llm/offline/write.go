@@ -95,7 +95,8 @@ func sentence(said string, n int) string {
 // matchedWords returns the words of a text that match the question, as written and deduplicated.
 func matchedWords(s string, words []word, lang string) []string {
 	var out []string
-	runes, spans := []rune(s), text.NewAnalyser(lang).Spans(s)
+	runes, spans := []rune(s), append(text.NewAnalyser(lang).Spans(s), text.Identifiers(s)...)
+	slices.SortStableFunc(spans, func(a, b text.Span) int { return a.Start - b.Start })
 	for i := 0; i < len(spans); i++ {
 		if !isOfQuestion(spans[i].Term, words) {
 			continue
@@ -103,7 +104,7 @@ func matchedWords(s string, words []word, lang string) []string {
 		start, end := spans[i].Start, spans[i].End
 		for i+1 < len(spans) && spans[i+1].Start < end && isOfQuestion(spans[i+1].Term, words) { // bigrams overlap
 			i++
-			end = spans[i].End
+			end = max(end, spans[i].End)
 		}
 		out = text.AppendNew(out, string(runes[start:end]))
 	}
