@@ -23,7 +23,15 @@ const (
 func readCSV(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
 	delimiter, body := declaredDelimiter(src)
 	if delimiter == 0 {
-		delimiter = sniffDelimiter(src)
+		var score float64
+		delimiter, score = sniffDelimiter(src)
+		// Database programs escape a quote with a backslash, which RFC 4180 does not know.
+		if strings.Contains(src, `\"`) {
+			doubled := strings.ReplaceAll(src, `\"`, `""`)
+			if d, fits := sniffDelimiter(doubled); d != 0 && fits > score {
+				delimiter, src, body = d, doubled, doubled
+			}
+		}
 	}
 	if delimiter == 0 {
 		return plainText(ctx, src, f)
@@ -60,11 +68,12 @@ func declaredDelimiter(src string) (delimiter byte, body string) {
 	return 0, src
 }
 
-// sniffDelimiter returns the delimiter whose records are most consistent, 0 if none divides the text into columns.
+// sniffDelimiter returns the delimiter whose records are most consistent and their consistency, from 0 to 1. The
+// delimiter is 0 if none divides the text into columns.
 // It weighs the records that fit their section by the cells that are whole. Numbers with a delimiter inside are not:
 // in “1,5;2,5”, commas leave a cell “5;2”. Of equal delimiters it chooses the one with the most columns.
-func sniffDelimiter(src string) (delimiter byte) {
-	best, most := 0.0, 1
+func sniffDelimiter(src string) (delimiter byte, best float64) {
+	most := 1
 	for _, d := range []byte(",;\t|") {
 		sections := sampleSections(csvParser{src: src, delimiter: d})
 		fits, records, whole, cells := 0, 0, 0, 0
@@ -92,7 +101,7 @@ func sniffDelimiter(src string) (delimiter byte) {
 			best, most, delimiter = score, width, d
 		}
 	}
-	return delimiter
+	return delimiter, best
 }
 
 // holdsDelimiter reports whether a cell holds a delimiter next to a digit, other than a comma.

@@ -262,7 +262,8 @@ func decimal(value *big.Rat, decimals int) string {
 }
 
 // leading parses a cell as a number for an order. In a column without numbers these are the numbers that most cells
-// begin with: “4220 m (13,845 ft)”, “12[3]”, “3rd”, a shared place “T10”, a time “4:24:38.6” in seconds.
+// begin with: “4220 m (13,845 ft)”, “12[3]”, “3rd”, a shared place “T10”, a
+// season “1999–00”, a time “4:24:38.6” in seconds.
 func (v *values) leading(cell string) (number, bool) {
 	if n, ok := v.number(cell); ok {
 		return n, true
@@ -288,6 +289,7 @@ func (v *values) leading(cell string) (number, bool) {
 
 var (
 	clock   = regexp.MustCompile(`^(?:(\d{1,3}):)?(\d{1,3}):(\d\d(?:\.\d{1,6})?)$`)
+	years   = regexp.MustCompile(`^(1\d\d\d|20\d\d)(?:[ /–-].*)?$`)
 	ordinal = regexp.MustCompile(`^(?:[=~]|T-?)?([1-9]\d{0,5})(?:st|nd|rd|th|\.)?$`)
 )
 
@@ -300,9 +302,11 @@ func (v *values) leadingNumber(cell string) (n number, ok bool) {
 	if n, ok = v.number(cell); ok || len(cell) > maxNumeral {
 		return n, ok
 	}
-	if m := ordinal.FindStringSubmatch(cell); m != nil {
-		n.value, ok = new(big.Rat).SetString(m[1])
-		return n, ok
+	for _, form := range []*regexp.Regexp{ordinal, years} {
+		if m := form.FindStringSubmatch(cell); m != nil {
+			n.value, ok = new(big.Rat).SetString(m[1])
+			return n, ok
+		}
 	}
 	if m := clock.FindStringSubmatch(cell); m != nil {
 		seconds := new(big.Rat)
