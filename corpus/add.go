@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/footnote/footnote/chat"
 	"github.com/footnote/footnote/text"
@@ -192,7 +193,7 @@ const (
 func cleanName(name string) string {
 	given := lastName(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.TrimSpace(strings.Map(cleanRune, strings.ToValidUTF8(given, "")))
-	name = strings.TrimRight(name, ". ")
+	name = norm.NFC.String(strings.TrimRight(name, ". ")) // macOS writes the marks of letters apart
 	if strings.Trim(name, ".") == "" {
 		return ""
 	}

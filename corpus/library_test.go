@@ -622,3 +622,17 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 }
+
+// macOS writes the marks of letters apart: such a name is the same as the composed one.
+func TestFileNamesAreComposed(t *testing.T) {
+	t.Parallel()
+	l := openTestLibrary(t, t.TempDir(), nil)
+	for _, name := range []string{"Ku\u0308ndigung.md", "K\u00fcndigung.md"} {
+		d, _, err := l.Add(t.Context(), corpus.Upload{
+			User: chat.LocalUser, Filename: name, Body: strings.NewReader("# A\n\nThe notice.\n"),
+		})
+		if err != nil || d.Filename != "K\u00fcndigung.md" || d.Path != d.Filename {
+			t.Errorf("%q is stored as %q, %v", name, d.Filename, err)
+		}
+	}
+}
