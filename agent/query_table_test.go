@@ -15,6 +15,7 @@ import (
 	"github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/agent/tools"
 	"github.com/footnote/footnote/chat"
+	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
@@ -365,5 +366,85 @@ func TestRunWithoutStoredEndFailsWithReason(t *testing.T) {
 	}
 	if len(h.runs.unstored) != 0 {
 		t.Errorf("remembered still: %v, want none", h.runs.unstored)
+	}
+}
+
+const results = "Year,Boat,Helm,Points\n2019,Heron,Ann Lee,12\n2020,Otter,Bo Dahl,30\n2021,Grebe,Cy Roux,22\n" +
+	"2022,Coot,Ann Lee,41\n"
+
+// A question about the table that the user chose is a query of it, or gets its closest rows.
+func TestChosenTableIsAsked(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, scripted.New())
+	h.add("Results.csv", results)
+	h.startAgent(offline.New(nil))
+	docs, _, err := h.library.List(t.Context(), chat.Scope{User: chat.LocalUser}, corpus.Filter{Text: "Results"})
+	if err != nil || len(docs) != 1 {
+		t.Fatal(err, len(docs))
+	}
+	for _, tt := range []struct{ question, said, quote string }{
+		{"Which boat came after the Otter?", "Found in your documents:", "2021 | Grebe"},
+		{"What is the last boat on the list?", "Found in your documents:", "2022 | Coot"},
+		{"Which boat has the most points?", "Found in your documents:", "2022 | Coot"},
+		{"What is the difference in points between Otter and Heron?", "**18**", "2019 | Heron"},
+		{"How many boats have at least 20 points?", "**3**", "2020 | Otter"},
+		{"Which sailmaker was hired by whom?", "Closest passages, which may not answer this:", "2019 | Heron"},
+	} {
+		req := asks(tt.question)
+		req.DocumentIDs = []string{docs[0].ID}
+		a := h.answer(req).answer()
+		if !strings.Contains(a.Markdown, tt.said) || len(a.Citations) == 0 || len(a.Unsupported) > 0 ||
+			!slices.ContainsFunc(a.Citations, func(c chat.Citation) bool {
+				return strings.HasPrefix(c.Quote, tt.quote)
+			}) {
+			t.Errorf("%s: %s\nunsupported %q, want %s and a quote of %q", tt.question, a.Markdown,
+				a.Unsupported, tt.said, tt.quote)
+		}
+	}
+}
+
+// Metadata of a document answers who wrote it, without a passage.
+func TestMetadataAnswers(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, scripted.New())
+	h.add("ferry.md", "---\nauthor: Ada Moss\nlicense: CC BY-SA 4.0\n---\n# Ferry report 2023\n\nThe ferry sank.\n")
+	h.startAgent(offline.New(nil))
+	for question, want := range map[string]string{
+		"Who wrote the ferry report 2023?":         "author Ada Moss",
+		"Which licence has the ferry report 2023?": "license CC BY-SA 4.0",
+	} {
+		if a := h.answer(asks(question)).answer(); !strings.Contains(a.Markdown, want) || len(a.Unsupported) > 0 {
+			t.Errorf("%s: %s, unsupported %q, want %s", question, a.Markdown, a.Unsupported, want)
+		}
+	}
+}
+
+// A typing error is read as in search. A year or a name that no passage has is never found.
+func TestTypingErrorsAreRead(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, scripted.New())
+	h.add("lease.md", "# Lease\n\nThe landlord repairs the roof. The deposit is three months' rent.\n")
+	h.startAgent(offline.New(nil))
+	a := h.answer(asks("How much is the depoist?")).answer()
+	if want := "Found in your documents; “depoist” is read as “deposit”:"; !strings.HasPrefix(a.Markdown, want) {
+		t.Errorf("%s, want %s", a.Markdown, want)
+	}
+}
+
+func TestMissingNamesAreNotFound(t *testing.T) {
+	t.Parallel()
+	h := newHarness(t, scripted.New())
+	h.add("2023.md", "# Ferry report 2023\n\nThe ferry carried 120,000 passengers in 2023. "+
+		"Bo Dahl steered the ferry.\n")
+	h.startAgent(offline.New(nil))
+	for question, found := range map[string]bool{
+		"How many passengers did the ferry carry in 2023?": true,
+		"How many passengers did the ferry carry in 2025?": false,
+		"Who steered the ferry, Bo Dahl?":                  true,
+		"How many passengers did Ann Lee carry by ferry?":  false,
+	} {
+		if a := h.answer(asks(question)).answer(); strings.HasPrefix(a.Markdown, "Found") != found {
+			t.Errorf("%s: %s, want found: %v", question, a.Markdown, found)
+		}
 	}
 }

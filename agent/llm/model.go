@@ -57,6 +57,10 @@ const (
 	AddedDocument = "added_context" // used in addition to the library
 )
 
+// ChosenDocument begins the line of a system message that names the one document that a question is limited to, by
+// its doc_id.
+const ChosenDocument = "The user asks about one document only, with the doc_id "
+
 // Call is a tool call. Arguments is a JSON object, or Malformed is the reason why it is not and the call must not
 // run. The name is unnormalised and may need ToolNamed. Malformed is for the model, which reads it as the call's
 // result and may retry.

@@ -66,6 +66,9 @@ func buildPrompt(
 				)
 			}
 		}
+		if chosen := run.Request.DocumentIDs; len(chosen) == 1 {
+			system.WriteString("\n" + llm.ChosenDocument + chosen[0] + "\n")
+		}
 		if hint := a.Hint(); hint != "" {
 			system.WriteString("\nWhat simple rules make of the question, to be used or not: " + hint)
 		}

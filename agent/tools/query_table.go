@@ -46,7 +46,7 @@ var queryTableParams = []param{
 				"description": "A column; of groups also what is computed, like sum of Amount"},
 			"descending": {"type": "boolean"}}}}`),
 	property("position", `{"type": "string", "enum": ["first", "last", "next", "previous"], "description":
-		"The first or last rows, one without limit, by order_by; or those right below or above the ones that fit where"}`),
+		"The first or last rows, one without limit, by order_by; or those right below or above the fitting ones"}`),
 	count("limit", 100, 20, "How many rows or groups to show"),
 }
 

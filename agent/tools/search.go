@@ -43,13 +43,15 @@ const (
 var (
 	foundDocuments = search{
 		fields: "doc_id filename title score similarity_score snippet block_id page matches passages",
-		output: "documents=results total_found=total_results notes", documents: true,
+		output: "documents=results total_found=total_results notes corrected", documents: true,
 	}
-	foundPassages  = search{fields: passageFields, output: "query results total_results notes"}
+	foundPassages  = search{fields: passageFields, output: "query results total_results notes corrected"}
 	foundByMeaning = search{fields: passageFields, output: foundPassages.output, semantic: true}
 	foundFurther   = search{fields: passageFields, output: foundPassages.output, further: true}
-	foundChunks    = search{fields: chunkFields, output: "results total_results query notes=given_notes", chunks: true}
-	foundText      = search{fields: chunkFields, output: foundChunks.output + " text", chunks: true, text: true}
+	foundChunks    = search{
+		fields: chunkFields, output: "results total_results query notes=given_notes corrected", chunks: true,
+	}
+	foundText = search{fields: chunkFields, output: foundChunks.output + " text", chunks: true, text: true}
 )
 
 // tool returns a row for a search tool.
@@ -116,7 +118,7 @@ func (s search) run(ctx context.Context, d *Context, in args) (Result, error) {
 		r.SourceChanges.Hits = slices.Concat(groups...)
 		r.Message = locale.Say("Found {1}", locale.Count(len(groups), "document"))
 		r.Output = func(number Numberer) (any, chat.StepResult) {
-			return s.foundDocuments(number, in.Query, groups, found.Notes, d.TopK)
+			return s.foundDocuments(number, in.Query, groups, found, d.TopK)
 		}
 	} else {
 		r.Message = locale.Say("Found {1}", locale.Count(len(found.Results), "passage"))
@@ -203,16 +205,19 @@ func (d *Context) searchFurther(ctx context.Context, in args) (corpus.Results, e
 // searchOutput is the output of a search: its results with all fields. It is encoded with those that its tool names.
 type searchOutput struct {
 	search
-	query   string
-	notes   []string
-	results []map[string]any
+	query     string
+	notes     []string
+	corrected map[string]string // typing errors of the query: typed → looked for as well
+	results   []map[string]any
 }
 
 // found returns the output and the result of a search for passages, and assigns their numbers. The source of a chunk is
 // the document's origin, such as a web page, or a link to the passage in the viewer. Its similarity is 0–1, that of the
 // search if there are no embeddings.
 func (s search) found(number Numberer, query string, found corpus.Results) (any, chat.StepResult) {
-	out := searchOutput{search: s, query: query, notes: append([]string{}, found.Notes...)}
+	out := searchOutput{
+		search: s, query: query, notes: append([]string{}, found.Notes...), corrected: found.Corrected,
+	}
 	result := chat.StepResult{Query: query, Found: len(found.Results), Notes: found.Notes}
 	for i, r := range found.Results {
 		hit, p := documentHit(r.Document), r.Passage
@@ -258,6 +263,9 @@ func (o searchOutput) MarshalJSON() ([]byte, error) {
 	values := map[string]any{"query": o.query, "results": results, "total_results": len(results), "notes": o.notes}
 	if len(o.notes) > 0 {
 		values["given_notes"] = o.notes
+	}
+	if len(o.corrected) > 0 {
+		values["corrected"] = o.corrected
 	}
 	if o.text {
 		values["text"] = o.asText()
@@ -313,10 +321,12 @@ func (o searchOutput) asText() string {
 // has to read a document to cite a snippet. Score and similarity are the best passage's; block and page are those of
 // the snippet, and matches are start and end offsets in it, in runes.
 func (s search) foundDocuments(
-	number Numberer, query string, groups [][]corpus.Result, notes []string, whole int,
+	number Numberer, query string, groups [][]corpus.Result, found corpus.Results, whole int,
 ) (any, chat.StepResult) {
-	out := searchOutput{search: s, query: query, notes: append([]string{}, notes...)}
-	result := chat.StepResult{Query: query, Found: len(groups), Notes: notes}
+	out := searchOutput{
+		search: s, query: query, notes: append([]string{}, found.Notes...), corrected: found.Corrected,
+	}
+	result := chat.StepResult{Query: query, Found: len(groups), Notes: found.Notes}
 	for _, hits := range groups {
 		best, doc, passages := hits[0], hits[0].Document, []shownPassage{}
 		for _, hit := range hits[:min(whole, len(hits))] {

@@ -38,7 +38,8 @@ type tableQuestion struct {
 // query in a run. Tables with an uncertain head, or of a text that came with the question, are not queried:
 // docs/decisions/offline.md.
 func (t turn) asksTable(a answer) (step, bool) {
-	if len(a.quotes) == 0 || !t.has(queryTool) || len(t.of(queryTool)) > 0 || len(t.given()) > 0 {
+	asked := slices.ContainsFunc(t.of(queryTool), func(r result) bool { return !r.lists() })
+	if len(a.quotes) == 0 || !t.has(queryTool) || asked || len(t.given()) > 0 {
 		return step{}, false
 	}
 	best := a.pile.units[a.quotes[0].first]
@@ -69,6 +70,10 @@ func readTableQuestion(
 	a := tableQuestion{column: -1}
 	a.function, a.word = functionOf(tokens)
 	asked, small := tokensOf(a.word), text.SmallWords(question)
+	// A comparison or a position is no stop word here.
+	if slices.ContainsFunc(tokens, func(t string) bool { return degree(t) != "" && !slices.Contains(asked, t) }) {
+		return a, false
+	}
 	var named []int
 	// The first case that a word matches determines its role. An unmatched word ends the parsing, as a total without
 	// one of its conditions would look right.
@@ -265,18 +270,24 @@ func numbersIn(rows []unit, column int) bool {
 	return 2*numbers > filled
 }
 
-// call encodes the query as a call of the tool. The sheet is the last part of the section before the column heads,
-// if there is one. For min and max it also requests the row, by order and limit, since the row says more than its
-// number.
+// sheetOf returns the sheet's name of a section: its last part before the column heads.
+func sheetOf(section string) string {
+	at := strings.Split(section, "›")
+	if columnsOf(section) != nil {
+		at = at[:len(at)-1]
+	}
+	if len(at) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(at[len(at)-1])
+}
+
+// call encodes the query as a call of the tool. For min and max it also requests the row, by order and limit, since the
+// row says more than its number.
 func (a tableQuestion) call(src source, head []string) step {
 	input := map[string]any{"document": src.document.DocID}
-	if at := strings.Split(src.Section, "›"); len(at) > 0 {
-		if columnsOf(src.Section) != nil {
-			at = at[:len(at)-1]
-		}
-		if n := len(at); n > 0 && strings.TrimSpace(at[n-1]) != "" {
-			input["sheet"] = strings.TrimSpace(at[n-1])
-		}
+	if name := sheetOf(src.Section); name != "" {
+		input["sheet"] = name
 	}
 	var where []any
 	for _, f := range a.filters {

@@ -3,7 +3,10 @@ package offline
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
+
+	"github.com/footnote/footnote/text"
 )
 
 // finding is an answer's headline about its quotes. Users read the texts; the agent gets the same as llm.Found.
@@ -27,6 +30,7 @@ type answer struct {
 	pile    pool
 	words   []word
 	quotes  []quote
+	label   bool // the first quote is a row of two cells, one of which the question names
 }
 
 // compose selects the quotes that answer a question from the search results and readings. The steps are: pool,
@@ -50,6 +54,15 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	if q.names { // it may belong to the previous question or not
 		a.sure = max(a.sure, sureness(signsOf(units, ownOf(words), a.quotes), compared))
 	}
+	if a.lacksNamed(t.question) {
+		a.sure = min(a.sure, leastFound-0.01)
+	}
+	if at, ok := p.labelled(t.question, words); ok && !q.names {
+		u := p.units[at]
+		best := quote{source: u.source, start: u.start, end: u.end, first: at, last: at, score: 1,
+			best: scored{unit: u, at: at, has: make([]float64, len(words))}}
+		a.quotes, a.label, a.sure = []quote{best}, true, max(a.sure, sureLabel)
+	}
 	if t.canCheck() { // then the check decides whether they are shown
 		a.sure = max(a.sure, leastShown)
 	}
@@ -71,7 +84,7 @@ func (a answer) rendered(t turn, least float64) answer {
 	if a.finding == answers && (len(t.given()) > 0 || a.pile.sources[a.quotes[0].source].N == 0) {
 		said = inGiven
 	}
-	blocks := append([]string{a.pile.headline(said, a.quotes)}, a.pile.blocks(a.quotes, a.words)...)
+	blocks := append([]string{a.pile.headline(said, a.quotes, a.words)}, a.pile.blocks(a.quotes, a.words)...)
 	a.text = strings.Join(blocks, "\n\n")
 	return a
 }
@@ -81,6 +94,51 @@ const (
 	leastFound = 0.6
 	leastShown = 0.1
 )
+
+// lacksNamed reports whether the question names a number, a year or a version that no quoted passage has, or a person
+// or thing, by a capital inside the question, that no quoted document has. Their names and sections count.
+func (a answer) lacksNamed(question string) bool {
+	spans := text.NewAnalyser("").Spans(question)
+	capitals, german := namesIn(question), text.Detect(question) == "de"
+	runes := []rune(question)
+	for i, span := range spans {
+		typed := string(runes[span.Start:span.End])
+		k := slices.IndexFunc(a.words, func(w word) bool { return !w.borrowed && w.typed == typed })
+		number := strings.ContainsAny(typed, "0123456789")
+		if k < 0 || !number && (german || !capitals[i] || 2*count(capitals) > len(capitals)) {
+			continue
+		}
+		if !slices.ContainsFunc(a.quotes, func(q quote) bool { return a.pile.says(q.source, a.words[k], !number) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func count(all []bool) (n int) {
+	for _, b := range all {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
+// says reports whether a passage, or its whole document as far as it was found, has a word.
+func (p pool) says(source int, w word, document bool) bool {
+	same := func(i int) bool {
+		return i == source || document && p.sources[i].document.DocID == p.sources[source].document.DocID
+	}
+	for i, around := range p.around {
+		if same(i) && w.in(around) > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.units, func(u unit) bool { return same(u.source) && w.in(u.terms) > 0 })
+}
+
+// sureLabel is the probability that a row answers which the question names by one of its two cells.
+const sureLabel = 0.8
 
 // signs are the features that predict whether quotes answer, each 0–1 (docs/decisions/offline.md).
 type signs struct {

@@ -521,7 +521,7 @@ func TestHeadlineLeadsToQuotes(t *testing.T) {
 	p := newPool([]source{sourceOf("a", inGerman)})
 	p.compareLanguages(askedInEnglish)
 	want := "Found in your documents; these documents are in German:"
-	if got := p.headline(string(answers), []quote{{source: 0}}); got != want {
+	if got := p.headline(string(answers), []quote{{source: 0}}, nil); got != want {
 		t.Errorf("headline = %q, want %q", got, want)
 	}
 }

@@ -59,15 +59,21 @@ func (p pool) otherLanguages(sources []int) string {
 	return english.Languages(langs)
 }
 
-// headline returns the line above quotes, with the languages of their documents if they differ from the question's.
+// headline returns the line above quotes, with the languages of their documents if they differ from the question's,
+// and the typing errors that were read as other words.
 // It stays one sentence that ends with a colon, and makes no claim that needs a footnote.
-func (p pool) headline(said string, quotes []quote) string {
+func (p pool) headline(said string, quotes []quote, words []word) string {
 	var sources []int
 	for _, q := range quotes {
 		sources = append(sources, q.source)
 	}
 	if in := p.otherLanguages(sources); in != "" {
-		return strings.TrimSuffix(said, ":") + "; these documents are in " + in + ":"
+		said = strings.TrimSuffix(said, ":") + "; these documents are in " + in + ":"
+	}
+	for _, w := range words {
+		if w.meant != "" && len(w.terms) > 0 {
+			said = strings.TrimSuffix(said, ":") + "; “" + escape(w.typed) + "” is read as “" + escape(w.meant) + "”:"
+		}
 	}
 	return said
 }

@@ -56,6 +56,9 @@ func (m model) next(ctx context.Context, t turn) (move, error) {
 			return list(t, tool), nil
 		}
 	case kindFind:
+		if next, ok := t.propertyOf(); ok {
+			return next, nil
+		}
 	}
 	return m.find(ctx, t)
 }
@@ -79,8 +82,20 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	if err != nil {
 		return move{}, err
 	}
-	if asks, ok := t.asksTable(a); ok {
-		return call(asks), nil
+	// The table of the document that the question is limited to is listed first; of others a query of the quoted rows
+	// may be enough.
+	asking := []func(answer) (step, bool){t.asksListing, t.plansTable, t.asksTable}
+	if t.chosen == "" {
+		asking = []func(answer) (step, bool){t.asksTable, t.asksListing, t.plansTable}
+	}
+	for _, asks := range asking {
+		if asked, ok := asks(a); ok && !a.label {
+			return call(asked), nil
+		}
+	}
+	if a.finding == answers && !a.label && t.overrates(a) {
+		a.sure = leastFound - 0.01
+		a = a.rendered(t, leastFound)
 	}
 	if asks, ok := t.asksCheck(a); ok {
 		return call(asks), nil
@@ -90,6 +105,9 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 		if again, ok := t.again(q, a.pile); ok {
 			return call(again), nil
 		}
+	}
+	if rows, ok := t.closestRows(a); ok && a.finding == none {
+		return rows, nil
 	}
 	if a.finding == none {
 		return answerWith(refuse(t) + refusalAdvice(t, a)), nil

@@ -67,7 +67,7 @@ func newPool(sources []source) pool {
 				u := unit{source: i, start: from + span[0], end: from + span[1], heading: heading}
 				u.text = string(runes[u.start:u.end])
 				u.sequence = a.Terms(u.text)
-				u.terms = setOf(u.sequence)
+				u.terms = withIdentifiers(setOf(u.sequence), u.text)
 				u.names = directory || names(u.text, src) || small && text.InCapitals(u.text)
 				if u.names && !directory && !text.Leader(u.text) {
 					heading = len(p.units)
@@ -153,6 +153,14 @@ func (u unit) has(w word) float64 {
 		return max(w.in(u.terms), u.row.named(w))
 	}
 	return w.in(u.terms)
+}
+
+// withIdentifiers adds the identifiers of a text to its terms.
+func withIdentifiers(terms map[string]bool, s string) map[string]bool {
+	for _, id := range text.Identifiers(s) {
+		terms[id.Term] = true
+	}
+	return terms
 }
 
 // vocabulary returns all terms that a word of the question may match: those of units, of column heads, and of the

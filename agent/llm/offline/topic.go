@@ -15,6 +15,8 @@ type topic struct {
 	before   string      // the earlier question of the borrowed words
 	names    bool        // a follow-up with its own subject: “What about the deposit?”
 	past     document    // document of the last answer, if the question has its own subject
+
+	corrected map[string]string // typing errors: typed → meant
 }
 
 // fewWords is the maximum number of words of a follow-up question without a pronoun.
@@ -24,7 +26,9 @@ const fewWords = 2
 // words have priority; borrowed words only rank the passages that match its own. Scored together, the words of the
 // previous question would dominate.
 func topicOf(t turn) topic {
-	q := topic{question: t.question, own: text.QueryWords(t.question, languages(t.question))}
+	q := topic{
+		question: t.question, own: text.QueryWords(t.question, languages(t.question)), corrected: t.corrected(),
+	}
 	// A pronoun makes a question a follow-up, however many words it has.
 	points := pointsBack().MatchString(t.question)
 	if len(t.earlier) == 0 || len(q.own) > fewWords && !points {

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type turn struct {
 	results  []result
 	added    []passage  // text that came with the question in addition to the documents, without numbers
 	past     []document // documents of the last answer, as the system message lists them
+	chosen   string     // the one document that the question is limited to, as the system message names it
 }
 
 // exchange is an earlier question with its answer.
@@ -44,6 +46,8 @@ type output struct {
 	Expression   string     `json:"expression"`
 	Error        any        `json:"error"`
 	Quotes       []checked  `json:"quotes"`
+	// typing errors of the query: typed → looked for as well
+	Corrected map[string]string `json:"corrected"`
 	tableResult
 	document
 }
@@ -58,6 +62,8 @@ type document struct {
 	Added    string    `json:"added"`
 	Score    float64   `json:"score"`
 	Passages []passage `json:"passages"`
+
+	Meta map[string]any `json:"meta"` // of a list
 }
 
 // name returns the document's display name.
@@ -87,6 +93,9 @@ func newTurn(req llm.Request) turn {
 		case llm.RoleSystem:
 			for _, m := range pastDocument().FindAllStringSubmatch(msg.Text, -1) {
 				t.past = append(t.past, document{Title: m[1], DocID: m[2]})
+			}
+			if m := chosenDocument().FindStringSubmatch(msg.Text); m != nil {
+				t.chosen = m[1]
 			}
 		// A new question discards the tool results of the previous one.
 		case llm.RoleUser:
@@ -125,6 +134,8 @@ func newTurn(req llm.Request) turn {
 
 // pastDocument matches a line of the system message with a document of the last answer.
 var pastDocument = lazy.Regexp(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
+
+var chosenDocument = lazily(`(?m)^` + llm.ChosenDocument + `(\S+)$`)
 
 // pastMeant returns the document of the last answer if a question refers to it: with an empty name, or only a
 // pronoun.
@@ -244,6 +255,15 @@ func (t turn) shown() []source {
 		add(d, false)
 	}
 	return out
+}
+
+// corrected returns the typing errors of all searches, with the words that the searches read them as.
+func (t turn) corrected() map[string]string {
+	all := map[string]string{}
+	for _, r := range t.searches() {
+		maps.Copy(all, r.out.Corrected)
+	}
+	return all
 }
 
 // source is a passage with its document.

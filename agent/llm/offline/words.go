@@ -20,6 +20,7 @@ type word struct {
 	typed    string
 	terms    map[string]float64 // matching terms in the results, with the quality of the match, 0–1
 	grams    int                // of a script without spaces: number of terms of the word; 0: each matches it
+	meant    string             // the word that a typing error was read as
 	guessed  bool               // the terms are only spelt alike: used for ranking, no evidence
 	borrowed bool               // from an earlier question
 	weight   float64            // inverse document frequency
@@ -63,6 +64,11 @@ func (q topic) weigh(p pool) []word {
 		for _, w := range words {
 			if !w.Gram {
 				n := word{typed: w.Text, terms: matching(w, vocabulary, p.langs)}
+				if meant := q.corrected[w.Text]; meant != "" && len(n.terms) == 0 {
+					for _, m := range text.QueryWords(meant, p.langs) {
+						n.meant, n.terms = meant, matching(m, vocabulary, p.langs)
+					}
+				}
 				n.guessed = len(n.terms) == 0
 				n.terms = p.cognates(w, n.terms)
 				read = append(read, n)
