@@ -11,6 +11,7 @@ import (
 	numbers "golang.org/x/text/number"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // values parses the cells of one column in its number format and date order. Both are detected from all cells of
@@ -288,9 +289,9 @@ func (v *values) leading(cell string) (number, bool) {
 }
 
 var (
-	clock   = regexp.MustCompile(`^(?:(\d{1,3}):)?(\d{1,3}):(\d\d(?:\.\d{1,6})?)$`)
-	years   = regexp.MustCompile(`^(1\d\d\d|20\d\d)(?:[ /–-].*)?$`)
-	ordinal = regexp.MustCompile(`^(?:[=~]|T-?)?([1-9]\d{0,5})(?:st|nd|rd|th|\.)?$`)
+	clock   = lazy.Regexp(`^(?:(\d{1,3}):)?(\d{1,3}):(\d\d(?:\.\d{1,6})?)$`)
+	years   = lazy.Regexp(`^(1\d\d\d|20\d\d)(?:[ /–-].*)?$`)
+	ordinal = lazy.Regexp(`^(?:[=~]|T-?)?([1-9]\d{0,5})(?:st|nd|rd|th|\.)?$`)
 )
 
 // leadingNumber parses the number at the beginning of a cell, before a note, brackets or the next line.
@@ -302,13 +303,13 @@ func (v *values) leadingNumber(cell string) (n number, ok bool) {
 	if n, ok = v.number(cell); ok || len(cell) > maxNumeral {
 		return n, ok
 	}
-	for _, form := range []*regexp.Regexp{ordinal, years} {
+	for _, form := range []*regexp.Regexp{ordinal(), years()} {
 		if m := form.FindStringSubmatch(cell); m != nil {
 			n.value, ok = new(big.Rat).SetString(m[1])
 			return n, ok
 		}
 	}
-	if m := clock.FindStringSubmatch(cell); m != nil {
+	if m := clock().FindStringSubmatch(cell); m != nil {
 		seconds := new(big.Rat)
 		for _, part := range m[1:] {
 			value, _ := new(big.Rat).SetString("0" + part) // digits, as matched

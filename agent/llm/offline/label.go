@@ -65,7 +65,7 @@ func (p pool) asksCell(i, value int, tokens []string, words []word) bool {
 			return false
 		}
 	case slices.Contains(asksTime, tokens[0]):
-		if verb = true; !aDate.isIn(said) && !year.MatchString(said) {
+		if verb = true; !aDate.isIn(said) && !year().MatchString(said) {
 			return false
 		}
 	case tokens[0] == "how" || tokens[0] == "wie":

@@ -1,13 +1,13 @@
 package offline
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // role is the role of a word in a question about a table.
@@ -262,8 +262,8 @@ func (p *planned) content(span []string) bool {
 // a word that a column's name has only as a whole cell.
 func (p *planned) mayBeCell(i int, columns, whole map[int]bool) bool {
 	t := p.tokens[i]
-	if smallInt.MatchString(t) {
-		if len(t) == 4 && year.MatchString(t) {
+	if smallInt().MatchString(t) {
+		if len(t) == 4 && year().MatchString(t) {
 			return true
 		}
 		for c := range whole {
@@ -334,7 +334,7 @@ func (p *planned) chooseOne(i, n int, all []int) (column int, sure bool) {
 			}
 		}
 	}
-	if n == 1 && year.MatchString(p.tokens[i]) {
+	if n == 1 && year().MatchString(p.tokens[i]) {
 		var days []int
 		for _, c := range all {
 			if p.sheet.kindOf(c) == ofDays {
@@ -386,12 +386,12 @@ func (p *planned) findColumns() {
 	}
 }
 
-var amountAt = regexp.MustCompile(`^\d+(?:\.\d+)?$`)
+var amountAt = lazy.Regexp(`^\d+(?:\.\d+)?$`)
 
 // findBounds finds numbers that limit a column: at least 3, more than 70000, before 1980, between 2007 and 2010.
 func (p *planned) findBounds() {
 	for i := 0; i < len(p.tokens); i++ {
-		if !amountAt.MatchString(p.tokens[i]) {
+		if !amountAt().MatchString(p.tokens[i]) {
 			continue
 		}
 		is := func(words ...string) bool {
@@ -401,7 +401,7 @@ func (p *planned) findBounds() {
 			return i+len(words) < len(p.tokens) && slices.Equal(p.tokens[i+1:i+1+len(words)], words)
 		}
 		op, from, to := "", i, i
-		isYear := year.MatchString(p.tokens[i]) && len(p.tokens[i]) == 4
+		isYear := year().MatchString(p.tokens[i]) && len(p.tokens[i]) == 4
 		comparative := p.opAt(i - 2)
 		switch {
 		case is("at", "least"):
@@ -435,7 +435,7 @@ func (p *planned) findBounds() {
 		}
 		value := p.tokens[i]
 		values := []string{value}
-		if op == "" && i+2 < len(p.tokens) && amountAt.MatchString(p.tokens[i+2]) &&
+		if op == "" && i+2 < len(p.tokens) && amountAt().MatchString(p.tokens[i+2]) &&
 			(is("between") && p.tokens[i+1] == "and" || is("from") && p.tokens[i+1] == "to") {
 			op, from, to = "between", i-1, i+2
 			values = append(values, p.tokens[i+2])

@@ -99,7 +99,7 @@ func (p *planned) fits(r int) bool {
 
 // firstNumber returns the first number of a cell, or its year.
 func firstNumber(cell string) (float64, bool) {
-	if y := year.FindString(cell); y != "" && !strings.ContainsAny(cell, "$€£") && !numeral.MatchString(cell) {
+	if y := year().FindString(cell); y != "" && !strings.ContainsAny(cell, "$€£") && !numeral().MatchString(cell) {
 		n, err := strconv.ParseFloat(y, 64)
 		return n, err == nil
 	}

@@ -20,7 +20,7 @@ func (p *planned) daysInOrder() (later, earlier int) {
 		}
 		last := ""
 		for r := range p.sheet.rows {
-			y := year.FindString(p.cell(r, c))
+			y := year().FindString(p.cell(r, c))
 			switch {
 			case y == "":
 				continue

@@ -2,31 +2,33 @@ package offline
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // property is metadata of documents that a question may ask for. keys are its names in documents.
 type property struct {
 	name  string
 	keys  []string
-	asked pattern // its group is the document
+	asked func() *regexp.Regexp // its group is the document
 }
 
 // Interrogatives of metadata in the most frequent languages of documents.
 var properties = []property{
-	{"author", strings.Fields("author authors creator from by"), lazily(
+	{"author", strings.Fields("author authors creator from by"), lazy.Regexp(
 		`(?i)^(?:who (?:wrote|authored|created|is the author of|are the authors of)|wer (?:hat|schrieb|verfasste)|` +
 			`qui a écrit|quién escribió|chi ha scritto|quem escreveu|wie schreef) ` +
 			`(.+?)(?: geschrieben| verfasst)?[?.! ]*$`,
 	)},
-	{"date", strings.Fields("date created published issued"), lazily(
+	{"date", strings.Fields("date created published issued"), lazy.Regexp(
 		`(?i)^(?:when was|wann wurde) (.+?) (?:written|published|issued|created|geschrieben|veröffentlicht)[?.! ]*$`,
 	)},
-	{"license", strings.Fields("license licence rights"), lazily(
+	{"license", strings.Fields("license licence rights"), lazy.Regexp(
 		`(?i)^(?:(?:what|which) (?:is the )?licen[cs]e (?:of|has|does)|under (?:what|which) licen[cs]e is|` +
 			`welche lizenz hat) (.+?)(?: have| published| available)?[?.! ]*$`,
 	)},

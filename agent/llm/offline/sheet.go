@@ -2,12 +2,12 @@ package offline
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/footnote/footnote/text"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 // sheet is a table with all of its rows that are known, for the parsing of a question.
@@ -55,10 +55,10 @@ const (
 )
 
 var (
-	year     = regexp.MustCompile(`\b(?:1[5-9]|20)\d\d\b`)
-	numeral  = regexp.MustCompile(`^[^\d\p{L}]{0,3}\d`)
-	joined   = regexp.MustCompile(`\d\s*[-–—/]\s*\d`)
-	smallInt = regexp.MustCompile(`^\d{1,4}$`)
+	year     = lazy.Regexp(`\b(?:1[5-9]|20)\d\d\b`)
+	numeral  = lazy.Regexp(`^[^\d\p{L}]{0,3}\d`)
+	joined   = lazy.Regexp(`\d\s*[-–—/]\s*\d`)
+	smallInt = lazy.Regexp(`^\d{1,4}$`)
 )
 
 // kindOf returns the kind of a column, with a cache.
@@ -78,12 +78,12 @@ func (s *sheet) classify(c int) columnKind {
 		}
 		filled++
 		cell := cells[c]
-		if at := year.FindStringIndex(cell); at != nil && !strings.ContainsAny(cell, "$€£%") &&
+		if at := year().FindStringIndex(cell); at != nil && !strings.ContainsAny(cell, "$€£%") &&
 			(at[0] == 0 || strings.ContainsAny(cell[:at[0]], " -/.,")) {
 			days++
 		} else if hasNamedDay(text.Fold(cell)) && len(cell) < 40 {
 			days++
-		} else if numeral.MatchString(cell) && isNumber(cell) && !joined.MatchString(cell) {
+		} else if numeral().MatchString(cell) && isNumber(cell) && !joined().MatchString(cell) {
 			numbers++
 			n, err := strconv.Atoi(strings.TrimSuffix(cell, "."))
 			if err == nil && (n == r+1 || strings.HasSuffix(cell, ".")) {

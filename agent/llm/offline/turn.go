@@ -94,8 +94,8 @@ func newTurn(req llm.Request) turn {
 			for _, m := range pastDocument().FindAllStringSubmatch(msg.Text, -1) {
 				t.past = append(t.past, document{Title: m[1], DocID: m[2]})
 			}
-			if m := chosenDocument().FindStringSubmatch(msg.Text); m != nil {
-				t.chosen = m[1]
+			if _, chosen, ok := strings.Cut("\n"+msg.Text, "\n"+llm.ChosenDocument); ok {
+				t.chosen, _, _ = strings.Cut(chosen, "\n")
 			}
 		// A new question discards the tool results of the previous one.
 		case llm.RoleUser:
@@ -134,8 +134,6 @@ func newTurn(req llm.Request) turn {
 
 // pastDocument matches a line of the system message with a document of the last answer.
 var pastDocument = lazy.Regexp(`(?m)^\d+\. (.+) \(doc_id (\S+)\)$`)
-
-var chosenDocument = lazily(`(?m)^` + llm.ChosenDocument + `(\S+)$`)
 
 // pastMeant returns the document of the last answer if a question refers to it: with an empty name, or only a
 // pronoun.
