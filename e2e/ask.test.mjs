@@ -118,7 +118,7 @@ inBothModes({ delay: 20 }, { empty: true }, (at, withModel) => {
     await page.keyboard.press('Escape')
     await card.waitFor({ state: 'detached' })
     await turn.getByText(/^Confidence/).press('Enter')
-    await turn.getByText(/sentences? with footnotes? (is|are) backed/).waitFor()
+    await turn.getByText(/sentences? with footnotes? (is|are) supported/).waitFor()
   }))
 
   for (const [kind, question] of [['a text', aboutText], ['a PDF', aboutPDF]]) {

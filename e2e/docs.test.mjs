@@ -96,7 +96,7 @@ describe('the API reference', () => {
   it('lists the operations without scripts', at.tab(async page => {
     await page.goto('/docs')
     assert.equal(await page.getByRole('link', { name: 'openapi.json' }).getAttribute('href'), '/openapi.json')
-    assert.match(await page.locator('#post_agent_query > summary').textContent(), /POST\s*\/agent\/query\s*Ask with a history/)
+    assert.match(await page.locator('#post_agent_query > summary').textContent(), /POST\s*\/agent\/query\s*Ask with a custom history/)
     assert.ok(await page.getByTestId('operation').count() > 90)
     await fits(page)
     await shot(page, 'docs-plain')

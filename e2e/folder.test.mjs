@@ -51,7 +51,7 @@ for (const javaScriptEnabled of [true, false]) {
       }, 'the folder\'s document is ready')
       await until(async () => {
         if (!javaScriptEnabled) await page.reload()
-        return /1 file · looked at/i.test(await row.textContent())
+        return /1 file · checked/i.test(await row.textContent())
       }, 'the row says what was seen')
       await page.goto('/')
       if (javaScriptEnabled) {
