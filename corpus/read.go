@@ -273,6 +273,8 @@ type Results struct {
 	Partial bool     // an index failed or timed out: a retry may find more
 	// Corrected maps probable typos to the words that were added to the query: typed → used.
 	Corrected map[string]string
+	// Guessed has the words of Corrected whose correction counts only beside another word of the query.
+	Guessed map[string]bool
 }
 
 // Result is a passage found, with its document. The viewer highlights the matches of Snippet.

@@ -251,6 +251,7 @@ func (se *activeSearch) searchOnce(ctx context.Context) (Results, error) {
 		if out.Results, err = se.readResults(ctx, se.rankHits(byWord, byVector, byWords, byMeaning)); err != nil {
 			return Results{}, err
 		}
+		out.Guessed = se.unsure
 		se.noteCorrections(out.Corrected)
 	}
 	if !se.query.Typing {

@@ -236,7 +236,7 @@ func TestSourceOfUnsupportedSentenceIsMarked(t *testing.T) {
 		if err := sources(&Turn{Final: &final}).Render(t.Context(), &b); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(b.String(), txtDoubted.English()); got != (unsupported != nil) ||
+		if got := strings.Contains(b.String(), html.EscapeString(txtDoubted.English())); got != (unsupported != nil) ||
 			!strings.Contains(b.String(), "Verified") {
 			t.Errorf("with %q: %s, want %q in it", unsupported, b.String(), "Verified")
 		}
@@ -252,7 +252,7 @@ func TestAnswerNotesAreShownBelow(t *testing.T) {
 	}{
 		{nil, 0, ""},
 		{many[:1], 1, "“2 + 3 = 6” is wrong: it is 5. &lt;b&gt;"},
-		{many, maxAnswerNotes + 1, "2 further notes of this kind."},
+		{many, maxAnswerNotes + 1, "2 more notes."},
 	} {
 		turn := &Turn{RunID: "r", Status: chat.RunCompleted, Final: &chat.Answer{Markdown: "It is 6.", Notes: tt.notes}}
 		var b strings.Builder

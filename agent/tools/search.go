@@ -216,7 +216,7 @@ type searchOutput struct {
 // search if there are no embeddings.
 func (s search) found(number Numberer, query string, found corpus.Results) (any, chat.StepResult) {
 	out := searchOutput{
-		search: s, query: query, notes: append([]string{}, found.Notes...), corrected: found.Corrected,
+		search: s, query: query, notes: append([]string{}, found.Notes...), corrected: sureCorrections(found),
 	}
 	result := chat.StepResult{Query: query, Found: len(found.Results), Notes: found.Notes}
 	for i, r := range found.Results {
@@ -324,7 +324,7 @@ func (s search) foundDocuments(
 	number Numberer, query string, groups [][]corpus.Result, found corpus.Results, whole int,
 ) (any, chat.StepResult) {
 	out := searchOutput{
-		search: s, query: query, notes: append([]string{}, found.Notes...), corrected: found.Corrected,
+		search: s, query: query, notes: append([]string{}, found.Notes...), corrected: sureCorrections(found),
 	}
 	result := chat.StepResult{Query: query, Found: len(groups), Notes: found.Notes}
 	for _, hits := range groups {
@@ -412,4 +412,11 @@ func rerankDocuments(ctx context.Context, d *Context, in args) (Result, error) {
 		},
 		SourceChanges: SourceChanges{Documents: docs},
 	}, nil
+}
+
+// sureCorrections returns the typing errors whose correction is beyond doubt: typed → used.
+func sureCorrections(found corpus.Results) map[string]string {
+	out := maps.Clone(found.Corrected)
+	maps.DeleteFunc(out, func(typed, _ string) bool { return found.Guessed[typed] })
+	return out
 }

@@ -391,7 +391,7 @@ func TestEveryRouteReportsDoubts(t *testing.T) {
 		{"What is 2*3?", true, []string{"There are 6 dragons in the cellar."}, "supported by the conversation",
 			"1 sentence of the answer"},
 		{"What is 2 * 3?", true, []string{"2*3 = 7"}, "supported by the conversation", "“2*3 = 7” is wrong: it is 6."},
-		{"What is 23*17?", false, []string{}, "1 of 1 sentence is held by the calculation.", ""},
+		{"What is 23*17?", false, []string{}, "1 of 1 sentence is supported by the calculation.", ""},
 		{"How many holidays are there?", false, []string{}, "1 of 1 sentence with footnotes",
 			"the footnote [99], but no passage has that number"},
 		{"How many days are there?", false, []string{"Pigs fly over the moon."}, "without a source",
