@@ -205,8 +205,8 @@ func TestOfflineModelLooksUpStatedNumber(t *testing.T) {
 		{"Firma.csv", "Kennzahl;Wert\nMitarbeiter;47\nFahrzeuge;12\nUmsatz;3.400 €\n", "Wie viele Mitarbeiter gibt es?",
 			"Mitarbeiter | 47"},
 		{"Sites.csv", "Site,Beds,Rooms\nHarbour,40,21\nMill,12,8\nHill,30,16\n", "How many at Mill?", "Mill | 12 | 8"},
-		{"Plant.csv", "Figure,Value\nNumber of pumps in use,9\nNumber of valves,31\nTanks,4\n", "How many pumps are there?",
-			"Number of pumps in use | 9"},
+		{"Plant.csv", "Figure,Value\nNumber of pumps in use,9\nNumber of valves,31\nTanks,4\n",
+			"How many pumps are there?", "Number of pumps in use | 9"},
 	} {
 		h := newHarness(t, scripted.New())
 		h.add(tt.file, tt.content)

@@ -258,10 +258,10 @@ func TestInvalidMCPCallHasOneSentence(t *testing.T) {
 			t.Errorf("%s %v = %q, want %q", tt.tool, tt.args, text, tt.want)
 		}
 	}
+	const unknown = `Unknown tool "axe". Available tools: ask, fetch, list_documents, read, search.`
 	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "axe"}); err == nil ||
-		!strings.Contains(err.Error(), `Unknown tool "axe". Available tools: ask, fetch, list_documents, read, search.`) {
-		t.Errorf("a tool that is not there: %v, want %q in it",
-			err, `Unknown tool "axe". Available tools: ask, fetch, list_documents, read, search.`)
+		!strings.Contains(err.Error(), unknown) {
+		t.Errorf("a tool that is not there: %v, want %q in it", err, unknown)
 	}
 	_, part, failed := use[mcpserver.Part](t, session, &sdk.CallToolParams{
 		Name: "read", Arguments: map[string]any{"document_id": doc},

@@ -25,8 +25,8 @@ func TestOAuthIsDisabledWithoutKeys(t *testing.T) {
 	}
 }
 
-// TestInvalidAuthorizationIsNotRedirected covers invalid authorization requests: the user gets an error page, and there is
-// no redirect, neither before nor after a click.
+// TestInvalidAuthorizationIsNotRedirected covers invalid authorization requests: the user gets an error page, and
+// there is no redirect, neither before nor after a click.
 func TestInvalidAuthorizationIsNotRedirected(t *testing.T) {
 	b, _, given := keyed(t, "anna")
 	var client struct {

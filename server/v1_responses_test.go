@@ -450,8 +450,9 @@ func TestSearchesCountOnEveryRoute(t *testing.T) {
 	}
 	ask("anna", "/search", search).wantOver(t, "/search", 429, chat.SearchesPerMinute)
 	ask("anna", "/agent/retrieve", retrieve).wantOver(t, "/agent/retrieve", 429, chat.SearchesPerMinute)
-	if got := ask("anna", "/mcp", mcp); !strings.Contains(got.body, "You have reached the limit of 3 searches per minute") {
-		t.Errorf("/mcp over the limit: %s, want %q in it", got.body, "You have reached the limit of 3 searches per minute")
+	const over = "You have reached the limit of 3 searches per minute"
+	if got := ask("anna", "/mcp", mcp); !strings.Contains(got.body, over) {
+		t.Errorf("/mcp over the limit: %s, want %q in it", got.body, over)
 	}
 	if got := ask("bert", "/search", search); got.status != 200 {
 		t.Errorf("another user: %d, want 200", got.status)

@@ -150,7 +150,8 @@ func runsOf(s string, words []token, query bool) (runs [][]token) {
 		for digit && long < len(words) && long-i < maxIdentifierWords {
 			g := gapAt(s, words, long-1)
 			times := long+1 < len(words) && g == gapSpace &&
-				strings.EqualFold(s[words[long].start:words[long].end], "x") && gapAt(s, words, long) == gapSpace && hasDigit(s, words[long+1])
+				strings.EqualFold(s[words[long].start:words[long].end], "x") && gapAt(s, words, long) == gapSpace &&
+				hasDigit(s, words[long+1])
 			switch {
 			case times:
 				long += 2

@@ -143,7 +143,8 @@ var providerFaults = []struct {
 			"agent: 45: a spent quota"}},
 	{"46: a burst of failures",
 		[]string{
-			"agent/llm/httpllm: TestFailureIsTriedThreeTimes", "agent/llm/httpllm: TestCircuitBreakerOpensForDeadServer",
+			"agent/llm/httpllm: TestFailureIsTriedThreeTimes",
+			"agent/llm/httpllm: TestCircuitBreakerOpensForDeadServer",
 			"agent: 46: a failed server, then none",
 		}},
 	{"47: a context that is too long",

@@ -166,7 +166,7 @@ func (m *mailWriter) writeBodies(ctx context.Context, all []body) error {
 		case b.kind == cardBody:
 			if words == nil {
 				words = wordSides{}
-				words.add(all, inPlain)
+				words.add(ctx, all, inPlain)
 			}
 			cards := parseCards(ctx, b.text)
 			for _, e := range cards.entries {

@@ -42,7 +42,7 @@ const (
 // chooseAlternative returns the text of a multipart/alternative (RFC 2046 §5.1.4), whose parts should have the same
 // content. Plain text is preferred if it has the content of the richer one, because it marks quoted lines. Cards are
 // kept besides the text, because programs send an appointment as an alternative of its description.
-func chooseAlternative(all []body) []body {
+func chooseAlternative(ctx context.Context, all []body) []body {
 	var plain, rich, cards, other []body
 	for _, b := range all {
 		switch {
@@ -57,7 +57,7 @@ func chooseAlternative(all []body) []body {
 			rich = append(rich, b)
 		}
 	}
-	chosen := choose(plain, rich)
+	chosen := choose(ctx, plain, rich)
 	if len(chosen) == 0 {
 		chosen = other
 	}
@@ -67,13 +67,13 @@ func chooseAlternative(all []body) []body {
 // choose returns the one of two texts that lacks fewer of the other's words; plain if that is complete. A text that
 // shares hardly a word with the other is often a stub (“Your mail program can't show HTML”). The shorter one is
 // dropped then, and rich precedes plain if neither is much longer.
-func choose(plain, rich []body) []body {
+func choose(ctx context.Context, plain, rich []body) []body {
 	if len(plain) == 0 {
 		return rich
 	}
 	words := wordSides{}
-	words.add(plain, inPlain)
-	words.add(rich, inRich)
+	words.add(ctx, plain, inPlain)
+	words.add(ctx, rich, inRich)
 	var count [inPlain + inRich + 1]int
 	for _, sides := range words {
 		count[sides]++
@@ -104,7 +104,7 @@ const (
 )
 
 // add adds the words of a text.
-func (w wordSides) add(all []body, side uint8) {
+func (w wordSides) add(ctx context.Context, all []body, side uint8) {
 	left := maxCompared
 	for _, b := range all {
 		text := b.text[:min(len(b.text), left)]
@@ -114,7 +114,7 @@ func (w wordSides) add(all []body, side uint8) {
 			eachTextRun(text, func(run string) { w.addText(run, side) })
 		case rtfBody:
 			var text doctext.Writer
-			if rtf.Write(context.Background(), &text, []byte(b.text)) == nil {
+			if rtf.Write(ctx, &text, []byte(b.text)) == nil {
 				w.addText(text.Result().Text, side)
 			}
 		case plainBody, otherBody:

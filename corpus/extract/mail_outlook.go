@@ -192,7 +192,7 @@ func (o *outlook) letter(ctx context.Context) letter {
 	if strings.TrimSpace(text+src) == "" && len(formatted) > 0 {
 		all = []body{{rtfBody, string(formatted)}}
 	}
-	l.bodies, l.shown = chooseAlternative(all), shownParts(src)
+	l.bodies, l.shown = chooseAlternative(ctx, all), shownParts(src)
 	for _, name := range o.order {
 		properties := o.files[name]
 		file := cmp.Or(stringProperty(properties, propLongFile, page), stringProperty(properties, propFile, page))

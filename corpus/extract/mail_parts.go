@@ -40,7 +40,7 @@ func parseMail(ctx context.Context, data []byte) letter {
 	l.bodies = all
 	if len(p.tnef) > 0 {
 		cards := slices.DeleteFunc(slices.Clone(all), func(b body) bool { return b.kind != cardBody })
-		l.bodies = choose(all, append(p.tnef, cards...))
+		l.bodies = choose(ctx, all, append(p.tnef, cards...))
 	}
 	l.from, l.to = shownHeader(header, "From", p.charset), shownHeader(header, "To", p.charset)
 	l.cc, l.subject = shownHeader(header, "Cc", p.charset), shownHeader(header, "Subject", p.charset)
@@ -145,7 +145,7 @@ func (p *mailParser) readParts(ctx context.Context, kind string, parts [][]byte,
 		all = append(all, p.readPart(ctx, header, data, otherwise, depth+1)...)
 	}
 	if kind == "multipart/alternative" {
-		return chooseAlternative(all)
+		return chooseAlternative(ctx, all)
 	}
 	return all
 }

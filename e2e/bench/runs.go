@@ -15,8 +15,8 @@ type pair struct {
 	data                   string
 }
 
-// startPair starts the three and adds the small library. delay is that of startModel, env is added to Footnote's environment. On error all processes are
-// stopped.
+// startPair starts the three and adds the small library. delay is that of startModel, env is added to Footnote's
+// environment. On error all processes are stopped.
 func (b *bench) startPair(ctx context.Context, delay int, env ...string) (p *pair, err error) {
 	p = &pair{}
 	defer func() {

@@ -36,7 +36,7 @@ func TestExpressionsAreValid(t *testing.T) {
 	for dir, list := range packages {
 		info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
 		config := types.Config{Error: func(error) {}}
-		_, _ = config.Check(dir, files, list, &info) //nolint:errcheck // imports are missing
+		_, _ = config.Check(dir, files, list, &info) // imports are missing
 		for _, file := range list {
 			ast.Inspect(file, func(n ast.Node) bool {
 				call, ok := n.(*ast.CallExpr)

@@ -67,7 +67,8 @@ func TestRerankResponses(t *testing.T) {
 			"an unknown passage"},
 		{"no score", `{"results":[{"index":0},{"index":1}]}`, 200, "an unknown passage"},
 		{"no JSON", `oops`, 200, "the reranker's response"},
-		{"a refusal that repeats the key", `the key secret is wrong`, 401, "returned status 401: the key [key] is wrong"},
+		{"a refusal that repeats the key", `the key secret is wrong`, 401,
+			"returned status 401: the key [key] is wrong"},
 	} {
 		c := serve(t, func(request) (int, string) { return tt.status, tt.body })
 		got, err := c.Scores(t.Context(), "q", []string{"a", "b"})
