@@ -50,7 +50,7 @@ type Config struct {
 }
 
 // Scheduler stores questions and asks them again. It is safe for concurrent use. All state is in the store, so several
-// Keepers may share one.
+// Schedulers may share one.
 type Scheduler struct {
 	cfg  Config
 	loop fair.Loop[chat.Standing]

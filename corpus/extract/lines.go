@@ -42,7 +42,7 @@ var escapedData = map[string]bool{
 	"json": true, "jsonl": true, "ndjson": true, "geojson": true, "ipynb": true, "properties": true,
 }
 
-// unicodeEscape matches an escaped backslash, which is no escape of what follows, or escaped UTF-16.
+// unicodeEscape matches an escaped backslash, which does not escape the next letter, or escaped UTF-16.
 var unicodeEscape = regexp.MustCompile(`\\\\|(?:\\u[0-9a-fA-F]{4})+`)
 
 // unescapeData decodes the escapes of characters, "\u00e9", so that their words are found. Escapes of control

@@ -150,7 +150,7 @@ const rtfDictionary = `{\rtf1\ansi\mac\deff0\deftab720{\fonttbl;}{\f0\fnil \from
 	`\pard\plain\f0\fs20\b\i\u\tab\tx`
 
 // decompressRTF returns RTF compressed by Outlook ([MS-OXRTFCP] §3.1), nil if it is damaged at its beginning. The
-// output is at most nine times as long as the input: a reference of two bytes stands for at most 17.
+// output is at most nine times as long as the input: a reference of two bytes expands to at most 17.
 func decompressRTF(data []byte) []byte {
 	const header, window = 16, 4096
 	if len(data) < header {

@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"time"
 )
@@ -40,9 +37,7 @@ func benchProfile(ctx context.Context, b *bench) (rows []row, err error) {
 	profile := make(chan error, 1)
 	if b.cpuProfile != "" {
 		go func() {
-			profile <- download(ctx, "http://"+address+"/debug/pprof/profile?seconds=10", func(body io.Reader) error {
-				return saveTo(b.cpuProfile, body)
-			})
+			profile <- saveURL(ctx, "http://"+address+"/debug/pprof/profile?seconds=10", b.cpuProfile)
 		}()
 		// The profile covers only runs of the load, which takes longer than it on any machine.
 		defer func() { err = errors.Join(err, <-profile) }()
@@ -63,9 +58,7 @@ func benchProfile(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	if b.memProfile != "" {
-		if err := download(ctx, "http://"+address+"/debug/pprof/allocs", func(body io.Reader) error {
-			return saveTo(b.memProfile, body)
-		}); err != nil {
+		if err := saveURL(ctx, "http://"+address+"/debug/pprof/allocs", b.memProfile); err != nil {
 			return nil, err
 		}
 	}
@@ -80,34 +73,17 @@ func benchProfile(ctx context.Context, b *bench) (rows []row, err error) {
 
 // readCounters reads the server's counters.
 func readCounters(ctx context.Context, address string, into *counters) error {
-	return download(ctx, "http://"+address+"/debug/vars", func(body io.Reader) error {
-		return json.NewDecoder(body).Decode(into)
-	})
+	if err := getJSON(ctx, &process{url: "http://" + address}, "/debug/vars", into); err != nil {
+		return fmt.Errorf("no counters, is the binary built with the tag profile? %w", err)
+	}
+	return nil
 }
 
-// download passes the body of a successful response to read.
-func download(ctx context.Context, url string, read func(io.Reader) error) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+// saveURL writes the body of a response to a file.
+func saveURL(ctx context.Context, url, name string) error {
+	body, _, err := fetchURL(ctx, url, false)
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return fmt.Errorf("no profiles, is the binary built with the tag profile? %w", err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: status %d", url, resp.StatusCode)
-	}
-	return read(resp.Body)
-}
-
-// saveTo writes a file with the content of r.
-func saveTo(name string, r io.Reader) error {
-	file, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, r)
-	return errors.Join(err, file.Close())
+	return os.WriteFile(name, body, 0o600)
 }

@@ -47,7 +47,7 @@ func (a *Documents) Share(c httpio.Context) error {
 	return c.Redirect(http.StatusSeeOther, to)
 }
 
-// readSharedWords reads a part into the words of a share, or reports that it is none of them.
+// readSharedWords reads a part into the words of a share. taken is false for any other part.
 //
 // A field that is too long or not UTF-8 fails the whole request, since the page of refused files would not list it.
 func readSharedWords(part *multipart.Part, words sharedWords) (taken bool, err error) {

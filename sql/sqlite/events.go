@@ -37,7 +37,7 @@ func (c *Chats) Append(ctx context.Context, owner, runID string, payloads ...cha
 	}
 	if err := c.db.writer.submitWrite(ctx, &pendingWrite{
 		fn: func(tx *tx) error { return appendEvents(tx, owner, runID, events, payloads) }, durable: durable,
-		checksFirst: true, answer: make(chan error, 1),
+		checksFirst: true,
 	}, false); err != nil {
 		return nil, fmt.Errorf("append: %w", err)
 	}

@@ -54,7 +54,7 @@ type pendingWrite struct {
 	// of the database and fails the whole transaction.
 	checksFirst bool
 	state       atomic.Int32 // waiting, started or abandoned
-	answer      chan error   // a buffer for one
+	answer      chan error   // a buffer for one, made by submitWrite
 	err         error
 }
 
@@ -90,13 +90,13 @@ func startWriter(ctx context.Context, conn *sql.Conn, log *slog.Logger) (*writer
 // not run. Once fn has started, writeTx waits for its result, so captured variables belong to the caller again
 // afterwards.
 func (db *DB) writeTx(ctx context.Context, durable bool, fn func(*tx) error) error {
-	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable, answer: make(chan error, 1)}, false)
+	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable}, false)
 }
 
 // writeBulk is writeTx for long work. It runs in a separate transaction, when no small write is queued or after
 // bulkEveryN batches of them. It blocks all other writes, so work of more than about 50 ms needs several calls.
 func (db *DB) writeBulk(ctx context.Context, durable bool, fn func(*tx) error) error {
-	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable, answer: make(chan error, 1)}, true)
+	return db.writer.submitWrite(ctx, &pendingWrite{fn: fn, durable: durable}, true)
 }
 
 // submitWrite queues a write and waits for its result. A started write can't be cancelled.
@@ -104,6 +104,7 @@ func (w *writer) submitWrite(ctx context.Context, j *pendingWrite, bulk bool) er
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	j.answer = make(chan error, 1)
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()

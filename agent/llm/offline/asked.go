@@ -65,10 +65,7 @@ func (t turn) tableAnswer() (move, bool) {
 
 // render renders the first rows of a result as quotes below a headline, and its computed values.
 func (out tableResult) render(headline string, most int) string {
-	var heads []string
-	for _, c := range out.Columns {
-		heads = append(heads, c[:max(0, strings.LastIndex(c, " ("))])
-	}
+	heads, _ := out.columns()
 	lines := ""
 	if len(heads) > 0 {
 		lines = tableLine(heads) + "> |" + strings.Repeat("---|", len(heads)) + "\n"
@@ -97,6 +94,15 @@ func (out tableResult) render(headline string, most int) string {
 		said = append(said, escape(note))
 	}
 	return strings.Join(said, "\n\n")
+}
+
+// columns returns the names of the columns and their letters.
+func (out tableResult) columns() (names, letters []string) {
+	for _, c := range out.Columns {
+		at := max(0, strings.LastIndex(c, " ("))
+		names, letters = append(names, c[:at]), append(letters, strings.Trim(c[at:], " ()"))
+	}
+	return names, letters
 }
 
 // mostListed is the number of rows that are requested to know a table.
@@ -183,11 +189,7 @@ func (t turn) plansTable(answer) (step, bool) {
 	if !ok || len(t.of(queryTool)) > 1 {
 		return step{}, false
 	}
-	var heads, ids []string
-	for _, c := range out.Columns {
-		at := max(0, strings.LastIndex(c, "("))
-		heads, ids = append(heads, strings.TrimSpace(c[:at])), append(ids, strings.Trim(c[at:], "()"))
-	}
+	heads, ids := out.columns()
 	for i, name := range heads {
 		if name != "" && slices.Index(heads, name) == i && !slices.Contains(heads[i+1:], name) {
 			ids[i] = name

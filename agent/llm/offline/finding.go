@@ -55,7 +55,7 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 		a.sure = max(a.sure, sureness(signsOf(units, ownOf(words), a.quotes), compared))
 	}
 	if a.lacksNamed(t.question) {
-		a.sure = min(a.sure, leastFound-0.01)
+		a.sure = min(a.sure, mostUnsure)
 	}
 	if at, ok := p.labelled(t.question, words); ok && !q.names {
 		u := p.units[at]
@@ -92,6 +92,8 @@ func (a answer) rendered(t turn, least float64) answer {
 // The minimum probabilities of quotes to be called found, and to be shown at all.
 const (
 	leastFound = 0.6
+	// mostUnsure is the maximum probability of an answer that must not be called found.
+	mostUnsure = leastFound - 0.01
 	leastShown = 0.1
 )
 
@@ -124,7 +126,7 @@ func count(all []bool) (n int) {
 	return n
 }
 
-// says reports whether a passage, or its whole document as far as it was found, has a word.
+// says reports whether a passage has a word, or with document, whether any found passage of its document has it.
 func (p pool) says(source int, w word, document bool) bool {
 	same := func(i int) bool {
 		return i == source || document && p.sources[i].document.DocID == p.sources[source].document.DocID

@@ -31,7 +31,7 @@ func (p pool) labelled(question string, words []word) (at int, ok bool) {
 	return at, at >= 0
 }
 
-// namesCell reports whether words of the question are all terms of a cell, as they stand.
+// namesCell reports whether words of the question are exactly the terms of a cell.
 func namesCell(terms map[string]bool, words []word) bool {
 	if len(terms) == 0 || len(terms) > mostCellTerms {
 		return false

@@ -88,14 +88,16 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	if t.chosen == "" {
 		asking = []func(answer) (step, bool){t.asksTable, t.asksListing, t.plansTable}
 	}
-	for _, asks := range asking {
-		if asked, ok := asks(a); ok && !a.label {
-			return call(asked), nil
+	if !a.label {
+		for _, asks := range asking {
+			if asked, ok := asks(a); ok {
+				return call(asked), nil
+			}
 		}
-	}
-	if a.finding == answers && !a.label && t.overrates(a) {
-		a.sure = leastFound - 0.01
-		a = a.rendered(t, leastFound)
+		if a.finding == answers && t.overrates(a) {
+			a.sure = mostUnsure
+			a = a.rendered(t, leastFound)
+		}
 	}
 	if asks, ok := t.asksCheck(a); ok {
 		return call(asks), nil

@@ -196,10 +196,10 @@ func (p *planned) written(c int, span []string) string {
 	return strings.Join(span, " ")
 }
 
-// mostCells is the maximum number of cells that stand for a word of the question.
+// mostCells is the maximum number of cells that match a word of the question.
 const mostCells = 20
 
-// complete determines the cells that a span stands for. Those that have it as an item of a list, or before brackets,
+// complete determines the cells that a span matches. Those that have it as an item of a list, or before brackets,
 // are meant as well: Clay (i), and “French, English”. With other cells that contain it the condition is loose.
 func (p *planned) complete(f *condition, span []string) {
 	a := text.NewAnalyser("")
@@ -258,7 +258,7 @@ func (p *planned) content(span []string) bool {
 		!small(span[0]) && !small(span[len(span)-1]) && degree(span[len(span)-1]) == ""
 }
 
-// mayBeCell reports whether one word stands for a cell. A small number does so after the name of its column only, and
+// mayBeCell reports whether one word can match a cell. A small number does so after the name of its column only, and
 // a word that a column's name has only as a whole cell.
 func (p *planned) mayBeCell(i int, columns, whole map[int]bool) bool {
 	t := p.tokens[i]

@@ -270,7 +270,7 @@ func (p *planned) headEnd(at int) int {
 	return i
 }
 
-// beforeCounted are words between “how many” and what is counted.
+// beforeCounted are words between “how many” and the counted noun.
 var beforeCounted = []string{"the", "different", "total", "number", "of", "unique"}
 
 // wordsOf returns the number of words from a token on that are of one column's name.
@@ -334,7 +334,7 @@ func (p *planned) counting(at int) bool {
 		return len(p.filters) == 0 || different || len(seen) == len(rows)
 	}
 	p.compute = "count"
-	// A row that is known by its name is one row: what is counted is in its cells.
+	// A row that is known by its name is one row: its cells have the number.
 	if len(p.filters) == 0 {
 		return true
 	}

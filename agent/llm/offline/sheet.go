@@ -198,7 +198,7 @@ func (s *sheet) alike(word string) bool {
 	return false
 }
 
-// isItem reports whether a part of a cell is an item of a list, or stands before brackets.
+// isItem reports whether a part of a cell is an item of a list, or precedes brackets.
 func isItem(cell string, start, end int) bool {
 	runes := []rune(cell)
 	before := strings.TrimRight(string(runes[:start]), " “\"'‘")

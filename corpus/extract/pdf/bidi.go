@@ -223,8 +223,9 @@ func (r *reader) glyphsOf(spans []span) (all []glyph, err error) {
 }
 
 // logicalOrder brings glyphs from their order on the page, from left to right, into the order in which they are
-// read. The Unicode bidirectional algorithm finds the runs of one direction, as it is symmetric but for the numbers
-// of Arabic, which are taken for European ones: what is between the letters and digits of one word stays.
+// read. The Unicode bidirectional algorithm finds the runs of one direction, as it is symmetric but for Arabic
+// numbers. They are treated as European ones, so that characters between the letters and digits of a word keep their
+// place.
 func logicalOrder(glyphs []glyph, leftward bool) []glyph {
 	proxy := make([]rune, len(glyphs))
 	for i, g := range glyphs {

@@ -306,7 +306,7 @@ func (s *sheet) shows(k *mark) bool {
 	return strings.Contains(squeezeTitle(here.String()), squeezeTitle(strings.Join(k.lines, ""))) && here.Len() > 0
 }
 
-// labelOf returns the line in whose row a mark stands, and the index of its word after the mark. A label above the
+// labelOf returns the line in the row of a mark, and the index of its word after the mark. A label above the
 // mark takes precedence over a row's word that is far from it. l is -1 without a row.
 func (s *sheet) labelOf(k *mark) (l, word int) {
 	l = -1

@@ -18,8 +18,8 @@ const (
 	manyVowels = 0.58 // fewer
 )
 
-// isGarbled reports whether the text of a page is none: most of its words mix letters, digits and marks, or too few or
-// too many of its letters are vowels and it is of no known language. Scanners write such text below their pictures if
+// isGarbled reports whether the text of a page is garbled: most of its words mix letters, digits and marks, or too few
+// or too many of its letters are vowels and its language is unknown. Scanners write such text below their pictures if
 // they don't know the language, or if their letters are counted wrongly.
 func (s *sheet) isGarbled() bool {
 	words, good, letters, vowels := 0, 0, 0, 0

@@ -23,10 +23,10 @@ type lineNumber struct {
 	value, row  int // row counts the lines of the page from its top
 }
 
-// dropLineNumbers removes the numbers of lines, which stand in the margin beside each line or every few lines, and
-// returns how many they were. They are aligned at one side of the text and grow by a step, on from page to page or
-// again on each. As many lines of text lie between two of them. If each line is numbered, many of them continue a
-// sentence, unlike the rows of a list.
+// dropLineNumbers removes line numbers in the margin beside each line or every few lines, and returns how many they
+// were. They are aligned at one side of the text and grow by a step, on from page to page or again on each. As many
+// lines of text are between two of them. If each line is numbered, many of them continue a sentence, unlike the rows
+// of a list.
 func dropLineNumbers(sheets []sheet) (dropped int) {
 	for _, last := range []bool{false, true} {
 		var all []lineNumber

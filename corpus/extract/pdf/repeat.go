@@ -158,9 +158,9 @@ func areApart(head, text []*line) bool {
 	return true
 }
 
-// dropRepeats removes the marked lines that say nothing new, and returns their number. The first line with a text
-// stays, unless it recurs on few pages and the text itself says it: a section's title. A number is nothing new if it
-// counts the pages: alone, or up to maxCount beside a text. An invoice's number differs from page to page as well.
+// dropRepeats removes the marked lines without new text, and returns their number. The first line with a text stays,
+// unless it recurs on few pages and the body has it too: a section's title. A number is not new if it counts the
+// pages: alone, or up to maxCount beside a text. An invoice's number differs from page to page as well.
 func dropRepeats(sheets []sheet, pages int) (dropped int) {
 	offsets := map[int]int{} // of the numbers in marked lines from the index of their page, on how many pages
 	eachRunning := func(do func(s *sheet, l *line)) {
