@@ -175,7 +175,7 @@ func (m *mailWriter) writeBodies(ctx context.Context, all []body) error {
 				})
 				if key := fmt.Sprint(e); !written[key] {
 					written[key] = true
-					writeEntry(&m.w, e, cards.method, 2)
+					cards.write(&m.w, e, 2)
 				}
 			}
 		default:

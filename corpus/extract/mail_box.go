@@ -3,17 +3,18 @@ package extract
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/members"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 const (
@@ -24,9 +25,9 @@ const (
 )
 
 // readMailbox parses a mailbox, a file of concatenated mails (RFC 4155), each after a line "From ". Only one mail is
-// in memory at a time. A "From " line separates mails only after a blank line and before a header. In the variant
-// mboxrd, a mail's own lines of this form are escaped with ">", one of which is removed. In mboxcl they are not, and
-// Content-Length is used if a mail ends there. The rest of a mail beyond maxMail bytes is skipped.
+// in memory at a time. In the variant mboxrd, a mail's own lines of this form are escaped with ">", one of which is
+// removed. In mboxcl they are not, and Content-Length is used if a mail ends there. Otherwise beginsMail decides. The
+// rest of a mail beyond maxMail bytes is skipped.
 func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
@@ -44,13 +45,15 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	}
 	lines := bufio.NewReaderSize(file, 64<<10)
 	blank, header := true, true
-	var at, length, end int64 // offset; length of the mail's text as declared; end of the mail, if that is right
+	var separator separatorKind // of the first mail
+	var at, length, end int64   // offset; length of the mail's text as declared; end of the mail, if that is right
 	for {
 		line, err := readLine(lines)
 		at += int64(len(line))
-		if bytes.HasPrefix(line, []byte("From ")) && blank && at > end &&
-			(beginsMail(line, lines) || len(bytes.TrimSpace(one.Bytes())) == 0) {
+		if bytes.HasPrefix(line, []byte("From ")) && at > end &&
+			(len(bytes.TrimSpace(one.Bytes())) == 0 || beginsMail(line, lines, separator, blank)) {
 			header, length = true, 0
+			separator = cmp.Or(separator, separatorOf(line))
 			if err := flush(); err != nil {
 				return corpus.Extracted{}, err
 			}
@@ -81,13 +84,46 @@ func readMailbox(ctx context.Context, f corpus.File) (corpus.Extracted, error) {
 	return m.result(), nil
 }
 
-// beginsMail reports whether a line "From " separates mails: it has a time of day, or a header follows.
-func beginsMail(line []byte, next *bufio.Reader) bool {
-	head, _ := next.Peek(60)
-	return timeOfDay.Match(line) || hasHeaders(head)
+// separatorKind is a form of the lines "From " that separate mails.
+type separatorKind int
+
+const (
+	dated     separatorKind = iota + 1 // with a sender and a time of day, or other words
+	bare                               // without anything
+	committed                          // of Git, with a commit instead of a sender
+)
+
+func separatorOf(line []byte) separatorKind {
+	switch fields := bytes.Fields(line); {
+	case len(fields) == 1:
+		return bare
+	case commit().Match(fields[1]):
+		return committed
+	}
+	return dated
 }
 
-var timeOfDay = regexp.MustCompile(`\d\d:\d\d`)
+// beginsMail reports whether a line "From " separates mails. first is the form of those of the mailbox: patches of Git
+// are also quoted in mails, and bare lines stand without a blank line before. Other lines have the date of a
+// separator, or a time or at most one word before a header.
+func beginsMail(line []byte, next *bufio.Reader, first separatorKind, blank bool) bool {
+	head, _ := next.Peek(61)
+	switch kind := separatorOf(line); {
+	case kind == committed:
+		return blank && first == committed
+	case kind == bare:
+		return (blank || first == bare) && hasHeaders(head)
+	case !blank:
+		return false
+	}
+	return separatorDate().Match(line) || hasHeaders(head) && (timeOfDay().Match(line) || len(bytes.Fields(line)) == 2)
+}
+
+var (
+	commit        = lazy.Regexp(`^[0-9a-f]{40,64}$`)
+	separatorDate = lazy.Regexp(` [A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d`)
+	timeOfDay     = lazy.Regexp(`\d\d:\d\d`)
+)
 
 // endsMail reports whether a mail ends at an offset of a mailbox: another one begins there, or the file ends.
 func endsMail(file io.ReaderAt, at int64) bool {
@@ -143,8 +179,8 @@ func withoutEnvelope(data []byte) []byte {
 // hasHeaders reports whether a text begins with a mail header: a name and a colon. A name has 1 to 60 printable
 // characters of ASCII without spaces here. RFC 5322 §2.2 has no limit, but real names are short.
 func hasHeaders(head []byte) bool {
-	first, _, _ := bytes.Cut(head, []byte(":"))
-	if len(first) == 0 || len(first) > 60 {
+	first, _, ok := bytes.Cut(head, []byte(":"))
+	if !ok || len(first) == 0 || len(first) > 60 {
 		return false
 	}
 	for _, c := range first {

@@ -29,6 +29,8 @@ type body struct {
 	text string
 }
 
+func isCard(b body) bool { return b.kind == cardBody }
+
 const (
 	// maxCompared bounds the comparison of two alternatives. Longer ones are compared by their beginnings.
 	maxCompared = 1 << 20 // bytes

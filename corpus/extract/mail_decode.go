@@ -2,11 +2,15 @@ package extract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"mime"
 	"net/textproto"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,11 +63,14 @@ func decodedWords(s, charset string) string {
 }
 
 // mediaType parses a header such as "text/plain; charset=utf-8". Malformed parameters are split at semicolons, such
-// as an unquoted file name with spaces, and the first of two with the same name is used.
+// as an unquoted file name with spaces, and the first of two with the same name is used. The standard library doesn't
+// decode parameters of other encodings than UTF-8.
 func mediaType(value string) (kind string, parameters map[string]string) {
-	kind, parameters, err := mime.ParseMediaType(value)
-	if err == nil {
-		return kind, parameters
+	if !strings.Contains(value, "*") {
+		var err error
+		if kind, parameters, err = mime.ParseMediaType(value); err == nil {
+			return kind, parameters
+		}
 	}
 	kind, rest, _ := strings.Cut(value, ";")
 	parameters = map[string]string{}
@@ -81,17 +88,56 @@ func mediaType(value string) (kind string, parameters map[string]string) {
 		}
 		rest = rest[min(end+1, len(rest)):]
 	}
+	for _, name := range slices.Collect(maps.Keys(parameters)) {
+		if name, section, ok := strings.Cut(name, "*"); ok && strings.Trim(section, "0*") == "" {
+			parameters[name] = cmp.Or(extendedParameter(name, parameters), parameters[name])
+		}
+	}
 	return strings.ToLower(strings.TrimSpace(kind)), parameters
 }
 
-// decodeTransfer decodes a Content-Transfer-Encoding. The encodings are those of RFC 2045 §6; 7bit, 8bit and binary
-// are not encoded.
+// extendedParameter joins the numbered sections of a parameter, and decodes those that name their encoding (RFC 2231
+// §4). It returns "" without any.
+func extendedParameter(name string, parameters map[string]string) string {
+	var b strings.Builder
+	charset := ""
+	text, encoded := parameters[name+"*"]
+	if !encoded {
+		text, encoded = parameters[name+"*0*"]
+	}
+	if parts := strings.SplitN(text, "'", 3); encoded && len(parts) == 3 {
+		charset, text = parts[0], parts[2]
+	}
+	for n := 1; ; n++ {
+		if !encoded {
+			var ok bool
+			if text, ok = parameters[fmt.Sprintf("%s*%d", name, n-1)]; !ok {
+				break
+			}
+		} else if plain, err := url.PathUnescape(text); err == nil {
+			text = plain
+		}
+		b.WriteString(text)
+		text, encoded = parameters[fmt.Sprintf("%s*%d*", name, n)]
+	}
+	if charset == "" {
+		return b.String()
+	}
+	return decoded([]byte(b.String()), charset)
+}
+
+// decodeTransfer decodes a Content-Transfer-Encoding. The encodings are those of RFC 2045 §6, of which 7bit, 8bit and
+// binary are not encoded, and that of programs from before.
 func decodeTransfer(encoding string, data []byte) []byte {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "base64":
 		return decodeBase64(data)
 	case "quoted-printable":
 		return decodeQuoted(data, true)
+	case "uuencode", "x-uuencode", "uue", "x-uue":
+		if _, files := takeUU(data); len(files) > 0 {
+			return files[0].data
+		}
 	}
 	return data
 }
@@ -206,7 +252,9 @@ func (l letter) file() []byte {
 			kind = "text/html"
 		case rtfBody:
 			kind = "application/rtf"
-		case plainBody, cardBody, otherBody:
+		case cardBody:
+			kind = "text/calendar"
+		case plainBody, otherBody:
 		}
 		part("Content-Type: "+kind+"; charset=utf-8", []byte(one.text))
 	}

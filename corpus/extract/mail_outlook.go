@@ -39,6 +39,9 @@ const (
 	propContentID = "3712"
 	propDisplay   = "3001"
 	propSent      = "0039"
+	propStart     = "0060"
+	propEnd       = "0061"
+	propClass     = "001A"
 	propDelivered = "0E06"
 	propCodePage  = "3FFD"
 	propHTMLPage  = "3FDE"
@@ -174,7 +177,7 @@ func (o *outlook) letter(ctx context.Context) letter {
 	said := func(id string) string { return stringProperty(o.properties, id, page) }
 	l := letter{
 		from: doctext.Line(said(propSender)), to: doctext.Line(said(propTo)), cc: doctext.Line(said(propCc)),
-		subject: doctext.Line(said(propSubject)), sent: o.time(),
+		subject: doctext.Line(said(propSubject)), sent: o.time(propSent, propDelivered),
 	}
 	address := doctext.Line(said(propAddress))
 	if strings.Contains(address, "@") && !strings.Contains(l.from, address) {
@@ -191,6 +194,9 @@ func (o *outlook) letter(ctx context.Context) letter {
 	all := []body{{plainBody, text}, {htmlBody, src}}
 	if strings.TrimSpace(text+src) == "" && len(formatted) > 0 {
 		all = []body{{rtfBody, string(formatted)}}
+	}
+	if start := o.time(propStart); !start.IsZero() {
+		all = append(all, appointment(strings.ToLower(said(propClass)), l.subject, start, o.time(propEnd)))
 	}
 	l.bodies, l.shown = chooseAlternative(ctx, all), shownParts(src)
 	for _, name := range o.order {
@@ -281,19 +287,38 @@ func fixedSize(kind uint16) int {
 	return 0
 }
 
-// time returns the sent time of a message, else its delivery time. Both are a FILETIME, which counts steps of 100 ns
-// from 1601 ([MS-DTYP] §2.3.3). Times before 1970 or after the year 2700 are noise of a damaged stream and are
-// ignored.
-func (o *outlook) time() time.Time {
-	for _, id := range []string{propSent, propDelivered} {
+// appointment returns the times of a meeting as a calendar. The class of the message says what it asks for.
+func appointment(class, subject string, start, end time.Time) body {
+	const layout = "20060102T150405Z"
+	method := ""
+	switch {
+	case strings.Contains(class, "meeting.request"), strings.Contains(class, "mtgreq"):
+		method = "REQUEST"
+	case strings.Contains(class, "meeting.cancel"), strings.Contains(class, "mtgcncl"):
+		method = "CANCEL"
+	case strings.Contains(class, "meeting.resp"), strings.Contains(class, "mtgresp"):
+		method = "REPLY"
+	}
+	text := "METHOD:" + method + "\nBEGIN:VEVENT\nSUMMARY:" + subject + "\nDTSTART:" + start.Format(layout)
+	if !end.IsZero() {
+		text += "\nDTEND:" + end.Format(layout)
+	}
+	return body{cardBody, text + "\nEND:VEVENT\n"}
+}
+
+const fileTimeEpoch = 116444736000000000 // 1970 as a FILETIME
+
+// time returns the first of the times that the message has. They are a FILETIME, which counts steps of 100 ns from
+// 1601 ([MS-DTYP] §2.3.3). Times before 1970 or after the year 2700 are noise of a damaged stream and are ignored.
+func (o *outlook) time(ids ...string) time.Time {
+	for _, id := range ids {
 		data := o.properties[id+"0040"]
 		if len(data) < 8 {
 			continue
 		}
 		ticks := binary.LittleEndian.Uint64(data)
-		const epoch = 116444736000000000 // 1970
-		if ticks > epoch && ticks < epoch*3 {
-			return time.UnixMicro(int64(ticks-epoch) / 10).UTC()
+		if ticks > fileTimeEpoch && ticks < fileTimeEpoch*3 {
+			return time.UnixMicro(int64(ticks-fileTimeEpoch) / 10).UTC()
 		}
 	}
 	return time.Time{}

@@ -26,6 +26,7 @@ const (
 type mailParser struct {
 	letter  letter
 	tnef    []body // of parts that are Outlook's whole message
+	cards   []body // appointments of these
 	charset string // of the first text with a declared one
 	parts   int
 }
@@ -38,9 +39,12 @@ func parseMail(ctx context.Context, data []byte) letter {
 	all := p.readPart(ctx, header, rest, "text/plain", 0)
 	l := &p.letter
 	l.bodies = all
-	if len(p.tnef) > 0 {
-		cards := slices.DeleteFunc(slices.Clone(all), func(b body) bool { return b.kind != cardBody })
-		l.bodies = choose(ctx, all, append(p.tnef, cards...))
+	if len(p.tnef)+len(p.cards) > 0 {
+		cards := slices.DeleteFunc(slices.Clone(all), func(b body) bool { return !isCard(b) })
+		if len(cards) == 0 {
+			cards = p.cards
+		}
+		l.bodies = append(choose(ctx, slices.DeleteFunc(all, isCard), p.tnef), cards...)
 	}
 	l.from, l.to = shownHeader(header, "From", p.charset), shownHeader(header, "To", p.charset)
 	l.cc, l.subject = shownHeader(header, "Cc", p.charset), shownHeader(header, "Subject", p.charset)
@@ -52,13 +56,16 @@ func parseMail(ctx context.Context, data []byte) letter {
 
 // readHeader parses header lines up to a blank line and returns the data after it. It skips malformed lines;
 // net/textproto stops at the first one, which would lose the whole mail. Folded lines (RFC 5322 §2.2.3) are joined by
-// a space. A value is cut at maxHeaderText bytes.
+// a space. A value is cut at maxHeaderText bytes. A boundary ends the header: some programs forget the blank line.
 func readHeader(data []byte) (header textproto.MIMEHeader, rest []byte) {
 	header = textproto.MIMEHeader{}
 	last := ""
 	for n := 0; len(data) > 0; n++ {
-		var line []byte
-		line, data, _ = bytes.Cut(data, []byte("\n"))
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		if bytes.HasPrefix(line, []byte("--")) {
+			break
+		}
+		data = rest
 		line = bytes.TrimRight(line, "\r")
 		if len(line) == 0 {
 			break
@@ -81,7 +88,8 @@ func readHeader(data []byte) (header textproto.MIMEHeader, rest []byte) {
 // readPart parses a part by its header and returns what is displayed of it. A part is an attachment if its
 // disposition is "attachment", or if it has a name and is no text, or if nothing can display it. An attached mail is
 // kept whole, as a file ".eml". Data that can't be decoded completely is used up to the error. A multipart without
-// any boundary is read as text. otherwise is the kind of a part that declares none.
+// any boundary is read as text. Of a signed mail or file, the content is read. otherwise is the kind of a part that
+// declares none.
 func (p *mailParser) readPart(
 	ctx context.Context, header textproto.MIMEHeader, data []byte, otherwise string, depth int,
 ) []body {
@@ -102,8 +110,17 @@ func (p *mailParser) readPart(
 		return decoded(data, parameters["charset"], meta)
 	}
 	main, sub, _ := strings.Cut(kind, "/")
+	inside, signed := []byte(nil), false
+	if strings.HasSuffix(kind, "pkcs7-mime") {
+		inside, signed = signedContent(data)
+	}
 	switch {
 	case bytes.HasPrefix(data, tnefMagic) && p.readTNEF(ctx, data):
+	case signed && hasHeaders(inside):
+		header, data = readHeader(inside)
+		return p.readPart(ctx, header, data, "text/plain", depth+1)
+	case signed:
+		p.attach(strings.TrimSuffix(name, ".p7m"), "application/pkcs7-mime", id, inside)
 	case disposition == "attachment" || name != "" && main != "text":
 		p.attach(name, kind, id, data)
 	case kind == "text/html":
@@ -118,6 +135,9 @@ func (p *mailParser) readPart(
 	case name != "":
 		p.attach(name, kind, id, data)
 	case kind == "text/plain" || main == "multipart":
+		var files []attachment
+		data, files = takeUU(data)
+		p.letter.attachments = append(p.letter.attachments, files...)
 		src := text("") + "\n"
 		if strings.EqualFold(parameters["format"], "flowed") {
 			src = unflow(src, strings.EqualFold(parameters["delsp"], "yes"))
@@ -162,7 +182,13 @@ func (p *mailParser) readTNEF(ctx context.Context, data []byte) bool {
 		return false
 	}
 	l := o.letter(ctx)
-	p.tnef = append(p.tnef, l.bodies...)
+	for _, b := range l.bodies {
+		if isCard(b) {
+			p.cards = append(p.cards, b)
+		} else {
+			p.tnef = append(p.tnef, b)
+		}
+	}
 	p.letter.attachments = append(p.letter.attachments, l.attachments...)
 	maps.Copy(p.letter.shown, l.shown)
 	return len(l.bodies)+len(l.attachments) > 0

@@ -79,6 +79,17 @@ func TestMailShowsTheAlternativeWithTheContent(t *testing.T) {
 		{"an alternative for small programs", multipart("alternative", plainPart(long),
 			"Content-Type: text/x-amp-html\n\n<html amp4email>nothing</html>",
 			htmlPart("<p>"+strings.ReplaceAll(long, "&", "&amp;")+"</p>")), []string{"paragraph " + long}},
+		{"HTML that is blank", multipart("alternative", plainPart(long),
+			htmlPart("<html><body><br>&nbsp;</body></html>")),
+			[]string{"paragraph " + long}},
+		{"a blank text deep inside", multipart("mixed", "Content-Type: multipart/related; boundary=r\n\n--r\n"+
+			"Content-Type: multipart/alternative; boundary=a\n\n--a\n"+plainPart("\n")+"\n--a\n"+htmlPart(content)+
+			"\n--a--\n--r--"), contentLines},
+		{"HTML around a file", multipart("alternative", plainPart("The plan is below."),
+			"Content-Type: multipart/mixed; boundary=m\n\n--m\n"+htmlPart("<p>The plan is below.</p>")+"\n--m\n"+
+				"Content-Type: application/pdf\nContent-Disposition: inline; filename=plan.pdf\n\n%PDF\n--m\n"+
+				htmlPart(content)+"\n--m--"),
+			append(append([]string{"paragraph The plan is below."}, contentLines...), "row Attachments: plan.pdf")},
 		{"a footer of a mailing list", multipart("mixed", htmlPart(content), plainPart("Leave the list: ask Ida.")),
 			append(contentLines[:3:3], "paragraph Leave the list: ask Ida.")},
 	} {
@@ -103,24 +114,28 @@ func TestMailShowsAnAppointmentInWords(t *testing.T) {
 	}{
 		{"an invitation", multipart("alternative", htmlPart("<p>See the appointment.</p>"), calendar("; method=REQUEST",
 			"METHOD:REQUEST\n", "LOCATION:Hall 6\nDESCRIPTION:Bring the seal kit.\n")), []string{hello,
-			"heading Pump test", "row Invitation: Pump test · Start: 2026-03-12 14:00 · Place: Hall 6 · " +
-				"Description: Bring the seal kit."}},
+			"heading Pump test", "row Invitation: Pump test · Start: 2026-03-12 14:00 (Europe/Berlin) · " +
+				"Place: Hall 6 · Description: Bring the seal kit."}},
 		{"an appointment that is sent twice and described in the text", multipart("mixed",
 			"Content-Type: multipart/alternative; boundary=c\n\n--c\n"+plainPart("Bring the seal kit.")+"\n--c\n"+
 				calendar("", "METHOD:REQUEST\n", "DESCRIPTION:Bring the\\nseal kit.\n")+"\n--c--",
 			calendar("; name=invite.ics", "METHOD:REQUEST\n", "DESCRIPTION:Bring the\\nseal kit.\n")),
 			[]string{"paragraph Bring the seal kit.", "heading Pump test",
-				"row Invitation: Pump test · Start: 2026-03-12 14:00"}},
+				"row Invitation: Pump test · Start: 2026-03-12 14:00 (Europe/Berlin)"}},
 		{"an attached file", multipart("mixed", plainPart("See the appointment."),
 			calendar("; name=invite.ics\nContent-Disposition: attachment", "METHOD:REQUEST\n", "")),
 			[]string{hello, "row Attachments: invite.ics"}},
 		{"a cancellation", multipart("alternative", plainPart("See the appointment."),
 			calendar("", "METHOD:CANCEL\n", "STATUS:CANCELLED\n")), []string{hello, "heading Pump test",
-			"row Cancellation: Pump test · Start: 2026-03-12 14:00 · Status: CANCELLED"}},
+			"row Cancellation: Pump test · Start: 2026-03-12 14:00 (Europe/Berlin) · Status: CANCELLED"}},
 		{"a reply without a text", mailOf("Content-Type: text/calendar; method=REPLY", strings.SplitN(calendar("",
 			"METHOD:REPLY\n", "ATTENDEE;PARTSTAT=ACCEPTED;CN=\"Tarn, Bo\":mailto:bo@example.org\n"), "\n\n", 2)[1]),
-			[]string{"heading Pump test", "row Reply to an invitation: Pump test · Start: 2026-03-12 14:00 · " +
-				"Attendee: Tarn, Bo <bo@example.org> (accepted)"}},
+			[]string{"heading Pump test", "row Reply to an invitation: Pump test · " +
+				"Start: 2026-03-12 14:00 (Europe/Berlin) · Attendee: Tarn, Bo <bo@example.org> (accepted)"}},
+		{"a reply whose alternative is a text", multipart("alternative", plainPart("See the appointment."), calendar(
+			"; method=REPLY", "METHOD:REPLY\n", "ATTENDEE;PARTSTAT=DECLINED:MAILTO:bo@example.org\n")), []string{hello,
+			"heading Pump test", "row Reply to an invitation: Pump test · Start: 2026-03-12 14:00 (Europe/Berlin) · " +
+				"Attendee: bo@example.org (declined)"}},
 		{"a calendar without entries", multipart("mixed", plainPart("See the appointment."),
 			"Content-Type: text/calendar\n\nBEGIN:VCALENDAR\nBEGIN:VFREEBUSY\nEND:VFREEBUSY\nEND:VCALENDAR"),
 			[]string{hello, "row Attachments: calendar.ics"}},
@@ -154,6 +169,10 @@ func TestBrokenPartsAreShownAsByMailPrograms(t *testing.T) {
 			"--b--\n"+part(plainPart(code))),
 		"a boundary with spaces behind it": mailOf("Content-Type: multipart/mixed; boundary=\"b \"",
 			strings.ReplaceAll(part(plainPart(code)), "--b\n", "--b  \n")),
+		"a boundary right below the header": "Subject: Boiler\nContent-Type: multipart/alternative; boundary=b\n" +
+			part(plainPart(code), htmlPart("<p>Look.</p>")) + "--b--\n",
+		"final boundaries without their end": mailOf("Content-Type: multipart/mixed; boundary=b", part("Content-Type: "+
+			"multipart/alternative; boundary=c\n\n--c\n"+plainPart(code)+"\n--c\n")+"--b\n"),
 		"a header line of a space": mailOf("Content-Type: multipart/mixed; boundary=b\n ", part(plainPart(code))),
 		"a part without a header":  mailOf("Content-Type: multipart/mixed; boundary=b", part(code)),
 		"a boundary that begins so": mailOf("Content-Type: multipart/mixed; boundary=b",
@@ -204,6 +223,10 @@ func TestCharactersOfMailsAreRead(t *testing.T) {
 		{"an unknown encoding", "a\nContent-Type: text/plain; charset=x-unknown", "für", "a", "für"},
 		{"two parameters of a name", "a\nContent-Type: text/plain; charset=koi8-r; charset=utf-8",
 			"\xeb\xd2\xd9\xdb\xc1", "a", "Крыша"},
+		{"escapes without an encoding", "a\nContent-Type: text/plain;\nContent-Transfer-Encoding: 7bit",
+			"\x1b$B%F%9%H\x1b(B", "a", "テスト"},
+		{"UTF-8 that declares escapes", "a\nContent-Type: text/plain; charset=iso-2022-jp", "ほげ", "a", "ほげ"},
+		{"an encoded word behind 8-bit text", "回执 - =?GBK?Q?test=B5=C4=BB=D8=D6=B4?=", "x", "回执 - test的回执", "x"},
 		{"HTML whose meta element is right", "a\nContent-Type: text/html", "<meta charset=koi8-r>\xeb\xd2\xd9\xdb\xc1",
 			"a", "Крыша"},
 	} {
@@ -213,6 +236,18 @@ func TestCharactersOfMailsAreRead(t *testing.T) {
 				tt.subject, tt.text)
 		}
 	}
+}
+
+// der returns an element of a message that is signed, and signed one whose content is inside.
+func der(tag, content string) string {
+	return tag + "\x82\x00" + string([]byte{byte(len(content))}) + content
+}
+
+func signed(tag, content string) string {
+	const data, signedData = "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01", "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02"
+	inner := der("\x06", data) + "\xa0\x80" + der(tag, content) + "\x00\x00"
+	return der("\x30", der("\x06", signedData)+der("\xa0", der("\x30", der("\x02", "\x01")+der("\x31", "")+
+		"\x30\x80"+inner+"\x00\x00"+der("\x31", ""))))
 }
 
 func TestAttachmentsOfMailsAreFound(t *testing.T) {
@@ -238,6 +273,32 @@ func TestAttachmentsOfMailsAreFound(t *testing.T) {
 			map[string]string{"The lease.pdf": "%PDF"}},
 		{"no name", multipart("mixed", plainPart("See."), "Content-Type: application/pdf\n\n%PDF"), "See.",
 			map[string]string{"attachment.pdf": "%PDF"}},
+		{"a name in another encoding", multipart("mixed", plainPart("See."), "Content-Type: application/pdf\n"+
+			"Content-Disposition: attachment; filename*=iso-8859-1'en'f%FCr.pdf\n\n%PDF"), "See.",
+			map[string]string{"für.pdf": "%PDF"}},
+		{"a name in sections", multipart("mixed", plainPart("See."), "Content-Type: application/pdf\n"+
+			"Content-Disposition: attachment;\n filename*0*=gb2312''%B2%E2;\n filename*1*=%CA%D4;\n "+
+			"filename*2=\".p\";\n filename*3=df\n\n%PDF"), "See.", map[string]string{"测试.pdf": "%PDF"}},
+		{"sections of an encoded name", multipart("mixed", plainPart("See."), "Content-Type: application/pdf\n"+
+			"Content-Disposition: attachment;\n filename*0=\"=?UTF-8?Q?f=C3=B\";\n filename*1=\"Cr.pdf?=\"\n\n%PDF"),
+			"See.", map[string]string{"für.pdf": "%PDF"}},
+		{"files from before MIME", mailOf("X: y", "See below.\n\nbegin 664 words.txt\n.5&AE(%!U;7`@:7,@-RX*\n`\nend\n"+
+			"And\nbegin 644 no file\nthat ends.\n"), "See below.\n\nAnd\nbegin 644 no file\nthat ends.",
+			map[string]string{"words.txt": "The Pump is 7."}},
+		{"an encoding from before MIME", multipart("mixed", plainPart("See."), "Content-Type: text/plain; name=a.txt\n"+
+			"Content-Transfer-Encoding: x-uuencode\n\nbegin 664 b.txt\n#0V%T\n`\nend"), "See.",
+			map[string]string{"a.txt": "Cat"}},
+		{"a signed mail", mailOf("Content-Type: application/pkcs7-mime; smime-type=signed-data; name=smime.p7m",
+			signed("\x04", "Content-Type: text/plain\n\nThe gate code is 4417.")), "The gate code is 4417.",
+			map[string]string{}},
+		{"a signed mail in pieces", mailOf("Content-Type: application/x-pkcs7-mime; name=smime.p7m",
+			signed("\x24", der("\x04", "Content-Type: text/plain\n\nThe gate ")+der("\x04", "code is 4417."))),
+			"The gate code is 4417.", map[string]string{}},
+		{"a signed file", multipart("mixed", plainPart("See."), "Content-Type: application/pkcs7-mime; "+
+			"name=bill.pdf.p7m\n\n"+signed("\x04", "%PDF")), "See.", map[string]string{"bill.pdf": "%PDF"}},
+		{"an encrypted mail", mailOf("Content-Type: application/pkcs7-mime; name=smime.p7m", der("\x30",
+			der("\x06", "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x03"))), "Boiler", map[string]string{"smime.p7m": der("\x30",
+			der("\x06", "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x03"))}},
 		{"an encoded name", multipart("mixed", plainPart("See."), "Content-Type: application/pdf; "+
 			"name=\"=?utf-8?q?f=C3?=\n =?utf-8?q?=BCr.pdf?=\"\n\n%PDF"), "See.", map[string]string{"für.pdf": "%PDF"}},
 	} {

@@ -353,7 +353,7 @@ func TestEverydayFilesReadAsDisplayed(t *testing.T) {
 		{"a calendar", "a.ics", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Roof\\, gutter\r\nDTSTART;" +
 			"TZID=Europe/London:20260304T101500\r\nUID:1\r\nDESCRIPTION:Bring the\r\n  " +
 			"ladder\r\nBEGIN:VALARM\r\nDESCRIPTION:alarm\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
-			[]string{"heading Roof, gutter", "row Name: Roof, gutter · Start: 2026-03-04 10:15 · " +
+			[]string{"heading Roof, gutter", "row Name: Roof, gutter · Start: 2026-03-04 10:15 (Europe/London) · " +
 				"Description: Bring the ladder"}},
 		{"an address book", "a.vcf", "BEGIN:VCARD\nVERSION:3.0\nFN:Renée Harrow\nitem1.EMAIL;" +
 			"TYPE=work:r@example.com\nADR:;;1 Mill Lane;Leeds;;;UK\nEND:VCARD\n",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"time"
 )
 
 // tnefMagic begins a message in Outlook's own format, a file "winmail.dat" in a mail ([MS-OXTNEF] §2.1.3.1).
@@ -11,7 +12,10 @@ var tnefMagic = []byte("\x78\x9f\x3e\x22")
 
 // Attributes of [MS-OXTNEF] §2.1.3.2, without their types.
 const (
+	tnefStart      = 0x0006 // of a meeting
+	tnefEnd        = 0x0007
 	tnefSubject    = 0x8004
+	tnefClass      = 0x8008
 	tnefBody       = 0x800C
 	tnefData       = 0x800F
 	tnefTitle      = 0x8010
@@ -59,6 +63,12 @@ func decodeTNEF(data []byte) *outlook {
 			to = o.at([]string{fmt.Sprint("__attach_version1.0_", len(o.order))})
 		}
 		switch id {
+		case tnefStart:
+			set(propStart+"0040", tnefTime(value))
+		case tnefEnd:
+			set(propEnd+"0040", tnefTime(value))
+		case tnefClass:
+			set(propClass+"001E", value)
 		case tnefSubject:
 			set(propSubject+"001E", value)
 		case tnefBody:
@@ -77,6 +87,17 @@ func decodeTNEF(data []byte) *outlook {
 		return nil
 	}
 	return o
+}
+
+// tnefTime returns a time of an attribute, which has seven 16-bit numbers, as a FILETIME.
+func tnefTime(value []byte) []byte {
+	r := tnefReader{data: value}
+	var n [6]int
+	for i := range n {
+		n[i] = int(r.number16())
+	}
+	t := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
+	return binary.LittleEndian.AppendUint64(nil, uint64(t.UnixMicro()*10+fileTimeEpoch))
 }
 
 // tnefReader reads little-endian values. short is set at the end of the data, and every further value is empty.

@@ -123,6 +123,30 @@ func TestWinmailIsReadAsTheMail(t *testing.T) {
 			t.Errorf("%s as a file: %v, blocks (-want +got):\n%s", tt.name, err, diff)
 		}
 	}
+	const start, end = "\xea\x07\x05\x00\x13\x00\x10\x00\x1e\x00\x00\x00\x02\x00", "\xea\x07\x05\x00\x13\x00\x11\x00" +
+		"\x00\x00\x00\x00\x02\x00"
+	meeting := func(more string) string {
+		return multipart("mixed", plainPart("See the appointment."), "Content-Type: application/ms-tnef\n"+
+			"Content-Transfer-Encoding: base64\n\n"+base64.StdEncoding.EncodeToString([]byte(tnefFile(
+			tnefAttribute(1, tnefSubject, "Pump test\x00"),
+			tnefAttribute(1, tnefClass, "IPM.Microsoft Schedule.MtgReq\x00"),
+			tnefAttribute(1, tnefStart, start), tnefAttribute(1, tnefEnd, end)))), more)
+	}
+	for more, want := range map[string]string{
+		"\n": "row Invitation: Pump test · Start: 2026-05-19 16:30 UTC · " +
+			"End: 2026-05-19 17:00",
+		calendar("", "METHOD:REQUEST\n", ""): "row Invitation: Pump test · Start: 2026-03-12 14:00 (Europe/Berlin)",
+	} {
+		blocks := []string{"paragraph See the appointment.", "heading Pump test", want}
+		if diff := cmp.Diff(blocks, bodyLines(t, "a.eml", meeting(more))); diff != "" {
+			t.Errorf("a meeting: blocks (-want +got):\n%s", diff)
+		}
+	}
+	name := tnefFile(tnefAttribute(1, tnefCodePage, "\xb6\x03\x00\x00"), tnefAttribute(2, tnefBegins, ""),
+		tnefAttribute(2, tnefTitle, "\xb4\xfa\xb8\xd5.doc\x00"), tnefAttribute(2, tnefData, "x"))
+	if x := mustExtract(t, "winmail.dat", name); !strings.Contains(x.Text, "測試.doc") {
+		t.Errorf("a name in Big5: %q, want 測試.doc", x.Text)
+	}
 	inner := tnefFile(tnefAttribute(1, tnefBody, "It is dry.\x00"))
 	x, _, err := extractFile(t, "winmail.dat", tnefFile(tnefAttribute(1, tnefSubject, "Outer\x00"),
 		tnefAttribute(2, tnefBegins, ""), tnefAttribute(2, tnefTitle, "Untitled Attachment\x00"),
@@ -209,6 +233,10 @@ func FuzzMail(f *testing.F) {
 	f.Add("Content-Transfer-Encoding: base64\nSubject: =?utf-8?b?w4Rw?= =?utf-8?q?=C3?=", "YQ==\nYg==\n--")
 	f.Add("Content-Transfer-Encoding: quoted-printable", "=\n=4=C3=")
 	f.Add("Content-Type: text/calendar", calendar("", "METHOD:REPLY\n", "ATTENDEE;CN=\"a:mailto:b\n"))
+	f.Add("Content-Type: application/pkcs7-mime", signed("\x24", der("\x04", "Subject: a\n\nb")))
+	f.Add("Content-Disposition: attachment; filename*0*=utf-8'en'a%C3; filename*1*=%A4", "begin 644 a\n#0V%T\n`\nend\n")
+	f.Add("Content-Type: text/calendar", "BEGIN:VCALENDAR\n"+zoneOf("x")+"BEGIN:VEVENT\n"+
+		"DTSTART;TZID=x:20260312T140000\nDURATION:P1DT2H\nRRULE:FREQ=MONTHLY;BYDAY=-1FR;BYSETPOS=1;UNTIL=20260312T140000Z\nEND:VEVENT\n")
 	f.Fuzz(func(t *testing.T, header, body string) {
 		if len(header)+len(body) > 64<<10 {
 			return
