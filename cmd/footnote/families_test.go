@@ -8,6 +8,13 @@ import (
 	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
+// realFile is a file as a program writes it, with a question whose answer is a quote of it.
+type realFile struct {
+	file            file
+	question, quote string
+	answer, not     string // in the answer, and not in it
+}
+
 // Files as programs write them are answered from, and their quotes are marked in the document. Each file is in a
 // library of its own.
 func TestRealFilesAreQuoted(t *testing.T) {
@@ -21,11 +28,7 @@ func TestRealFilesAreQuoted(t *testing.T) {
 	}
 	run := func(text string) string { return `<w:r><w:t xml:space="preserve">` + text + `</w:t></w:r>` }
 	const main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-	for _, tt := range []struct {
-		file            file
-		question, quote string
-		answer, not     string // in the answer, and not in it
-	}{
+	for _, tt := range append(realMails(), []realFile{
 		{file{"figures.csv", "Figure,Value\nEmployees,47\nTrucks,12\nFloor area,3400 m2\nFounded,1987\n"},
 			"How many employees are there?", "Employees | 47", "47", "Count"},
 		{file{"statement.csv", "Account statement\nAccount:;DE02 1203\n\nDate;Payee;Amount\n03.01.2026;Harbour " +
@@ -61,7 +64,7 @@ func TestRealFilesAreQuoted(t *testing.T) {
 				`total</t></is>` +
 				`</c><c r="B3"><f>SUM(B2:B2)</f><v></v></c></row></sheetData></worksheet>`,
 		}), "What is the grand total?", "Grand total | =SUM(B2:B2)", "=SUM", ""},
-	} {
+	}...) {
 		t.Run(tt.file.name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, newDir(t))
