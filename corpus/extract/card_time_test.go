@@ -100,8 +100,10 @@ func TestCalendarsAndAddressBooksOfPrograms(t *testing.T) {
 		want            []string
 	}{
 		{"photographs that end with padding", "a.vcf", "BEGIN:VCARD\nFN:Bo Tarn\nPHOTO;ENCODING=b:AQQ=\nTEL:112\n" +
-			"PHOTO:data:image/jpeg;base64,AQ==\nEND:VCARD\nBEGIN:VCARD\nFN:Ida\nTEL:113\nEND:VCARD\n",
-			[]string{"heading Bo Tarn", "row Name: Bo Tarn · Phone: 112", "heading Ida", "row Name: Ida · Phone: 113"}},
+			"URL:https://example.org/?id=\nPHOTO:data:image/jpeg;base64,AQ==\nEND:VCARD\n" +
+			"BEGIN:VCARD\nFN:Ida\nTEL:113\nEND:VCARD\n",
+			[]string{"heading Bo Tarn", "row Name: Bo Tarn · Phone: 112 · Web: https://example.org/?id=", "heading Ida",
+				"row Name: Ida · Phone: 113"}},
 		{"quoted lines that are folded", "a.vcf", "BEGIN:VCARD\nVERSION:2.1\n" +
 			"FN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=D0=90=\n =D0=B2=D0=B8=\n=D0=B0\nTEL;CELL:112\nEND:VCARD\n",
 			[]string{"heading Авиа", "row Name: Авиа · Phone: 112"}},

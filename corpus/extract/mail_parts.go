@@ -128,7 +128,11 @@ func (p *mailParser) readPart(
 		maps.Copy(p.letter.shown, shownParts(src))
 		return []body{{htmlBody, src}}
 	case cardKinds[kind] && (name == "" || kind == "text/calendar"):
-		if src := text(""); len(parseCards(ctx, src).entries) > 0 {
+		src := text("")
+		switch all := parseCards(ctx, src); {
+		case len(all.entries) > 0 && all.method == "":
+			return []body{{cardBody, "METHOD:" + parameters["method"] + "\n" + src}}
+		case len(all.entries) > 0:
 			return []body{{cardBody, src}}
 		}
 		p.attach(name, kind, id, data)

@@ -132,6 +132,9 @@ func TestMailShowsAnAppointmentInWords(t *testing.T) {
 			"METHOD:REPLY\n", "ATTENDEE;PARTSTAT=ACCEPTED;CN=\"Tarn, Bo\":mailto:bo@example.org\n"), "\n\n", 2)[1]),
 			[]string{"heading Pump test", "row Reply to an invitation: Pump test · " +
 				"Start: 2026-03-12 14:00 (Europe/Berlin) · Attendee: Tarn, Bo <bo@example.org> (accepted)"}},
+		{"a method in the header alone", multipart("alternative", plainPart("See the appointment."),
+			calendar("; method=request", "", "")), []string{hello, "heading Pump test",
+			"row Invitation: Pump test · Start: 2026-03-12 14:00 (Europe/Berlin)"}},
 		{"a reply whose alternative is a text", multipart("alternative", plainPart("See the appointment."), calendar(
 			"; method=REPLY", "METHOD:REPLY\n", "ATTENDEE;PARTSTAT=DECLINED:MAILTO:bo@example.org\n")), []string{hello,
 			"heading Pump test", "row Reply to an invitation: Pump test · Start: 2026-03-12 14:00 (Europe/Berlin) · " +
@@ -243,11 +246,11 @@ func der(tag, content string) string {
 	return tag + "\x82\x00" + string([]byte{byte(len(content))}) + content
 }
 
-func signed(tag, content string) string {
+func signed(octets string) string {
 	const data, signedData = "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01", "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02"
-	inner := der("\x06", data) + "\xa0\x80" + der(tag, content) + "\x00\x00"
+	inner := der("\x06", data) + "\xa0\x80" + octets + "\x00\x00"
 	return der("\x30", der("\x06", signedData)+der("\xa0", der("\x30", der("\x02", "\x01")+der("\x31", "")+
-		"\x30\x80"+inner+"\x00\x00"+der("\x31", ""))))
+		"\x30\x80"+inner+"\x00\x00"+der("\x31", der("\x04", "signer")))))
 }
 
 func TestAttachmentsOfMailsAreFound(t *testing.T) {
@@ -289,13 +292,14 @@ func TestAttachmentsOfMailsAreFound(t *testing.T) {
 			"Content-Transfer-Encoding: x-uuencode\n\nbegin 664 b.txt\n#0V%T\n`\nend"), "See.",
 			map[string]string{"a.txt": "Cat"}},
 		{"a signed mail", mailOf("Content-Type: application/pkcs7-mime; smime-type=signed-data; name=smime.p7m",
-			signed("\x04", "Content-Type: text/plain\n\nThe gate code is 4417.")), "The gate code is 4417.",
+			signed(der("\x04", "Content-Type: text/plain\n\nThe gate code is 4417."))), "The gate code is 4417.",
 			map[string]string{}},
 		{"a signed mail in pieces", mailOf("Content-Type: application/x-pkcs7-mime; name=smime.p7m",
-			signed("\x24", der("\x04", "Content-Type: text/plain\n\nThe gate ")+der("\x04", "code is 4417."))),
+			signed("\x24\x80"+der("\x04", "Content-Type: text/plain\n\nThe gate ")+
+				der("\x04", "code is 4417.")+"\x00\x00")),
 			"The gate code is 4417.", map[string]string{}},
 		{"a signed file", multipart("mixed", plainPart("See."), "Content-Type: application/pkcs7-mime; "+
-			"name=bill.pdf.p7m\n\n"+signed("\x04", "%PDF")), "See.", map[string]string{"bill.pdf": "%PDF"}},
+			"name=bill.pdf.p7m\n\n"+signed(der("\x04", "%PDF"))), "See.", map[string]string{"bill.pdf": "%PDF"}},
 		{"an encrypted mail", mailOf("Content-Type: application/pkcs7-mime; name=smime.p7m", der("\x30",
 			der("\x06", "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x03"))), "Boiler", map[string]string{"smime.p7m": der("\x30",
 			der("\x06", "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x03"))}},

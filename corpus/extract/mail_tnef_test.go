@@ -233,10 +233,11 @@ func FuzzMail(f *testing.F) {
 	f.Add("Content-Transfer-Encoding: base64\nSubject: =?utf-8?b?w4Rw?= =?utf-8?q?=C3?=", "YQ==\nYg==\n--")
 	f.Add("Content-Transfer-Encoding: quoted-printable", "=\n=4=C3=")
 	f.Add("Content-Type: text/calendar", calendar("", "METHOD:REPLY\n", "ATTENDEE;CN=\"a:mailto:b\n"))
-	f.Add("Content-Type: application/pkcs7-mime", signed("\x24", der("\x04", "Subject: a\n\nb")))
+	f.Add("Content-Type: application/pkcs7-mime", signed("\x24\x80"+der("\x04", "Subject: a\n\nb")+"\x00\x00"))
 	f.Add("Content-Disposition: attachment; filename*0*=utf-8'en'a%C3; filename*1*=%A4", "begin 644 a\n#0V%T\n`\nend\n")
 	f.Add("Content-Type: text/calendar", "BEGIN:VCALENDAR\n"+zoneOf("x")+"BEGIN:VEVENT\n"+
-		"DTSTART;TZID=x:20260312T140000\nDURATION:P1DT2H\nRRULE:FREQ=MONTHLY;BYDAY=-1FR;BYSETPOS=1;UNTIL=20260312T140000Z\nEND:VEVENT\n")
+		"DTSTART;TZID=x:20260312T140000\nDURATION:P1DT2H\nRRULE:FREQ=MONTHLY;BYDAY=-1FR;BYSETPOS=1;"+
+		"UNTIL=20260312T140000Z\nEND:VEVENT\n")
 	f.Fuzz(func(t *testing.T, header, body string) {
 		if len(header)+len(body) > 64<<10 {
 			return
