@@ -295,7 +295,7 @@ func TestAttachmentsOfMailsAreFound(t *testing.T) {
 			signed(der("\x04", "Content-Type: text/plain\n\nThe gate code is 4417."))), "The gate code is 4417.",
 			map[string]string{}},
 		{"a signed mail in pieces", mailOf("Content-Type: application/x-pkcs7-mime; name=smime.p7m",
-			signed("\x24\x80"+der("\x04", "Content-Type: text/plain\n\nThe gate ")+
+			signed("\x24\x80"+der("\x04", "X: "+strings.Repeat("x", 128)+"\n\nThe gate ")+
 				der("\x04", "code is 4417.")+"\x00\x00")),
 			"The gate code is 4417.", map[string]string{}},
 		{"a signed file", multipart("mixed", plainPart("See."), "Content-Type: application/pkcs7-mime; "+
