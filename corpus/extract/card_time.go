@@ -53,8 +53,8 @@ func (z *timeZone) set(p property) {
 	case "RRULE":
 		o.rule = ruleParts(p.value)
 	case "TZOFFSETTO":
-		if len(p.value) >= len("+0100") {
-			o.offset = "UTC" + p.value[:3] + ":" + p.value[3:5]
+		if t, err := time.Parse("-0700", p.value[:min(len(p.value), len("-0700"))]); err == nil {
+			o.offset = "UTC" + t.Format("-07:00")
 		}
 	}
 }

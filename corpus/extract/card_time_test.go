@@ -53,6 +53,9 @@ func TestAppointmentTimesAreThoseOfTheOrganizer(t *testing.T) {
 			"RDATE:20261025T030000\nTZOFFSETTO:+0100\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:20260329T020000\n" +
 			"TZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE\n", "DTSTART;TZID=x:20261026T030000",
 			"Start: 2026-10-26 03:00 (x, UTC+01:00)"},
+		{"no difference to UTC", "BEGIN:VTIMEZONE\nTZID:x\nBEGIN:STANDARD\nDTSTART:19700101T000000\n" +
+			"TZOFFSETTO:+éé00\nEND:STANDARD\nEND:VTIMEZONE\n", "DTSTART;TZID=x:20260312T140000",
+			"Start: 2026-03-12 14:00 (x)"},
 		{"a place of a maker", "", "DTSTART;TZID=/mozilla.org/20050126_1/Europe/Berlin:20260312T140000",
 			"Start: 2026-03-12 14:00 (Europe/Berlin)"},
 		{"a place in the definition", zoneOf("berlin-1", "X-LIC-LOCATION:Europe/Berlin"),
