@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/footnote/footnote/corpus/extract/ooxml/ooxmltest"
 )
 
@@ -13,6 +15,7 @@ type realFile struct {
 	file            file
 	question, quote string
 	answer, not     string // in the answer, and not in it
+	marks           marks  // of a PDF
 }
 
 // Files as programs write them are answered from, and their quotes are marked in the document. Each file is in a
@@ -28,29 +31,29 @@ func TestRealFilesAreQuoted(t *testing.T) {
 	}
 	run := func(text string) string { return `<w:r><w:t xml:space="preserve">` + text + `</w:t></w:r>` }
 	const main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-	for _, tt := range append(realMails(), []realFile{
+	files := append(realMails(), []realFile{
 		{file{"figures.csv", "Figure,Value\nEmployees,47\nTrucks,12\nFloor area,3400 m2\nFounded,1987\n"},
-			"How many employees are there?", "Employees | 47", "47", "Count"},
+			"How many employees are there?", "Employees | 47", "47", "Count", nil},
 		{file{"statement.csv", "Account statement\nAccount:;DE02 1203\n\nDate;Payee;Amount\n03.01.2026;Harbour " +
 			"Cafe;12,40\n" +
 			"09.01.2026;Water works;61,00\n"}, "What did the water works get?", "09.01.2026 | Water works | 61,00",
-			"61,00", ""},
+			"61,00", "", nil},
 		{file{"stock.html", "<html><table><tr><th>Region<th>Product<th>Units<tr><td " +
 			"rowspan=2>Coast<td>Rope<td>12<tr><td>Hub" +
 			"<td>7<tr><td>Hills<td>Rope<td>3<tr><td colspan=2>All<td>22</table></html>"},
-			"What is the total of the units?", "Coast | Rope | 12", "22", "15"},
+			"What is the total of the units?", "Coast | Rope | 12", "22", "15", nil},
 		{file{"tide.mht", "From: <Saved by Blink>\r\nSubject: Tides\r\nMIME-Version: 1.0\r\nContent-Type: " +
 			"multipart/related; " +
 			"boundary=\"--b\"\r\n\r\n----b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: " +
 			"quoted-printable\r\n\r\n" +
 			"<html><h1>Tides</h1><p>Spring tide is on 21 March at 6=E2=80=93=\r\n7.</p></html>\r\n----b--\r\n"},
-			"When is the spring tide?", "Spring tide is on 21 March at 6–7.", "21 March", "=E2"},
+			"When is the spring tide?", "Spring tide is on 21 March at 6–7.", "21 March", "=E2", nil},
 		{office("audit.docx", "word/document.xml", ooxmltest.Parts{
 			"word/document.xml": `<w:document xmlns:w="w" xmlns:r="r"><w:body><w:p>` + run("Report of the auditors.") +
 				`</w:p><w:altChunk r:id="a"/><w:p>` + run("End of the report.") + `</w:p></w:body></w:document>`,
 			"word/a.html":                  "<p>The cash box was short by 418 crowns.</p>",
 			"word/_rels/document.xml.rels": ooxmltest.Relations("a", "aFChunk", "a.html"),
-		}), "By how much was the cash box short?", "The cash box was short by 418 crowns.", "418", ""},
+		}), "By how much was the cash box short?", "The cash box was short by 418 crowns.", "418", "", nil},
 		{office("bill.xlsx", "xl/workbook.xml", ooxmltest.Parts{
 			"xl/workbook.xml": `<workbook xmlns="` + main + `" ` +
 				`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/` +
@@ -63,8 +66,9 @@ func TestRealFilesAreQuoted(t *testing.T) {
 				`<t>Nail</t></is></c><c r="B2"><v>4</v></c></row><row r="3"><c r="A3" t="inlineStr"><is><t>Grand ` +
 				`total</t></is>` +
 				`</c><c r="B3"><f>SUM(B2:B2)</f><v></v></c></row></sheetData></worksheet>`,
-		}), "What is the grand total?", "Grand total | =SUM(B2:B2)", "=SUM", ""},
-	}...) {
+		}), "What is the grand total?", "Grand total | =SUM(B2:B2)", "=SUM", "", nil},
+	}...)
+	for _, tt := range append(files, realPDFs(t)...) {
 		t.Run(tt.file.name, func(t *testing.T) {
 			t.Parallel()
 			s := serve(t, newDir(t))
@@ -79,8 +83,12 @@ func TestRealFilesAreQuoted(t *testing.T) {
 			}
 			c := log.answer.Citations[0]
 			want := squeezed(tt.quote)
-			if got := marksOf(t, s.send("GET", c.URL, nil).body, c); !strings.Contains(got, want) {
+			page := s.send("GET", c.URL, nil).body
+			if got := marksOf(t, page, c); !strings.Contains(got, want) {
 				t.Errorf("%s: marked is %q, want %q", tt.question, got, tt.quote)
+			}
+			if diff := cmp.Diff(tt.marks, rectsOf(t, page), about); diff != "" {
+				t.Errorf("%s: places of the marks (-want +got):\n%s", tt.question, diff)
 			}
 		})
 	}

@@ -104,6 +104,7 @@ func (s *sheet) joinCaps(body float32, words vocabulary) {
 		}
 		l := &s.lines[first]
 		initial, next := c.words[0], l.words[0].text
+		initial.y0, initial.y1 = l.y0, l.y1                        // a mark of the line covers no others
 		l.words = slices.Insert(slices.Clone(l.words), 0, initial) // the line's box stays that of its text
 		l.words[1].glued = words[plainWord(initial.text+next)] > 0 ||
 			words[plainWord(initial.text)] < 2 || words[plainWord(next)] < 2

@@ -3,18 +3,20 @@ package pdf_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 )
 
 // The columns of vertical text are the lines of a paragraph, from the right. A blank column or an indented one ends it.
 func TestColumnsOfVerticalTextAreLines(t *testing.T) {
-	var f letters
+	var f pdftest.Letters
 	column := func(x, y int, text string) (all string) {
 		for i, c := range []rune(text) {
-			all += f.show(x, y-14*i, 14, string(c))
+			all += f.Show(x, y-14*i, 14, string(c))
 		}
 		return all
 	}
-	x := mustExtract(t, newReader(t, nil), f.document(column(500, 700, "灯台は一八五一年に建てられ、番人")+
+	x := mustExtract(t, newReader(t, nil), f.Document(column(500, 700, "灯台は一八五一年に建てられ、番人")+
 		column(480, 700, "は四十年間そこで暮らした。")+column(440, 700, "資料は港の博物館にあり、誰でも見")+
 		column(420, 700, "ることができる。")))
 	want := "灯台は一八五一年に建てられ、番人は四十年間そこで暮らした。\n\n資料は港の博物館にあり、誰でも見ることができる。"
