@@ -27,7 +27,7 @@ func assembleText(sheets []sheet, outline []outlineEntry) corpus.Extracted {
 		}
 	}
 	body, lead := bodySize(sheets), usualLeading(sheets)
-	words := vocabularyOf(sheets, func(l *line) bool { return l.hyphen || l.isCap(body) })
+	words := vocabularyOf(sheets, func(l *line) bool { return l.endsOpen() || l.isCap(body) })
 	for i := range sheets {
 		sheets[i].joinCaps(body, words)
 	}
@@ -135,9 +135,7 @@ func (b *builder) writePart(p *part, level int) {
 	b.w.End()
 }
 
-// writeLine writes line i of a paragraph, joined to the line before. A word that is hyphenated over two lines loses
-// its hyphen if the next line begins in lower case, unless it is a compound of known words. Otherwise the hyphen is
-// part of the word and is written. dash reports whether this line's last word keeps its hyphen.
+// writeLine writes line i of a paragraph, joined to the line before.
 func (b *builder) writeLine(p *part, i int) {
 	words := p.lines[i].words
 	b.at = p.lines[i].sheet
@@ -148,20 +146,27 @@ func (b *builder) writeLine(p *part, i int) {
 		// separate lines, such as those of an address
 	} else if p.loose || isContentsEntry(p.lines[i-1]) {
 		b.w.Break() // after an entry of a table of contents
-	} else if !b.joinsWord(p.lines[i-1], p.lines[i]) && !p.lines[i-1].hyphen {
+	} else if _, space := b.words.joint(&p.lines[i-1], &p.lines[i]); space {
 		b.w.Text(" ")
 	}
-	dash := p.lines[i].hyphen && (i == len(p.lines)-1 || !b.joinsWord(p.lines[i], p.lines[i+1]))
+	dash := p.lines[i].hyphen
+	if dash && i < len(p.lines)-1 {
+		dash, _ = b.words.joint(&p.lines[i], &p.lines[i+1])
+	}
 	for j, w := range words {
 		if j > 0 && !w.glued {
 			b.w.Text(" ")
 		}
-		text := w.text
-		if dash && j == len(words)-1 {
-			text += "-"
-		}
-		b.writeWord(text, w.rect)
+		b.writeWord(w.ended(dash && j == len(words)-1), w.rect)
 	}
+}
+
+// ended returns the text of a word, with the hyphen at the end of its line if dash is set.
+func (w *word) ended(dash bool) string {
+	if dash {
+		return w.text + "-"
+	}
+	return w.text
 }
 
 // isContentsEntry reports whether a line is an entry of a table of contents, with the page number at its end.
@@ -171,17 +176,6 @@ func isContentsEntry(l line) bool {
 		words[i] = w.text
 	}
 	return text.Leader(strings.Join(words, " "))
-}
-
-// joinsWord reports whether b continues a's last word, or a text in a script without spaces.
-func (w *builder) joinsWord(a, b line) bool {
-	last, _ := utf8.DecodeLastRuneInString(a.words[len(a.words)-1].text)
-	next, _ := utf8.DecodeRuneInString(b.words[0].text)
-	if a.hyphen {
-		return unicode.IsLetter(last) && unicode.IsLower(next) &&
-			!w.words.keepsHyphen(a.words[len(a.words)-1].text, b.words[0].text) || isUnspaced(next)
-	}
-	return isUnspaced(last) && isUnspaced(next)
 }
 
 // writeWord writes a word with its box, or without it if the positions of its sheet are unknown.
@@ -199,13 +193,14 @@ func (b *builder) writeWord(text string, r rect) {
 func (b *builder) writeTable(t *table) {
 	for _, row := range t.rows {
 		b.w.Row()
-		for _, cell := range t.splitCells(row) {
+		cells := t.splitCells(row)
+		for i, cell := range cells {
 			b.w.Cell()
 			for j, w := range cell {
 				if j > 0 && !w.glued {
 					b.w.Text(" ")
 				}
-				b.writeWord(w.text, w.rect)
+				b.writeWord(w.ended(row.hyphen && i == len(cells)-1 && j == len(cell)-1), w.rect)
 			}
 		}
 	}
@@ -231,7 +226,7 @@ func (b *builder) writeCode(lines []line) {
 			if j > 0 && !w.glued {
 				b.w.Text(" ")
 			}
-			b.writeWord(w.text, w.rect)
+			b.writeWord(w.ended(l.hyphen && j == len(l.words)-1), w.rect)
 		}
 	}
 }

@@ -259,6 +259,7 @@ func (r *reader) endLine() {
 		spare := r.line.words
 		r.line.words = slices.Clone(spare) // a long document has millions of words: no spare capacity
 		r.line.hyphen = r.hyphen
+		r.line.takeHyphen("\u2010") // PDFium takes only others
 		r.spans = append(r.spans, span{from: r.from, to: r.at, right: r.right})
 		r.sheet.lines = append(r.sheet.lines, r.line)
 		r.line.words = spare

@@ -61,7 +61,7 @@ func sheetOfPicture(p corpus.ReadPage, i int, width, height float32) sheet {
 			}
 		}
 		if len(l.words) > 0 {
-			l.takeHyphen()
+			l.takeHyphen("-")
 			s.lines = append(s.lines, l)
 		}
 	}
@@ -86,10 +86,10 @@ func (l *line) madeUpBox(row int, text string) rect {
 	return rect{left, top, left + madeSize/2*float32(utf8.RuneCountInString(text)), top + madeSize}
 }
 
-// takeHyphen removes the hyphen of a line's last word, as PDFium does: the word may continue in the next line.
-func (l *line) takeHyphen() {
+// takeHyphen removes a hyphen of a line's last word, as PDFium does: the word may continue in the next line.
+func (l *line) takeHyphen(hyphen string) {
 	last := &l.words[len(l.words)-1]
-	if cut, ok := strings.CutSuffix(last.text, "-"); ok && cut != "" {
+	if cut, ok := strings.CutSuffix(last.text, hyphen); ok && cut != "" {
 		last.text, l.hyphen = cut, true
 	}
 }
