@@ -20,7 +20,7 @@ const (
 	// Numbers of PDFium for kinds of annotations; those of mark-up, which have comments, are up to inkMark.
 	linkMark, typedMark, stampMark, inkMark, widgetMark = 2, 3, 13, 15, 20
 	// Numbers of PDFium for kinds of fields.
-	checkBox, radioButton, comboBox, listBox, textField = 2, 3, 4, 5, 6
+	checkBox, radioButton, comboBox, listBox, textField, signature = 2, 3, 4, 5, 6, 7
 
 	isChecked, isUnchecked = "☒", "☐"
 )
@@ -30,6 +30,8 @@ type mark struct {
 	rect  // on the rendered page
 	lines []string
 	field bool // it belongs to a label
+	drawn bool // its text is only in its appearance
+	stamp bool
 }
 
 // openForm prepares the fields of a document for reading, and reports whether it has an XFA form, which isn't read.
@@ -94,7 +96,7 @@ func (r *marks) read(page uint64, g geometry) (all []mark, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if found.lines != nil {
+		if found.lines != nil || found.drawn {
 			all = append(all, found)
 		}
 		if _, err := r.m.callFunction("FPDFPage_CloseAnnot", at); err != nil {
@@ -134,9 +136,13 @@ func (r *marks) readMark(at uint64, g geometry) (found mark, err error) {
 		found.rect, inside = g.toRect(b[0], b[1], b[2], b[3])
 	}
 	shown := flags&hiddenFlags == 0 && inside && found.x1 > found.x0 && found.y1 > found.y0
+	found.stamp = kind == stampMark
 	switch {
-	case text == "" && kind == stampMark && shown:
-		r.stamps++
+	case text == "" && shown:
+		if found.drawn, err = r.drawsText(at, kind); err == nil && found.stamp && !found.drawn {
+			r.stamps++
+		}
+		return found, err
 	case text == "":
 	case kind != widgetMark && kind != typedMark && kind != stampMark:
 		r.comments++
@@ -146,6 +152,102 @@ func (r *marks) readMark(at uint64, g geometry) (found mark, err error) {
 		found.lines = linesOfValue(text)
 	}
 	return found, nil
+}
+
+// drawsText reports whether the appearance of an annotation without a value may have text, such as that of a
+// signature.
+func (r *marks) drawsText(at uint64, kind int) (bool, error) {
+	if kind == widgetMark {
+		if r.form == 0 {
+			return false, nil
+		}
+		field, err := r.m.callCount("FPDFAnnot_GetFormFieldType", r.form, at)
+		if err != nil || field != signature && field != textField {
+			return false, err
+		}
+		flags, err := r.m.callCount("FPDFAnnot_GetFormFieldFlags", r.form, at)
+		if err != nil || flags&secretField != 0 {
+			return false, err
+		}
+	} else if kind != typedMark && kind != stampMark {
+		return false, nil
+	}
+	n, err := r.m.callCount("FPDFAnnot_GetObjectCount", at)
+	if err != nil {
+		return false, err
+	}
+	for i := range min(n, maxMarks) {
+		object, err := r.m.callFunction("FPDFAnnot_GetObject", at, uint64(i))
+		if err != nil || object == 0 {
+			return false, err
+		}
+		kind, err := r.m.callCount("FPDFPageObj_GetType", object)
+		if err != nil || kind == textObject || kind == formObject {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// readDrawn reads the text of annotations that have it only in their appearance, and returns the annotations with
+// text. PDFium makes the appearances a part of the page, so that this is the last use of the page.
+func (p *openPage) readDrawn(all []mark, r *marks) ([]mark, error) {
+	if !slices.ContainsFunc(all, func(k mark) bool { return k.drawn }) {
+		return all, nil
+	}
+	var sheets []sheet // none if PDFium can't load the page again
+	err := p.load()
+	if err == nil && p.at != 0 {
+		if _, err = p.m.callFunction("FPDFPage_Flatten", p.at, 0); err == nil {
+			err = p.load()
+		}
+	}
+	if err == nil && p.at != 0 {
+		sheets, err = p.readDirections()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []mark
+	for _, k := range all {
+		if k.drawn {
+			for i := range sheets {
+				k.lines = append(k.lines, sheets[i].linesIn(k.rect)...)
+			}
+		}
+		if k.lines != nil {
+			out = append(out, k)
+		} else if k.stamp {
+			r.stamps++
+		}
+	}
+	return out, nil
+}
+
+// readDirections reads the text of the page, in a sheet for each direction.
+func (p *openPage) readDirections() ([]sheet, error) {
+	s, err := p.readSheet()
+	if err != nil || s.isPlain() {
+		return []sheet{s}, err
+	}
+	return p.readTurned(s)
+}
+
+// linesIn returns the text in a box of the rendered page.
+func (s *sheet) linesIn(box rect) (lines []string) {
+	for i := range s.lines {
+		var part line
+		for _, w := range s.lines[i].words {
+			at := s.toDrawn(w.rect)
+			if x, y := (at.x0+at.x1)/2, (at.y0+at.y1)/2; x > box.x0 && x < box.x1 && y > box.y0 && y < box.y1 {
+				part.words = append(part.words, w)
+			}
+		}
+		if len(part.words) > 0 {
+			lines = append(lines, part.joinWords())
+		}
+	}
+	return lines
 }
 
 // linesOfValue returns the lines of a value that have text.
@@ -206,7 +308,7 @@ func (r *marks) fieldText(at uint64) (string, error) {
 		// The appearance's state is what viewers show. Without one a radio button's own value is unknown.
 		state, err := r.value("FPDFAnnot_GetStringValue", at, "AS")
 		if err == nil && state == "" && kind == checkBox {
-			state, err = r.value("FPDFAnnot_GetFormFieldValue", r.form, at)
+			state, err = r.value("FPDFAnnot_GetStringValue", at, "V")
 		}
 		if state == "" || state == "Off" {
 			return isUnchecked, err
@@ -409,8 +511,11 @@ func (s *sheet) insertMark(k *mark) {
 		placed.x1 = placed.words[len(placed.words)-1].x1
 		set = append(set, placed)
 	}
-	for at+1 < len(s.lines) && at >= 0 && s.lines[at+1].sharesLine(&set[0]) && s.lines[at+1].x0 < set[0].x0 {
-		at++
+	for ; at >= 0 && at+1 < len(s.lines); at++ { // after the text to its left
+		l := &s.lines[at+1]
+		if l.x0 >= set[0].x0 || !l.sharesLine(&set[0]) && (l.x1 > k.x0 || l.y0+l.y1 > 2*k.y1) {
+			break
+		}
 	}
 	s.lines = slices.Insert(s.lines, at+1, set...)
 }

@@ -80,6 +80,9 @@ func TestFieldsAndTypedTextBelongToLabels(t *testing.T) {
 			"/Subtype /Stamp /Contents (RECEIVED 5 May) /Rect [400 720 560 780]",
 			"/Subtype /Stamp /Rect [400 20 560 80]"),
 			[]string{"Surname: Adebayo", "RECEIVED 5 May"}, "2 comments, 1 stamp", "Ask her"},
+		{"a check box whose value is no state of its appearance", annotated(page, "", 0,
+			"/FT /Btn /T (a) /V /Yes /Rect [130 638 142 650]", "/FT /Btn /T (b) /V /Off /Rect [230 638 242 650]"),
+			[]string{"Room: ☒ Single ☐ Double"}, "", ""},
 		{"hidden fields, passwords and buttons", annotated(page, "", 0, strings.Replace(
 			text("120 690 300 710", "surname", "secret"), "/F 4", "/F 2", 1), text("120 660 300 680", "born", "secret")+
 			" /Ff 8192", "/FT /Btn /Ff 65536 /T (send) /MK <</CA (Send)>> /Rect [50 20 90 40]"),
@@ -108,6 +111,67 @@ func TestFieldsAndTypedTextBelongToLabels(t *testing.T) {
 				t.Errorf("left out: %q, want %q", left, tt.left)
 			}
 		})
+	}
+}
+
+// Buttons of a group have their state, and a field its value, from the field that they belong to.
+func TestFieldsOfSeveralAnnotations(t *testing.T) {
+	var m pdftest.Maker
+	m.Add("<</FT /Btn /Ff 49152 /T (pet) /V /dog /Kids [2 0 R 3 0 R]>>")
+	m.Add("<</Type /Annot /Subtype /Widget /Parent 1 0 R /AS /Off /Rect [130 638 142 650]>>")
+	m.Add("<</Type /Annot /Subtype /Widget /Parent 1 0 R /AS /dog /Rect [230 638 242 650]>>")
+	m.Add("<</FT /Tx /T (name) /V 6 0 R /Kids [5 0 R]>>")
+	m.Add("<</Type /Annot /Subtype /Widget /Parent 4 0 R /Rect [120 690 300 710]>>")
+	m.Stream("", []byte("Adebayo"))
+	x := mustExtract(t, newReader(t, nil), m.Document("/AcroForm <</Fields [1 0 R 4 0 R]>>", pdftest.Sheet{
+		Content: pdftest.At(50, 700, 11, "F", "Surname:") + pdftest.At(50, 640, 11, "F", "Pet:") +
+			pdftest.At(150, 640, 11, "F", "Cat") + pdftest.At(250, 640, 11, "F", "Dog"),
+		Extra: "/Annots [2 0 R 3 0 R 5 0 R]"}))
+	if want := "Surname: Adebayo\n\nPet: ☐ Cat ☒ Dog"; x.Text != want {
+		t.Errorf("text = %q, want %q", x.Text, want)
+	}
+}
+
+// Signatures, stamps and some fields have their text only in the form that draws them.
+func TestTextOfAppearances(t *testing.T) {
+	shape := func(m *pdftest.Maker, resources, content string) int {
+		return m.Stream("/Type /XObject /Subtype /Form /BBox [0 0 180 40] /Resources "+resources, []byte(content))
+	}
+	for _, rotate := range []int{0, 90} {
+		var m pdftest.Maker
+		signed := shape(&m, pdftest.Fonts, pdftest.At(2, 25, 9, "F", "Signed by Ada Moss")+
+			pdftest.At(2, 13, 9, "F", "on 4 May 2026"))
+		nested := shape(&m, fmt.Sprintf("<</XObject <</X %d 0 R>> >>", signed), "q /X Do Q")
+		var all []string
+		for i, a := range []struct {
+			entries, rect, content string
+		}{
+			{"/Subtype /Widget /FT /Sig /T (s)", "120 600 300 640", ""},
+			{"/Subtype /Widget /FT /Tx /T (f)", "120 685 300 725", pdftest.At(2, 15, 11, "F", "Adebayo")},
+			{"/Subtype /Widget /FT /Tx /Ff 8192 /T (p)", "320 500 500 540", pdftest.At(2, 15, 11, "F", "secret")},
+			{"/Subtype /Stamp", "400 740 580 780", pdftest.At(2, 15, 11, "F", "APPROVED")},
+			{"/Subtype /Stamp", "400 20 580 60", "0 0 180 40 re f"},
+		} {
+			form := nested
+			if i > 0 {
+				form = shape(&m, pdftest.Fonts, a.content)
+			}
+			n := m.Add("<</Type /Annot %s /F 4 /AP <</N %d 0 R>> /Rect [%s]>>", a.entries, form, a.rect)
+			all = append(all, fmt.Sprintf("%d 0 R", n))
+		}
+		x := mustExtract(t, newReader(t, nil), m.Document(
+			fmt.Sprintf("/AcroForm <</Fields [%s]>>", strings.Join(all[:3], " ")), pdftest.Sheet{Rotate: rotate,
+				Content: pdftest.At(50, 700, 11, "F", "Surname:") + pdftest.At(50, 620, 11, "F", "Signature:") +
+					pdftest.At(50, 500, 11, "F", "The lease ends in May."),
+				Extra: "/Annots [" + strings.Join(all, " ") + "]"}))
+		flat := strings.Join(strings.Fields(x.Text), " ")
+		want := "APPROVED Surname: Adebayo Signature: Signed by Ada Moss on 4 May 2026 The lease ends in May."
+		if flat != want {
+			t.Errorf("turned by %d: text = %q, want %q", rotate, flat, want)
+		}
+		if left := x.Meta[corpus.MetaLeftOut]; left != "1 stamp" {
+			t.Errorf("turned by %d: left out: %v, want 1 stamp", rotate, left)
+		}
 	}
 }
 

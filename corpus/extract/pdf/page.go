@@ -169,7 +169,7 @@ func (m *module) readPage(doc uint64, i int, r *marks) (sheets []sheet, beside s
 		err = p.readRules(&sheets[0])
 	}
 	if err == nil {
-		sheets[0].typed = typed
+		sheets[0].typed, err = p.readDrawn(typed, r)
 	}
 	if err != nil {
 		if isCrash(err) {

@@ -11,7 +11,8 @@ const (
 	fewWords   = 0.01   // share of a page's area below which its words are only a stamp or a number
 	maxObjects = 20_000 // per page that are inspected
 	maxInside  = 4      // nesting depth of forms
-	// PDFium's numbers for kinds of objects, FPDF_PAGEOBJ_IMAGE and FPDF_PAGEOBJ_FORM.
+	// PDFium's numbers for kinds of objects, FPDF_PAGEOBJ_TEXT, _IMAGE and _FORM.
+	textObject  = 1
 	imageObject = 3
 	formObject  = 5
 )
