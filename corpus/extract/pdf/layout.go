@@ -224,11 +224,17 @@ func (p *part) takesLine(l line, lead, body float32) bool {
 		if l.x0 > left+0.8*l.size && last.x0 < left+0.4*l.size {
 			return false // the first line of the next paragraph is indented
 		}
-	} else if l.x0 > last.x0+0.8*l.size && last.x1-last.x0 > 20*l.size {
+	} else if l.x0 > last.x0+0.8*l.size && last.x1-last.x0 > 20*l.size && !last.hangsBefore(l.x0) {
 		return false
 	}
 	ended := strings.ContainsAny(lastRune(last), ".!?:。！？")
 	return !(ended && last.x1 < right-0.3*(right-left) && len(p.lines) > 1)
+}
+
+// hangsBefore reports whether the text of a line begins at x, after a number in the margin.
+func (l *line) hangsBefore(x float32) bool {
+	first, _ := utf8.DecodeRuneInString(l.words[0].text)
+	return len(l.words) > 1 && unicode.IsDigit(first) && closeTo(l.words[1].x0, x, 0.2*l.size)
 }
 
 // goesOn reports whether a line of code only continues a sentence of the paragraph. The line before is full and

@@ -25,8 +25,8 @@ type lineNumber struct {
 
 // dropLineNumbers removes line numbers in the margin beside each line or every few lines, and returns how many they
 // were. They are aligned at one side of the text and grow by a step, on from page to page or again on each. As many
-// lines of text are between two of them. If each line is numbered, many of them continue a sentence, unlike the rows
-// of a list.
+// lines of text are between two of them, or fewer if the numbers are evenly spaced, as on paper with printed ones. If
+// each line is numbered, many of them continue a sentence, unlike the rows of a list.
 func dropLineNumbers(sheets []sheet) (dropped int) {
 	for _, last := range []bool{false, true} {
 		var all []lineNumber
@@ -118,6 +118,7 @@ func countLines(sheets []sheet, all []lineNumber) bool {
 		return false
 	}
 	step, onPage, rows := 0, 0, 0
+	pitch, even, blank := float32(0), true, false
 	for k := range all[1:] {
 		a, b := all[k], all[k+1]
 		height := max(a.boxHeight(), b.boxHeight())
@@ -130,15 +131,24 @@ func countLines(sheets []sheet, all []lineNumber) bool {
 		}
 		switch {
 		case a.sheet == b.sheet:
-			if d != step || d <= 0 || b.row-a.row > step || b.row <= a.row {
+			if d != step || d <= 0 || b.row-a.row > step {
 				return false
 			}
+			if onPage == 0 {
+				pitch = b.y0 - a.y0
+			}
+			even = even && closeTo(b.y0-a.y0, pitch, 0.3*height)
+			blank = blank || b.row <= a.row
 			onPage, rows = onPage+1, rows+b.row-a.row
 		case d != step && b.value > step:
 			return false
 		}
 	}
-	if onPage == 0 || 2*rows < step*onPage { // some count blank lines too
+	least := 2
+	if even {
+		least = 4
+	}
+	if onPage == 0 || blank && !even || least*rows < step*onPage { // some count blank lines too
 		return false
 	}
 	if step > 1 {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/pdf/pdftest"
 )
@@ -81,6 +83,23 @@ func TestParagraphsGoOnBetweenHeadersThatStay(t *testing.T) {
 	}
 }
 
+// The number of a paragraph in the margin begins it.
+func TestNumbersInTheMarginBeginParagraphs(t *testing.T) {
+	var b strings.Builder
+	var want []string
+	for i := range 3 {
+		b.WriteString(pdftest.At(50, 700-50*i, 9, "F", fmt.Sprint(12+i)) + pdftest.Para(80, 700-50*i,
+			"The court has seen the "+names[i]+" roof and found, as to the merits",
+			"of the case, that nothing is owed."))
+		want = append(want, fmt.Sprintf("paragraph: %d The court has seen the %s roof and found, as to the merits "+
+			"of the case, that nothing is owed.", 12+i, names[i]))
+	}
+	x := mustExtract(t, newReader(t, nil), pdftest.Document("", pdftest.Sheet{Content: b.String()}))
+	if diff := cmp.Diff(want, outlineOf(x)); diff != "" {
+		t.Errorf("blocks (-want +got):\n%s", diff)
+	}
+}
+
 func TestLineNumbersStayOutOfSentences(t *testing.T) {
 	reader := newReader(t, nil)
 	words := []string{
@@ -105,6 +124,13 @@ func TestLineNumbersStayOutOfSentences(t *testing.T) {
 		}
 		return b.String()
 	}
+	var printed strings.Builder // on the paper, also beside lines that are blank
+	for i := range 24 {
+		printed.WriteString(pdftest.At(50, 750-24*i, 12, "F", fmt.Sprint(i+1)))
+		if at := i - 3; at >= 0 && at < len(words) {
+			printed.WriteString(pdftest.At(80, 750-24*i, 12, "F", words[at]))
+		}
+	}
 	var list, steps strings.Builder
 	for i := range 12 {
 		list.WriteString(pdftest.At(50, 700-14*i, 12, "F", fmt.Sprint(i+1)) + pdftest.At(80, 700-14*i, 12, "F", "The "+
@@ -120,6 +146,7 @@ func TestLineNumbersStayOutOfSentences(t *testing.T) {
 		{"every fifth line, on from page to page", []string{numbered(50, 5, 0), numbered(50, 5, 10)}, false},
 		{"each line, again on each page", []string{numbered(60, 1, 0), numbered(60, 1, 0)}, false},
 		{"at the right", []string{numbered(560, 5, 0), numbered(560, 5, 10)}, false},
+		{"each line of the paper", []string{printed.String(), printed.String()}, false},
 		{"the rows of a list", []string{list.String()}, true},
 		{"values that grow by five", []string{steps.String()}, true},
 	} {
