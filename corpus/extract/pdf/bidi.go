@@ -250,6 +250,11 @@ func logicalOrder(glyphs []glyph, leftward bool) []glyph {
 			proxy[i] = max(a, b) // a letter, or a digit between digits
 		}
 	}
+	for i, g := range glyphs { // the sign of a percentage or a currency belongs to the number before it
+		if p, _ := bidi.LookupRune(g.rune); i > 0 && p.Class() == bidi.ET && proxy[i-1] == '0' {
+			proxy[i] = '0'
+		}
+	}
 	mark := "\u200e" // the first strong character sets the direction of a paragraph
 	if leftward {
 		mark = "\u200f"

@@ -31,6 +31,15 @@ func TestTextThatRunsToTheLeft(t *testing.T) {
 			return f.Leftward(300, 700, "תקן (מהדורה שנייה) חדש") + f.Leftward(300, 686, "תקן )מהדורה שנייה( חדש") +
 				f.Rightward(270, 686, "(B2)")
 		}, []string{"paragraph: תקן (מהדורה שנייה) חדש תקן (מהדורה שנייה) חדש (B2)"}},
+		{"a percentage, a telephone number and a date in brackets", func(f *pdftest.Letters) string {
+			return f.Leftward(448, 700, "המחיר ") + f.Rightward(430, 700, "50%") + f.Leftward(370, 700, " טלפון - ") +
+				f.Rightward(310, 700, "03-5051051") + f.Leftward(298, 700, " (") + f.Rightward(286, 700, "18") +
+				f.Leftward(250, 700, " יוני ") + f.Rightward(226, 700, "2023") + f.Leftward(220, 700, ")")
+		}, []string{"paragraph: המחיר 50% טלפון - 03-5051051 (18 יוני 2023)"}},
+		{"mirrored letters, as invisible text over a scan", func(f *pdftest.Letters) string {
+			return strings.ReplaceAll(f.Rightward(500, 700, "שלום")+f.Rightward(470, 700, "עולם")+
+				f.Rightward(440, 700, "ומלואו"), "1 0 0 1", "3 Tr -1 0 0 1")
+		}, []string{"paragraph: שלום עולם ומלואו"}},
 		{"words of a name in another script", func(f *pdftest.Letters) string {
 			return f.Leftward(500, 700, "שלום") + f.Rightward(410, 700, "Ada B. Moss") + f.Leftward(370, 700, "וגם") +
 				f.Leftward(470, 686, "בית ספר.")

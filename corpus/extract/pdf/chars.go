@@ -201,7 +201,10 @@ func (r *reader) readTurn(i int) (turn int8, size float64, err error) {
 	}
 	mx := r.m.readFloats(4)
 	// The matrix has a, b, c and d: (a, b) is the direction of the baseline, and the length of (c, d) the vertical
-	// scale of letters.
+	// scale of letters. Mirrored letters are upright: OCR programs write invisible text to the left in this way.
+	if mx[0]*mx[3] < mx[1]*mx[2] {
+		mx[0], mx[1] = -mx[0], -mx[1]
+	}
 	return turnOf(mx[0], mx[1], size), math.Abs(size) * math.Hypot(mx[2], mx[3]), nil
 }
 
