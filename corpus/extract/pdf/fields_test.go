@@ -204,7 +204,10 @@ func TestTextTypedOntoScans(t *testing.T) {
 	}
 	var m pdftest.Maker
 	m.Add("<</Type /Annot /Subtype /FreeText /Contents (27 of 30) /Rect [150 690 300 710]>>")
-	file := pdftest.Write(t, m.Document("", pdftest.Sheet{Picture: picture.Bytes(), Extra: "/Annots [1 0 R]"}))
+	m.Add("<</Type /Annot /Subtype /Stamp /AP <</N 3 0 R>> /Rect [400 20 580 60]>>")
+	m.Stream("/Type /XObject /Subtype /Form /BBox [0 0 180 40] /Resources "+pdftest.Fonts,
+		[]byte(pdftest.At(2, 15, 11, "F", "PAID")))
+	file := pdftest.Write(t, m.Document("", pdftest.Sheet{Picture: picture.Bytes(), Extra: "/Annots [1 0 R 2 0 R]"}))
 	read := func(words ...corpus.ReadWord) string {
 		f := file
 		if words != nil {
@@ -224,9 +227,9 @@ func TestTextTypedOntoScans(t *testing.T) {
 	pallets := corpus.ReadWord{Text: "Pallets:", X0: 50, Y0: 92, X1: 110, Y1: 106}
 	number := corpus.ReadWord{Text: "27of30", X0: 155, Y0: 92, X1: 200, Y1: 106}
 	for _, tt := range []struct{ name, got, want string }{
-		{"before OCR", read(), "27 of 30"},
-		{"beside what OCR recognised", read(pallets), "Pallets: 27 of 30"},
-		{"recognised by OCR as well", read(pallets, number), "Pallets: 27of30"},
+		{"before OCR", read(), "27 of 30 PAID"},
+		{"beside what OCR recognised", read(pallets), "Pallets: 27 of 30 PAID"},
+		{"recognised by OCR as well", read(pallets, number), "Pallets: 27of30 PAID"},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: text = %q, want %q", tt.name, tt.got, tt.want)

@@ -162,6 +162,9 @@ func (m *module) pageSize(doc uint64, i, turn int, r *marks) (w, h float32, type
 		w, h = float32(g.width), float32(g.height)
 		typed, err = r.read(p.at, g)
 	}
+	if err == nil {
+		typed, err = p.readDrawn(typed, r)
+	}
 	if isCrash(err) {
 		return 0, 0, nil, err
 	}

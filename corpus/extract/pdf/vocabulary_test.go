@@ -26,7 +26,8 @@ func TestHyphensOfCompoundsStay(t *testing.T) {
 			"ination of the exam-",
 			"ination room."}, "another examination of the examination room"},
 		{"for the second part of a word, as elsewhere in a line", []string{"Prices exclude vracht- en " +
-			"verzendkosten, and the onderhouds-", "en installatiewerkzaamheden too."}, "the onderhouds- en installatiewerkzaamheden"},
+			"verzendkosten, and the onderhouds-", "en installatiewerkzaamheden too."},
+			"the onderhouds- en installatiewerkzaamheden"},
 		{"for the second part of a word, before a compound", []string{"There are goals and plans, and some are " +
 			"short-", "and medium-term."}, "some are short- and medium-term"},
 		{"for the second part of a number", []string{"The hall and the barn have a 24-", "and 36-month lease."},
