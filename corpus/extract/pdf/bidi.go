@@ -81,6 +81,10 @@ func (r *reader) orderLines() error {
 	if right == 0 {
 		return nil
 	}
+	var err error
+	if r.forward, err = r.writesForward(); err != nil {
+		return err
+	}
 	letters, garbage, all := r.sheet.letters, r.sheet.garbage, r.sheet.lines
 	most := right*2 > letters
 	var out []line
@@ -104,6 +108,105 @@ func (r *reader) orderLines() error {
 	r.sheet.letters, r.sheet.garbage, r.sheet.lines, r.spans = letters, garbage, out, nil
 	if most {
 		r.sheet.mirror()
+	}
+	return nil
+}
+
+// invisible is PDFium's number for text that is not drawn, as over a scan.
+const invisible = 3
+
+// writesForward reports whether each invisible word of a page has its first letter at the left, although the words
+// follow one another to the left. Some OCR programs write so; in text that is drawn it would be seen.
+func (r *reader) writesForward() (bool, error) {
+	first := slices.IndexFunc(r.spans, func(s span) bool { return s.right > 0 })
+	for i := r.spans[first].from; i < r.spans[first].to; i++ {
+		object, err := r.m.callFunction("FPDFText_GetTextObject", r.tp, uint64(i))
+		if err != nil {
+			return false, err
+		}
+		if object == 0 {
+			continue
+		}
+		mode, err := r.m.callCount("FPDFTextObj_GetTextRenderMode", object)
+		if err != nil || mode != invisible {
+			return false, err
+		}
+		ok, err := r.m.callCount("FPDFText_GetMatrix", r.tp, uint64(i), uint64(r.m.scratch))
+		if err != nil {
+			return false, err
+		}
+		if m := r.m.readFloats(4); ok == 0 || m[0]*m[3] < m[1]*m[2] {
+			return false, nil // mirrored letters run to the left
+		}
+		break
+	}
+	n, err := r.m.callCount("FPDFPage_CountObjects", r.page)
+	if err != nil {
+		return false, err
+	}
+	left, last := 0, rect{}
+	for i := range min(n, maxDrawn) {
+		object, err := r.m.callFunction("FPDFPage_GetObject", r.page, uint64(i))
+		if err != nil || object == 0 {
+			return false, err
+		}
+		kind, err := r.m.callCount("FPDFPageObj_GetType", object)
+		if err != nil {
+			return false, err
+		}
+		at := uint64(r.m.scratch)
+		if kind != textObject {
+			continue
+		}
+		if _, err = r.m.callCount("FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12); err != nil {
+			return false, err
+		}
+		b := r.m.readFloats(4) // left, bottom, right, top
+		box, inside := r.g.toRect(b[0], b[3], b[2], b[1])
+		if !inside {
+			continue
+		}
+		if min(box.y1, last.y1)-max(box.y0, last.y0) > 0.5*min(box.boxHeight(), last.boxHeight()) {
+			if box.x0 < last.x0 {
+				left++
+			} else {
+				left--
+			}
+		}
+		last = box
+	}
+	return left > 0, nil
+}
+
+// mirrorWords gives the letters of each word that was written forward the places that they would have if it were
+// drawn. Numbers and words of other scripts keep their order.
+func (r *reader) mirrorWords(all []glyph) error {
+	words := map[uint64][]*glyph{}
+	for i := range all {
+		object, err := r.m.callFunction("FPDFText_GetTextObject", r.tp, uint64(all[i].index))
+		if err != nil {
+			return err
+		}
+		words[object] = append(words[object], &all[i])
+	}
+	flip := func(part []*glyph) {
+		var box rect
+		for _, g := range part {
+			box.joinBox(g.rect)
+		}
+		for _, g := range part {
+			g.x0, g.x1 = box.x0+box.x1-g.x1, box.x0+box.x1-g.x0
+		}
+	}
+	for _, w := range words {
+		slices.SortStableFunc(w, func(a, b *glyph) int { return cmp.Compare(a.x0, b.x0) })
+		flip(w)
+		for from, to := 0, 0; from < len(w); from = to {
+			for to = from; to < len(w) && !runsLeft(w[to].rune); to++ {
+			}
+			flip(w[from:to])
+			to = max(to, from+1)
+		}
 	}
 	return nil
 }
@@ -184,6 +287,11 @@ func (r *reader) glyphsOf(spans []span) (all []glyph, err error) {
 			marks = append(marks, g)
 		default:
 			all = append(all, g)
+		}
+	}
+	if r.forward {
+		if err := r.mirrorWords(all); err != nil {
+			return nil, err
 		}
 	}
 	middle := func(g glyph) float32 { return g.x0 + g.x1 }

@@ -40,6 +40,10 @@ func TestTextThatRunsToTheLeft(t *testing.T) {
 			return strings.ReplaceAll(f.Rightward(500, 700, "שלום")+f.Rightward(470, 700, "עולם")+
 				f.Rightward(440, 700, "ומלואו"), "1 0 0 1", "3 Tr -1 0 0 1")
 		}, []string{"paragraph: שלום עולם ומלואו"}},
+		{"invisible letters in the order of reading", func(f *pdftest.Letters) string {
+			return strings.ReplaceAll(f.Rightward(476, 700, "שלום")+f.Rightward(446, 700, "1995")+
+				f.Rightward(416, 700, "עולם")+f.Rightward(470, 680, "ומלואו"), "1 0 0 1", "3 Tr 1 0 0 1")
+		}, []string{"paragraph: שלום 1995 עולם ומלואו"}},
 		{"words of a name in another script", func(f *pdftest.Letters) string {
 			return f.Leftward(500, 700, "שלום") + f.Rightward(410, 700, "Ada B. Moss") + f.Leftward(370, 700, "וגם") +
 				f.Leftward(470, 686, "בית ספר.")

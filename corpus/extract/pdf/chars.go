@@ -32,6 +32,9 @@ type reader struct {
 	from  int    // index of the current line's first character
 	right int    // letters of scripts that run to the left, in the current line
 	spans []span // the characters of each line
+
+	page    uint64
+	forward bool // see writesForward
 }
 
 // readChars reads at most maxChars characters of a page, in PDFium's order, which is that of its lines.

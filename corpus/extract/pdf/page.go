@@ -225,7 +225,7 @@ func (p *openPage) readSheet() (sheet, error) {
 	if err != nil || tp == 0 {
 		return s, err
 	}
-	r := reader{m: p.m, tp: tp, g: g, sheet: &s}
+	r := reader{m: p.m, tp: tp, page: p.at, g: g, sheet: &s}
 	if err = r.readChars(); err != nil {
 		return s, err
 	}
