@@ -2,15 +2,15 @@
 // is meant for a worker process, which limits time and memory of everything else: see corpus/extract/worker.
 //
 // A PDF stores the position of each glyph and hardly any structure, so that most of this package reconstructs the
-// structure. document.go reads a document's pages, outline and properties; page.go and pages.go read a page and
-// detect scans, also those with garbled text (garbled.go); chars.go assembles PDFium's characters into words and
-// lines, bidi.go those that run to the left, and spaced.go letters that are set apart; turned.go and matrix.go
-// handle turned text; fields.go adds the text of form fields and annotations; running.go and repeat.go find headers
+// structure. document.go reads a document's pages, outline and properties; page.go and pages.go read a page and detect
+// scans, also those with garbled text (garbled.go); chars.go assembles PDFium's characters into words and lines,
+// bidi.go those that run to the left, and spaced.go letters that are set apart; turned.go and matrix.go handle turned
+// text; fields.go and appearance.go add the text of form fields and annotations; running.go and repeat.go find headers
 // and footers, and numbers.go the numbers of lines; order.go finds the reading order; layout.go groups lines into
 // paragraphs, items and headings, and table.go and rules.go into tables; continued.go joins paragraphs across pages,
-// and vocabulary.go decides about hyphens; outline.go finds the anchors of bookmarks; blocks.go writes the result,
-// and leftout.go lists what it doesn't have. scan.go does the same for OCR results, render.go renders pages, and
-// module.go calls PDFium, whose memory memory.go allocates.
+// and vocabulary.go decides about hyphens; outline.go finds the anchors of bookmarks; blocks.go writes the result, and
+// leftout.go lists what it doesn't have. scan.go does the same for OCR results, render.go renders pages, and module.go
+// calls PDFium, whose memory memory.go allocates.
 //
 // All thresholds are shares of the font size or of the page, never absolute, since a poster and a leaflet have the
 // same layout at different sizes. The tests of this package hold the cases that they must distinguish.
