@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
@@ -16,27 +17,27 @@ const (
 	csvSample = 500
 )
 
-// readCSV parses tables with commas, semicolons, tabs or bars as delimiters (RFC 4180). The parser is lenient, see
-// csvParser. Blank lines may separate several tables, and text may be above each, see csvSection. The first record
-// of a table is its header. A text without a consistent delimiter falls back to plain text. The rest beyond
-// doctext.MaxCells is written as plain text too, so that nothing is lost.
+// readCSV parses tables with commas, semicolons, tabs, bars or other symbols as delimiters (RFC 4180). The parser is
+// lenient, see csvParser. Blank lines may separate several tables, and text may be above each, see csvSection. The
+// first record of a table is its header. A text without a consistent delimiter falls back to plain text. The rest
+// beyond doctext.MaxCells is written as plain text too, so that nothing is lost.
 func readCSV(ctx context.Context, src string, f corpus.File) (corpus.Extracted, error) {
-	delimiter, body := declaredDelimiter(src)
-	if delimiter == 0 {
+	dialect, body := declaredDialect(src)
+	if dialect.delimiter == 0 {
 		var score float64
-		delimiter, score = sniffDelimiter(src)
+		dialect, score = sniffDialect(src)
 		// Database programs escape a quote with a backslash, which RFC 4180 does not know.
 		if strings.Contains(src, `\"`) {
 			doubled := strings.ReplaceAll(src, `\"`, `""`)
-			if d, fits := sniffDelimiter(doubled); d != 0 && fits > score {
-				delimiter, src, body = d, doubled, doubled
+			if d, fits := sniffDialect(doubled); d.delimiter != 0 && fits > score {
+				dialect, src, body = d, doubled, doubled
 			}
 		}
 	}
-	if delimiter == 0 {
+	if dialect.delimiter == 0 {
 		return plainText(ctx, src, f)
 	}
-	records := csvParser{src: body, delimiter: delimiter}
+	records := csvParser{src: body, csvDialect: dialect}
 	t := csvTables{main: mainWidth(sampleSections(records))}
 	for t.cells < doctext.MaxCells {
 		section := records.section()
@@ -58,50 +59,111 @@ func readCSV(ctx context.Context, src string, f corpus.File) (corpus.Extracted, 
 	return t.w.Result(), nil
 }
 
-// declaredDelimiter returns the delimiter that a first line "sep=;" declares, which Excel reads and writes, and the
+// declaredDialect returns the delimiter that a first line "sep=;" declares, which Excel reads and writes, and the
 // text below it. The delimiter is 0 without such a line.
-func declaredDelimiter(src string) (delimiter byte, body string) {
+func declaredDialect(src string) (d csvDialect, body string) {
 	line, body, _ := strings.Cut(src, "\n")
 	if line = strings.Trim(line, `" `); len(line) == len("sep=;") && strings.EqualFold(line[:4], "sep=") {
-		return line[4], body
+		return csvDialect{line[4], '"'}, body
 	}
-	return 0, src
+	return csvDialect{}, src
 }
 
-// sniffDelimiter returns the delimiter whose records are most consistent and their consistency, from 0 to 1. The
-// delimiter is 0 if none divides the text into columns.
-// It weighs the records that fit their section by the cells that are whole. Numbers with a delimiter inside are not:
-// in “1,5;2,5”, commas leave a cell “5;2”. Of equal delimiters it chooses the one with the most columns.
-func sniffDelimiter(src string) (delimiter byte, best float64) {
-	most := 1
-	for _, d := range []byte(",;\t|") {
-		sections := sampleSections(csvParser{src: src, delimiter: d})
-		fits, records, whole, cells := 0, 0, 0, 0
-		for _, section := range sections {
-			shape := section.shape()
-			records += len(section)
-			if shape.width < 2 {
-				continue
+// sniffDialect returns the dialect whose records are most consistent and their consistency, from 0 to 1. The
+// delimiter is 0 if none divides the text into columns. Of equal dialects it chooses the one that leaves the fewest
+// cells in quotes, and then the one with the most columns.
+func sniffDialect(src string) (d csvDialect, score float64) {
+	best := csvFit{width: 1}
+	for _, quote := range []byte(`"'`) {
+		if quote == '\'' && strings.IndexByte(src, quote) < 0 {
+			continue
+		}
+		for _, delimiter := range []byte(",;\t|") {
+			tried := csvDialect{delimiter, quote}
+			if fit := tried.fit(src); fit.better(best) {
+				d, best = tried, fit
 			}
-			fits += shape.fits
-			for _, record := range section[shape.start:] {
-				cells += len(record)
-				for _, cell := range record {
-					if !holdsDelimiter(cell) {
-						whole++
-					}
+		}
+	}
+	if best.score < 1 {
+		if symbols := symbolDialect(src); symbols.delimiter != 0 {
+			return symbols, 1
+		}
+	}
+	return d, best.score
+}
+
+// symbolDialect returns the dialect of a text whose records all have the same columns between symbols such as “^” and
+// “~”, below the names of the columns. The delimiter is 0 if there is none.
+func symbolDialect(src string) (d csvDialect) {
+	best := csvFit{width: 1}
+	for c := byte('!'); c <= '~'; c++ {
+		if !unicode.IsSymbol(rune(c)) || strings.IndexByte(src, c) < 0 {
+			continue
+		}
+		tried := csvDialect{c, '"'}
+		names := (&csvParser{src: src, csvDialect: tried}).record()
+		noName := func(cell string) bool { return cell == "" || isNumeric(cell) }
+		if fit := tried.fit(src); fit.score == 1 && fit.records > 1 && fit.better(best) &&
+			!slices.ContainsFunc(names, noName) {
+			d, best = tried, fit
+		}
+	}
+	return d
+}
+
+// csvFit is how well a dialect divides a text. quoted is the number of cells that stay in quotes.
+type csvFit struct {
+	score                  float64
+	records, quoted, width int
+}
+
+// better reports whether a dialect that fits like this is chosen over one that fits like the other.
+func (f csvFit) better(than csvFit) bool {
+	if f.score == 0 || f.score != than.score {
+		return f.score > than.score
+	}
+	if f.quoted != than.quoted {
+		return f.quoted < than.quoted
+	}
+	return f.width > than.width
+}
+
+// fit weighs the records that fit their section by the cells that are whole. Numbers with a delimiter inside are not:
+// in “1,5;2,5”, commas leave a cell “5;2”.
+func (d csvDialect) fit(src string) (f csvFit) {
+	sections := sampleSections(csvParser{src: src, csvDialect: d})
+	fits, whole, cells := 0, 0, 0
+	for _, section := range sections {
+		shape := section.shape()
+		f.records += len(section)
+		if shape.width < 2 {
+			continue
+		}
+		fits += shape.fits
+		for _, record := range section[shape.start:] {
+			cells += len(record)
+			for _, cell := range record {
+				if !holdsDelimiter(cell) {
+					whole++
+				}
+				if inQuotes(cell) {
+					f.quoted++
 				}
 			}
 		}
-		if fits == 0 {
-			continue
-		}
-		score := float64(fits) / float64(records) * float64(whole) / float64(cells)
-		if width := mainWidth(sections); score > best || score == best && width > most {
-			best, most, delimiter = score, width, d
-		}
 	}
-	return delimiter, best
+	if fits > 0 {
+		f.score = float64(fits) / float64(f.records) * float64(whole) / float64(cells)
+		f.width = mainWidth(sections)
+	}
+	return f
+}
+
+// inQuotes reports whether a cell begins and ends with the same quote.
+func inQuotes(cell string) bool {
+	n := len(cell)
+	return n > 1 && cell[0] == cell[n-1] && (cell[0] == '"' || cell[0] == '\'')
 }
 
 // holdsDelimiter reports whether a cell holds a delimiter next to a digit, other than a comma.

@@ -8,17 +8,20 @@ const (
 	maxWasted = 64 << 20 // bytes after quotes without an end; beyond them a quote is an ordinary character
 )
 
+// csvDialect is how a program writes tables.
+type csvDialect struct{ delimiter, quote byte }
+
 // csvParser splits a text into records. A quote is special only at the start of a field, with or without spaces
 // before it. It may be doubled or escaped by a backslash inside. A quoted field ends at a quote before a delimiter or
 // the end of a line. A single quote inside is text, if the field ends in the same line. A field without an end is
 // not quoted.
 type csvParser struct {
-	src       string
-	delimiter byte
-	inside    bool // the last section continues the one before
-	wide      bool // a record has more than csvColumns fields
-	wasted    int
-	cut       bool // the last section was cut at csvRows
+	csvDialect
+	src    string
+	inside bool // the last section continues the one before
+	wide   bool // a record has more than csvColumns fields
+	wasted int
+	cut    bool // the last section was cut at csvRows
 }
 
 // section returns the records up to a blank line or record, at most csvRows. It skips blank lines before them, and
@@ -45,7 +48,7 @@ func (p *csvParser) section() (records csvSection) {
 
 // record returns the fields of the next record.
 func (p *csvParser) record() (fields []string) {
-	if line := p.line(); strings.IndexByte(line, '"') < 0 { // the usual one
+	if line := p.line(); strings.IndexByte(line, p.quote) < 0 { // the usual one
 		p.src = p.src[min(len(line)+1, len(p.src)):]
 		fields = strings.Split(line, string(p.delimiter))
 		p.wide = len(fields) > csvColumns
@@ -77,7 +80,7 @@ func (p *csvParser) line() string {
 
 // field returns the next field, and the offset of the delimiter or the line feed after it.
 func (p *csvParser) field() (field string, end int) {
-	if start := strings.TrimLeft(p.src, " "); strings.HasPrefix(start, `"`) && p.wasted < maxWasted {
+	if start := strings.TrimLeft(p.src, " "); start != "" && start[0] == p.quote && p.wasted < maxWasted {
 		skipped := len(p.src) - len(start) + 1
 		field, end, ok := p.quoted(start[1:])
 		if ok {
@@ -100,18 +103,19 @@ func (p *csvParser) quoted(s string) (field string, end int, ok bool) {
 		switch {
 		case s[i] == '\n' && loose:
 			return "", i, false
-		case s[i] != '"':
+		case s[i] != p.quote:
 		case i > 0 && s[i-1] == '\\' && !p.ends(s[i+1:]):
 			plain = false
 		default:
 			if p.ends(s[i+1:]) {
 				field = s[:i]
 				if !plain {
-					field = strings.NewReplacer(`""`, `"`, `\"`, `"`).Replace(field)
+					q := string(p.quote)
+					field = strings.NewReplacer(q+q, q, `\`+q, q).Replace(field)
 				}
 				return field, i + 1 + len(s[i+1:]) - len(strings.TrimLeft(s[i+1:], " ")), true
 			}
-			if strings.HasPrefix(s[i+1:], `"`) {
+			if i+1 < len(s) && s[i+1] == p.quote {
 				plain = false
 				i++
 				continue

@@ -97,6 +97,50 @@ func TestCSVDialect(t *testing.T) {
 	}
 }
 
+// Each text is written as a user of another program has it, whose reader chose another dialect.
+func TestDialectIsChosen(t *testing.T) {
+	for _, tt := range []struct {
+		name, src string
+		want      string // the delimiter and the quote
+		columns   int
+	}{
+		{"lists between semicolons", "id;data;cost;group;sub\n1;False;62.25;['345'];['10']\n" +
+			"4;False;46.50;['112', '112'];['765', '766']\n5;False;237.00;['468'];['ALL']\n", `;"`, 5},
+		{"a space after commas", "Harry's, Hill, IL, 2/1/03\nShark City, Glen, IL, 12/28/02\n", `,"`, 4},
+		{"numbers with exponents", "2147483648;43.0e12;17;abc\n147483648;43.0e2;17;abc\n", `;"`, 4},
+		{"a last column that is empty", "aaa\tbbb\r\nAAA\t\r\nBBB\t\r\n", "\t\"", 2},
+		{"single quotes around some cells", "'a'|'b'|'c'\r\n'd'|e|f\r\n", "|'", 3},
+		{"a tab in single quotes", "1\tA\tb\n2\tA\t'b\tc'\n3\tA\tb\n", "\t'", 3},
+		{"a doubled single quote", "id;note\n1;'it''s late; go'\n2;'closed'\n", ";'", 2},
+		{"an escaped single quote", "1|A|b\n2|A|'b\\'2\\'b'\n3|A|b\n", "|'", 3},
+		{"apostrophes", "town,rain\n's-Hertogenbosch,4\nrock 'n' roll,5\n't Zand,6\n", `,"`, 2},
+		{"lines in a cell", "id;note\n1;\"a, b,\nc, d\ne\"\n2;\"f, g,\nh, i\nj\"\n", `;"`, 2},
+		{"shapes between semicolons", "id;name;shape\n1;a;LINE(1 2, 3 4, 5 6)\n2;b;LINE(1 2, 3 4, 5 6)\n", `;"`, 3},
+		{"commas in names of columns", "SKU (new, empty);Name (100, or less);Brand (old, known)\n" +
+			"15;Santa 3;Burgues\n16;Santa 4;Burgues\n", `;"`, 3},
+		{"a comma in most records", "08/01;A;-21.419,06\n12/01;A;37.996,97\n15/01;A;-116\n04/01;A;-249\n", `;"`, 3},
+		{"more commas than semicolons", "Ann ; reads,writes,sings,\n\nBob ; reads,writes,sings,\n\nEve ; reads\n",
+			`;"`, 2},
+		{"decimal commas between tabs", "X\tY\tZ\n120,5\t50,3\t2,35\n", "\t\"", 3},
+		{"grouped digits between tabs", "a\tb\tc\td\n1\tx\t1,234,567\ty\n", "\t\"", 4},
+		{"padded cells", "id   ;name      ;town\n1    ;Ann       ;Bath\n", `;"`, 3},
+		{"times", "bytearray(b'x'),20:53:06,2019-09-01T19:28:21\nbytearray(b'y'),19:33:15,2005-02-15T19:10:31\n",
+			`,"`, 3},
+		{"a list in a cell", "id,text\n1,\"* one, two\n* three\n\n* four\"\n2,\"* five\n* six\"\n", `,"`, 2},
+		{"a total of another width", "a, b, c, d\n1, 2, 3, 4\nmore\n1, 2, 3, 4\n", `,"`, 4},
+		{"carets", "id^name^town\n1^Ann^Bath\n2^Bob^York\n", `^"`, 3},
+		{"tildes", "id~name, all~town\n1~Moss, Ann~Bath\n2~Bob~York\n", `~"`, 3},
+		{"numbers with a sign", "+49 30 1234\n+44 20 5678\n", "\x00\x00", 0},
+		{"a term in each line", "5+3\n2+4\n", "\x00\x00", 0},
+	} {
+		d, _ := sniffDialect(tt.src)
+		columns := mainWidth(sampleSections(csvParser{src: tt.src, csvDialect: d}))
+		if got := string([]byte{d.delimiter, d.quote}); got != tt.want || d.delimiter != 0 && columns != tt.columns {
+			t.Errorf("%s: %q and %d columns, want %q and %d", tt.name, got, columns, tt.want, tt.columns)
+		}
+	}
+}
+
 // No text is lost, whatever the quotes and delimiters.
 func TestCSVKeepsWords(t *testing.T) {
 	for _, src := range []string{
