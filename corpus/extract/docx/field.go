@@ -97,7 +97,7 @@ func (p *parser) isShown() bool {
 
 // name returns the first word of the instruction, in upper case: "HYPERLINK", "REF", "TOC".
 func (f *field) name() string {
-	name, _, _ := strings.Cut(strings.TrimSpace(f.instruction.String()), " ")
+	name, _, _ := strings.Cut(strings.TrimSpace(f.instruction), " ")
 	return strings.ToUpper(name)
 }
 
@@ -108,7 +108,7 @@ func (p *parser) fieldLink() string {
 		if p.fields[i].name() != "HYPERLINK" {
 			continue
 		}
-		_, rest, _ := strings.Cut(p.fields[i].instruction.String(), `"`)
+		_, rest, _ := strings.Cut(p.fields[i].instruction, `"`)
 		address, _, _ := strings.Cut(rest, `"`)
 		return address
 	}

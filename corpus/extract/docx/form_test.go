@@ -60,12 +60,88 @@ func TestFormValuesAreText(t *testing.T) {
 		{"a cleared one with a symbol", control(check("0"), symbol("00A3")), "☐ yes"},
 		{"a check box control with an unknown symbol", control(check("true"), symbol("00FF")), "☑ yes"},
 		{"an empty check box control", control(check("0"), ""), "☐ yes"},
+		{"a check box control whose symbol has no font", control(`<w14:checkbox><w14:checked w14:val="1"/>`+
+			`<w14:checkedState w14:val="2612"/></w14:checkbox>`, fmt.Sprintf(text, "☒")), "☒ yes"},
+		{"a date", control(`<w:date w:fullDate="2026-03-12T00:00:00Z"/>`, fmt.Sprintf(text, "12 March")), "12 March yes"},
+		{"a field with another in its instruction", `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>` +
+			` IF </w:instrText></w:r>` + form("MERGEFIELD x", "", "hidden") + `<w:r><w:instrText> = "" "no" "Ida"` +
+			`</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>` + fmt.Sprintf(text, "Ida") +
+			`<w:r><w:fldChar w:fldCharType="end"/></w:r>`, "Ida yes"},
+		{"two fields", form("FOO a", "", "Ida ") + fmt.Sprintf(text, "and ") + form("FOO b", "", "Moss"), "Ida and " +
+			"Moss yes"},
+		{"nested smart tags", `<w:smartTag w:element="place"><w:smartTag w:element="City">` +
+			fmt.Sprintf(text, "Bath") + `</w:smartTag></w:smartTag>`, "Bath yes"},
 		{"a list control", control(`<w:dropDownList><w:listItem w:displayText="Big" w:value="1"/></w:dropDownList>`,
 			fmt.Sprintf(text, "Big")), "Big yes"},
 	} {
 		x := read(t, write(t, `<w:p>`+tt.content+fmt.Sprintf(text, " yes")+`</w:p>`, nil))
 		if x.Text != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, x.Text, tt.want)
+		}
+	}
+}
+
+// A content control may enclose any part of a document.
+func TestControlsAreText(t *testing.T) {
+	cell := func(text string) string { return `<w:tc>` + para("", text) + `</w:tc>` }
+	for _, tt := range []struct {
+		name, body string
+		want       []string
+	}{
+		{"in another", control("", para("", "a")+control("", para("", "b"))+para("", "c")), []string{"p a", "p b", "p c"}},
+		{"around a table", control("", `<w:tbl><w:tr>`+cell("a")+cell("b")+`</w:tr></w:tbl>`), []string{"t a | b"}},
+		{"around a row", `<w:tbl>` + control("", `<w:tr>`+cell("a")+cell("b")+`</w:tr>`) + `</w:tbl>`,
+			[]string{"t a | b"}},
+		{"around a cell", `<w:tbl><w:tr>` + cell("a") + control("", cell("b")) + `</w:tr></w:tbl>`, []string{"t a | b"}},
+		{"in a cell", `<w:tbl><w:tr>` + cell("a") + `<w:tc>` + control("", para("", "b")) + `</w:tc></w:tr></w:tbl>`,
+			[]string{"t a | b"}},
+		{"repeated", control(`<w15:repeatingSection/>`, control(`<w15:repeatingSectionItem/>`, para("", "a"))),
+			[]string{"p a"}},
+		{"custom XML", `<w:customXml w:element="x">` + para("", "a") + `</w:customXml>`, []string{"p a"}},
+	} {
+		if diff := cmp.Diff(tt.want, shown(read(t, write(t, tt.body, nil)))); diff != "" {
+			t.Errorf("%s: -want +got\n%s", tt.name, diff)
+		}
+	}
+}
+
+// The text and the boxes of a paragraph whose mark was deleted continue in the next one.
+func TestJoinedParagraphsKeepBoxes(t *testing.T) {
+	x := read(t, write(t, `<w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>one </w:t></w:r><w:r><w:drawing>`+
+		`<w:txbxContent>`+para("", "box")+`</w:txbxContent></w:drawing></w:r></w:p>`+para("", "two"), nil))
+	if diff := cmp.Diff([]string{"p one two", "p box"}, shown(x)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// A formula in one line has the operators that its layout shows.
+func TestFormulasAreOneLine(t *testing.T) {
+	r := func(text string) string { return `<m:r><m:rPr><m:sty m:val="p"/></m:rPr><m:t>` + text + `</m:t></m:r>` }
+	of := func(name string, parts ...string) (s string) {
+		for i := 0; i < len(parts); i += 2 {
+			s += `<m:` + parts[i] + `>` + parts[i+1] + `</m:` + parts[i] + `>`
+		}
+		return `<m:` + name + `>` + s + `</m:` + name + `>`
+	}
+	for _, tt := range []struct{ name, content, want string }{
+		{"a power", of("sSup", "e", r("10"), "sup", r("2")), "10²"},
+		{"a power of a sum", of("sSup", "e", of("d", "e", r("x+1")), "sup", r("n")), "((x+1))^n"},
+		{"a fraction", of("f", "num", r("1"), "den", r("2")), "1/2"},
+		{"a fraction of sums", of("f", "num", r("a+b"), "den", r("2")), "(a+b)/2"},
+		{"an index", of("sSub", "e", r("v"), "sub", r("max")), "v_max"},
+		{"both", of("sSubSup", "e", r("y"), "sub", r("1"), "sup", r("n")), "y1^n"},
+		{"roots", of("rad", "radPr", "", "deg", "", "e", r("x")) + of("rad", "deg", r("3"), "e", r("y")), "√x³√y"},
+		{"a function", r("f") + of("d", "e", r("x"), "e", r("y")), "f(x|y)"},
+		{"other brackets", of("d", "dPr", `<m:begChr m:val="["/><m:endChr m:val=""/>`, "e", r("x")), "[x"},
+		{"a sum", of("nary", "naryPr", `<m:chr m:val="∑"/>`, "sub", r("i=1"), "sup", r("n"), "e", r("i")),
+			"∑_(i=1)^n i"},
+		{"a named function", of("func", "fName", r("sin"), "e", r("x")), "sin x"},
+		{"a matrix", of("m", "mr", `<m:e>`+r("1")+`</m:e><m:e>`+r("2")+`</m:e>`, "mr", `<m:e>`+r("3")+`</m:e>`), "1 2; 3"},
+		{"a deletion", r("a") + `<w:del>` + r("b") + `</w:del>`, "a"},
+	} {
+		x := read(t, write(t, `<w:p><m:oMath>`+r("E=")+tt.content+`</m:oMath></w:p>`, nil))
+		if x.Text != "E="+tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, x.Text, "E="+tt.want)
 		}
 	}
 }
@@ -124,6 +200,13 @@ func TestEmbeddedDocumentsAreRead(t *testing.T) {
 	}{
 		{"in the text", para("", "Before") + chunk + para("", "After"), "Title\nInside",
 			[]string{"p Before", "h2 Title", "p Inside", "p After"}, nil},
+		{"in a paragraph", `<w:p><w:r><w:t>Before</w:t></w:r>` + chunk + `</w:p>` + para("", "After"), "Title\nInside",
+			[]string{"p Before", "h2 Title", "p Inside", "p After"}, nil},
+		{"several", chunk + para("", "Between") + chunk, "One\nTwo",
+			[]string{"p One", "p Two", "p Between", "p One", "p Two"}, nil},
+		{"with properties", `<w:altChunk r:id="a"><w:altChunkPr><w:matchSrc/></w:altChunkPr></w:altChunk>`, "a",
+			[]string{"p a"}, nil},
+		{"inserted", `<w:ins w:id="1">` + chunk + `</w:ins>`, "a", []string{"p a"}, nil},
 		{"in a cell", `<w:tbl><w:tr><w:tc>` + chunk + `</w:tc><w:tc>` + para("", "b") + `</w:tc></w:tr></w:tbl>`, "a",
 			[]string{"t a | b"}, nil},
 		{"in a control", `<w:sdt><w:sdtContent>` + chunk + `</w:sdtContent></w:sdt>`, "a", []string{"p a"}, nil},

@@ -28,9 +28,7 @@ func (p *parser) inline(to *paragraph, link string) error {
 			return p.inline(to, p.target(ooxml.Attr(e, "id"), link))
 		case "fldSimple":
 			// A simple field contains only its result.
-			p.fields = append(p.fields, field{result: true})
-			f := &p.fields[len(p.fields)-1]
-			f.instruction.WriteString(ooxml.Attr(e, "instr"))
+			p.fields = append(p.fields, field{instruction: ooxml.Attr(e, "instr"), result: true})
 			err := p.inline(to, link)
 			p.fields = p.fields[:max(len(p.fields)-1, 0)]
 			return err
@@ -39,10 +37,14 @@ func (p *parser) inline(to *paragraph, link string) error {
 		case "ins", "moveTo", "smartTag", "sdtContent", "customXml", "bdo", "dir", "oMathPara":
 			return p.inline(to, link)
 		case "oMath":
-			return p.formula(to)
+			text, err := p.d.Formula()
+			to.runs = append(to.runs, run{text: text})
+			return err
 		case "del", "moveFrom":
 			p.r.deleted++
 			return p.d.Skip()
+		case "altChunk":
+			to.boxes = append(to.boxes, p.chunk(e)...)
 		case "AlternateContent":
 			return p.alternative(func() error { return p.inline(to, link) })
 		}
@@ -157,8 +159,8 @@ func (p *parser) run(to *paragraph, link string) error {
 		case "instrText":
 			text, err := p.d.Text()
 			// The instruction may be split into several runs; it is bounded, as only its URL is needed.
-			if n := len(p.fields); n > 0 && !p.fields[n-1].result && p.fields[n-1].instruction.Len() < maxInstruction {
-				p.fields[n-1].instruction.WriteString(text)
+			if n := len(p.fields); n > 0 && !p.fields[n-1].result && len(p.fields[n-1].instruction) < maxInstruction {
+				p.fields[n-1].instruction += text
 			}
 			return err
 		case "fldChar":
@@ -244,32 +246,4 @@ func (p *parser) graphic(to *paragraph, e xml.StartElement) error {
 		to.boxes = append(to.boxes, node{paragraph: &paragraph{runs: []run{{text: line}}}})
 	}
 	return p.boxes(to)
-}
-
-// formula parses the text of a formula (Office Math, chapter 22.1) in reading order. Fractions get a "/": 1/2 must
-// not become 12.
-func (p *parser) formula(to *paragraph) error {
-	return p.d.Children(func(e xml.StartElement) error {
-		switch e.Name.Local {
-		case "t":
-			text, err := p.d.Text()
-			to.runs = append(to.runs, run{text: text})
-			return err
-		case "f":
-			first := true
-			return p.d.Children(func(e xml.StartElement) error {
-				if e.Name.Local != "num" && e.Name.Local != "den" {
-					return p.d.Skip()
-				}
-				if !first {
-					to.runs = append(to.runs, run{text: "/"})
-				}
-				first = false
-				return p.formula(to)
-			})
-		case "rPr", "ctrlPr":
-			return p.d.Skip()
-		}
-		return p.formula(to)
-	})
 }

@@ -2,7 +2,6 @@ package docx
 
 import (
 	"encoding/xml"
-	"strings"
 
 	"github.com/footnote/footnote/corpus/extract/ooxml"
 )
@@ -18,16 +17,16 @@ type parser struct {
 
 // field is a field that is being parsed. Its result is displayed, its instruction is not.
 type field struct {
-	instruction strings.Builder
+	instruction string
 	result      bool   // the following text is the result
 	shown       string // displayed instead of a missing result
 }
 
 // blocks parses the paragraphs and tables inside the current element, and calls emit for each complete one. It
 // descends into content controls, custom XML and insertions. A paragraph whose mark was deleted is not emitted: its
-// runs are prepended to the next one.
+// content is prepended to that of the next one.
 func (p *parser) blocks(emit func(node) error) error {
-	var carried []run
+	var carried paragraph
 	return p.d.Children(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "p":
@@ -36,9 +35,11 @@ func (p *parser) blocks(emit func(node) error) error {
 				return err
 			}
 			// The later paragraph's style and list apply to the carried runs.
-			para.runs = append(carried, para.runs...)
-			if carried = nil; para.joined {
-				carried = para.runs
+			para.runs = append(carried.runs, para.runs...)
+			para.notes = append(carried.notes, para.notes...)
+			para.boxes = append(carried.boxes, para.boxes...)
+			if carried = (paragraph{}); para.joined {
+				carried = *para
 				return nil
 			}
 			return emit(node{paragraph: para})

@@ -298,7 +298,7 @@ type paragraph struct {
 	list    listRef
 	runs    []run
 	notes   []note // referenced notes, in order
-	boxes   []node // content of the text boxes that are anchored in it
+	boxes   []node // content of the text boxes and embedded documents that are anchored in it
 	joined  bool   // its mark is a tracked deletion: the next paragraph continues it
 }
 

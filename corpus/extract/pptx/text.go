@@ -75,27 +75,11 @@ func (t *tree) paragraph() (paragraph, error) {
 				done = true
 				return t.d.Children(inline)
 			})
-		// The elements of Office Math that contain text at some depth. Their text is read in order, without symbols
-		// drawn around it.
-		case "m",
-			"oMath",
-			"oMathPara",
-			"num",
-			"den",
-			"e",
-			"sup",
-			"sub",
-			"f",
-			"sSup",
-			"sSub",
-			"rad",
-			"d",
-			"nary",
-			"func",
-			"fName",
-			"limLow",
-			"lim",
-			"deg":
+		case "oMath":
+			s, err := t.d.Formula()
+			b.WriteString(s)
+			return err
+		case "m", "oMathPara":
 			return t.d.Children(inline)
 		}
 		return t.d.Skip()
