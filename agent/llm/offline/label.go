@@ -7,28 +7,42 @@ import (
 	"github.com/footnote/footnote/text"
 )
 
-// labelled returns the unit that answers a question from a table of two columns: the only row with a cell that the
-// question names, whose other cell is of the kind that it asks for. Each other word is in a column's name, in the
-// document's or the section's name, or it is grammar. One verb needs no match if the interrogative gives the kind:
-// “Where does Béla live?”. ok is false without such a row, or with several.
+// labelled returns the unit that answers a question from a table: the only row with a cell that the question names,
+// whose other cell is of the kind that it asks for. In a table of more than two columns, the question also names the
+// column of the other cell. Each other word is in a column's name, in the document's or the section's name, or it is
+// grammar. One verb needs no match if the interrogative gives the kind: “Where does Béla live?”. ok is false without
+// such a row, or with several.
 func (p pool) labelled(question string, words []word) (at int, ok bool) {
 	at = -1
 	tokens := text.Terms(question, "")
+	if slices.ContainsFunc(tokens, func(t string) bool { return slices.Contains(negations, t) }) {
+		return -1, false
+	}
 	for i, u := range p.units {
-		if u.row == nil || u.names || len(u.row.cells) != 2 {
+		if u.row == nil || u.names {
 			continue
 		}
 		for key, terms := range u.row.cells {
-			if !namesCell(terms, words) || !p.asksCell(i, 1-key, tokens, words) {
+			if !namesCell(terms, words) {
 				continue
 			}
-			if at >= 0 && p.units[at].text != u.text {
-				return -1, false
+			for value := range u.row.cells {
+				if value == key || !u.row.asksColumn(value, words) || !p.asksCell(i, value, tokens, words) {
+					continue
+				}
+				if at >= 0 && p.units[at].text != u.text {
+					return -1, false
+				}
+				at = i
 			}
-			at = i
 		}
 	}
 	return at, at >= 0
+}
+
+// asksColumn reports whether the question names a column, or the row has only one beside its name.
+func (r *row) asksColumn(column int, words []word) bool {
+	return len(r.cells) == 2 || !r.table.unsure && column < len(r.table.has) && namesCell(r.table.has[column], words)
 }
 
 // namesCell reports whether words of the question are exactly the terms of a cell.
@@ -54,7 +68,7 @@ var (
 func (p pool) asksCell(i, value int, tokens []string, words []word) bool {
 	u := p.units[i]
 	cells := cellsOf(u.text)
-	if len(cells) != 2 || cells[value] == "" || len(tokens) == 0 {
+	if value >= len(cells) || cells[value] == "" || len(tokens) == 0 {
 		return false
 	}
 	said, verb := cells[value], false // the interrogative gives the kind of the value, so that a verb adds nothing
@@ -72,6 +86,12 @@ func (p pool) asksCell(i, value int, tokens []string, words []word) bool {
 		if asking = tokens[:min(2, len(tokens))]; !aNumber.isIn(said) { // how long
 			return false
 		}
+	}
+	if function, asked := functionOf(tokens); function == "count" {
+		if !aNumber.isIn(said) {
+			return false
+		}
+		asking = append(strings.Fields(asked), asking...)
 	}
 	unexplained := 0
 	small := text.SmallWords(strings.Join(tokens, " "))

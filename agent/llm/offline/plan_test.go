@@ -108,18 +108,28 @@ func TestOrderOfDaysGivesNextRow(t *testing.T) {
 	}
 }
 
-// A row of two columns answers a question that names one of its cells and asks for the other's kind.
-func TestRowOfTwoColumnsAnswers(t *testing.T) {
+// A row answers a question that names one of its cells, and the column of another if there are more than two, and
+// that asks for the kind of the other.
+func TestNamedRowAnswers(t *testing.T) {
 	people := tableOf("people.csv", "", "name | city", "Béla | Győr", "Anna | Budapest", "Chloé | Lyon")
 	facts := tableOf("facts.csv", "", "Figure | Value", "Employees | 47", "Trucks | 12", "Floor area | 3400 m2",
 		"Founded | 1987")
 	flat := tableOf("flat.csv", "", "Landlord | Harrow Housing Trust", "Tenant | Jonas Weber", "Notice | 3 months")
+	sites := tableOf("sites.csv", "", "Site | Beds | Rooms", "Harbour | 40 | 21", "Mill | 12 | 8", "Hill | 30 | 16")
 	for _, tt := range []struct {
 		question string
 		library  []paper
 		said     finding
 		row      string
 	}{
+		{"What is the number of employees?", facts, answers, "| Employees | 47 [1] |"},
+		{"What is the number of beds at Mill?", sites, answers, "| Mill | 12 | 8 [1] |"},
+		{"How many rooms does Hill have?", sites, answers, "| Hill | 30 | 16 [1] |"},
+		{"How many beds and rooms are at Mill?", sites, answers, "| Mill | 12 | 8 [1] |"},
+		{"How many at Mill?", sites, closest, "| Mill | 12 | 8 [1] |"}, // beds or rooms
+		{"How many staff are at Mill?", sites, closest, "| Mill | 12 | 8 [1] |"},
+		{"How many beds were sold at Mill?", sites, closest, "| Mill | 12 | 8 [1] |"},
+		{"What is the number of the landlord?", flat, closest, "Landlord | Harrow Housing Trust [1]"},
 		{"Where does Béla live?", people, answers, "| Béla | Győr [1] |"},
 		{"What is the city of Anna?", people, answers, "| Anna | Budapest [1] |"},
 		{"Wo wohnt Chloé?", people, answers, "| Chloé | Lyon [1] |"},
