@@ -209,13 +209,19 @@ func isPlain(s string) bool {
 
 var superscripts = []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-// Superscript converts digits, with the commas and dashes between them, to superscript, and returns other text
-// unchanged. Otherwise a note reference after 1921 would be read as a digit of the number.
+// Superscript converts digits, with a minus sign before them and the commas and dashes between them, to superscript,
+// and returns other text unchanged. Otherwise a note reference after 1921 would be read as a digit of the number.
 func Superscript(s string) string {
-	if s == "" || strings.Trim(s, "0123456789,-–") != "" || strings.Trim(s, ",-–") == "" {
+	if s == "" || strings.Trim(s, "0123456789,-–−") != "" || strings.Trim(s, ",-–−") == "" {
 		return s
 	}
-	return strings.Map(func(r rune) rune {
+	sign := ""
+	for _, minus := range []string{"-", "−"} {
+		if digits, ok := strings.CutPrefix(s, minus); ok {
+			sign, s = "⁻", digits
+		}
+	}
+	return sign + strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return superscripts[r-'0']
 		}

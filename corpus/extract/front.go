@@ -12,6 +12,7 @@ import (
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
+	"github.com/footnote/footnote/text/lazy"
 )
 
 const (
@@ -30,15 +31,16 @@ var fences = []struct {
 	ends  []string
 	parse func(src []byte, values any) error
 }{
-	{"---", []string{"---", "..."}, yaml.Unmarshal},
+	{"---", []string{"---", "..."}, unmarshalEntries},
 	{"+++", []string{"+++"}, toml.Unmarshal},
 }
 
 // frontMatter splits the front matter from the text after it. Front matter that is not a map stays in the text. The
-// end has to be within maxFrontMatter bytes, because a text that begins with a line of dashes has no end marker.
+// end has to be within maxFrontMatter bytes, because a text that begins with a line of dashes has no end marker. Blank
+// lines may be above.
 func frontMatter(src string) (front, string) {
 	for _, fence := range fences {
-		rest, ok := strings.CutPrefix(src, fence.begin+"\n")
+		rest, ok := strings.CutPrefix(strings.TrimLeft(src, "\n"), fence.begin+"\n")
 		if !ok {
 			continue
 		}
@@ -58,6 +60,48 @@ func frontMatter(src string) (front, string) {
 		}
 	}
 	return nil, src
+}
+
+// entryStart matches the first line of an entry of a map.
+var entryStart = lazy.Regexp(`^[\pL_][\pL\pN_. -]*:(\s|$)`)
+
+// unmarshalEntries parses YAML, or its entries one by one if it is invalid as a whole: people write titles with a
+// colon, a key twice or a placeholder of a template. An invalid value is text, and of equal keys the first counts. It
+// returns the error of the whole if a line belongs to no entry, or no entry is valid.
+func unmarshalEntries(src []byte, values any) error {
+	failed := yaml.Unmarshal(src, values)
+	into, ok := values.(*map[string]any)
+	if failed == nil || !ok {
+		return failed
+	}
+	var entries []string
+	for line := range strings.Lines(string(src)) {
+		switch {
+		case entryStart().MatchString(line):
+			entries = append(entries, line)
+		case len(entries) == 0 || strings.Trim(line[:1], " \t\n-#]}") != "":
+			return failed
+		default:
+			entries[len(entries)-1] += line
+		}
+	}
+	*into, ok = map[string]any{}, false
+	for _, entry := range entries {
+		key, said, _ := strings.Cut(entry, ":")
+		var one map[string]any
+		if yaml.Unmarshal([]byte(entry), &one) != nil || len(one) != 1 {
+			one = map[string]any{key: strings.TrimSpace(said)}
+		} else {
+			ok = true
+		}
+		if _, has := (*into)[key]; !has {
+			maps.Copy(*into, one)
+		}
+	}
+	if !ok {
+		return failed
+	}
+	return nil
 }
 
 // applyFields sets the title, the language and Meta from the front matter. It takes keys in alphabetic order, so

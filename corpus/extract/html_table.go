@@ -41,7 +41,7 @@ func (h *htmlWalk) writeTable(n *html.Node, at place) {
 	cells := 0
 	var look func(*html.Node)
 	look = func(n *html.Node) {
-		var group []*html.Node
+		var group, feet []*html.Node
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			switch c.DataAtom {
 			case atom.Tr:
@@ -49,13 +49,18 @@ func (h *htmlWalk) writeTable(n *html.Node, at place) {
 				for d := c.FirstChild; d != nil; d = d.NextSibling {
 					layout = layout || isCell(d) && isLayout(d)
 				}
-			case atom.Thead, atom.Tbody, atom.Tfoot:
+			case atom.Thead, atom.Tbody:
 				look(c)
+			case atom.Tfoot:
+				feet = append(feet, c) // at the end, where browsers show it
 			case atom.Caption:
 				h.writeLine(c, corpus.Block{Kind: corpus.BlockParagraph, Quote: at.quote}, at)
 			}
 		}
 		cells = t.add(group, n.DataAtom == atom.Thead, cells)
+		for _, foot := range feet {
+			look(foot)
+		}
 	}
 	look(n)
 	t.trim()

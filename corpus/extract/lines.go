@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/footnote/footnote/corpus"
 	"github.com/footnote/footnote/corpus/extract/doctext"
@@ -39,7 +40,8 @@ func readSource(ctx context.Context, src string, f corpus.File) (corpus.Extracte
 
 // escapedData holds the extensions of data whose programs write all but ASCII as escapes.
 var escapedData = map[string]bool{
-	"json": true, "jsonl": true, "ndjson": true, "geojson": true, "ipynb": true, "properties": true,
+	"json": true, "jsonl": true, "ndjson": true, "geojson": true, "ipynb": true, "properties": true, "yaml": true,
+	"yml": true,
 }
 
 // unicodeEscape matches an escaped backslash, which does not escape the next letter, or escaped UTF-16.
@@ -47,6 +49,7 @@ var unicodeEscape = regexp.MustCompile(`\\\\|(?:\\u[0-9a-fA-F]{4})+`)
 
 // unescapeData decodes the escapes of characters, "\u00e9", so that their words are found. Escapes of control
 // characters, quotes and backslashes stay, and so do halves of a character, since the data would be another without.
+// Some programs escape the bytes of UTF-8, which is read as meant.
 func unescapeData(src string) string {
 	if !strings.Contains(src, `\u`) {
 		return src
@@ -59,6 +62,9 @@ func unescapeData(src string) string {
 		for at := 0; at < len(escapes); at += len(`\u0000`) {
 			unit, _ := strconv.ParseUint(escapes[at+2:at+len(`\u0000`)], 16, 16) // hexadecimal, as matched
 			units = append(units, uint16(unit))
+		}
+		if meant := ofBytes(units); meant != "" {
+			return meant
 		}
 		var b strings.Builder
 		for i := 0; i < len(units); i++ {
@@ -77,6 +83,22 @@ func unescapeData(src string) string {
 		}
 		return b.String()
 	})
+}
+
+// ofBytes returns the printable characters whose UTF-8 the units are as bytes, "" if they are none.
+func ofBytes(units []uint16) string {
+	var bytes []byte
+	for _, unit := range units {
+		if unit < utf8.RuneSelf || unit > 0xff {
+			return ""
+		}
+		bytes = append(bytes, byte(unit))
+	}
+	s := string(bytes)
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return s
 }
 
 // writeSource writes lines as code blocks. A block ends at a blank line. A large one is split before the least

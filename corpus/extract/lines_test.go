@@ -14,6 +14,10 @@ func TestEscapedDataIsDecoded(t *testing.T) {
 		{"a.json", `{"a": "\u0022\u005c\u000a\u0000\u200b"}`, `{"a": "\u0022\u005c\u000a\u0000\u200b"}`},
 		{"a.json", `{"a": "\ud83d", "b": "\ude00\u00fc\ud83d\u00fc", "c": "\u00f"}`,
 			`{"a": "\ud83d", "b": "\ude00ü\ud83dü", "c": "\u00f"}`},
+		{"chat.json", `{"by": "Ren\u00c3\u00a9", "said": "\u00f0\u009f\u0098\u0080", "in": "S\u00e3o"}`,
+			`{"by": "René", "said": "😀", "in": "São"}`},
+		{"a.yaml", `city: "M\u00fcnchen"`, `city: "München"`},
+		{"a.jsonl", `{"q": "from 45\u00b0 to 5(\u221a3 \u2013 1)"}`, `{"q": "from 45° to 5(√3 – 1)"}`},
 		{"a.go", `const city = "M\u00fcnchen"`, `const city = "M\u00fcnchen"`},
 	} {
 		if got := mustExtract(t, tt.name, tt.src).Text; got != tt.want {

@@ -98,6 +98,7 @@ func (p *mailParser) readPart(
 	}
 	kind, parameters, parts := contentType(header, data)
 	if len(parts) > 0 {
+		startFirst(parts, parameters["start"])
 		return p.readParts(ctx, kind, parts, depth)
 	}
 	kind = cmp.Or(kind, otherwise)
@@ -123,7 +124,7 @@ func (p *mailParser) readPart(
 		p.attach(strings.TrimSuffix(name, ".p7m"), "application/pkcs7-mime", id, inside)
 	case disposition == "attachment" || name != "" && main != "text":
 		p.attach(name, kind, id, data)
-	case kind == "text/html":
+	case kind == "text/html", kind == "application/xhtml+xml" && name == "":
 		src := text(declaredCharset(data)) + "\n"
 		maps.Copy(p.letter.shown, shownParts(src))
 		return []body{{htmlBody, src}}
@@ -153,6 +154,20 @@ func (p *mailParser) readPart(
 		p.attach(name, kind, id, data)
 	}
 	return nil
+}
+
+// startFirst moves the part that a multipart/related names as its main one (RFC 2387 §3.2) before the others.
+func startFirst(parts [][]byte, start string) {
+	if start = strings.Trim(start, "<> "); start == "" {
+		return
+	}
+	at := slices.IndexFunc(parts, func(part []byte) bool {
+		header, _ := readHeader(part)
+		return strings.Trim(header.Get("Content-Id"), "<> ") == start
+	})
+	for ; at > 0; at-- {
+		parts[at], parts[at-1] = parts[at-1], parts[at]
+	}
 }
 
 // readParts parses the parts of a multipart. Those of a digest are mails by default (RFC 2046 §5.1.5).

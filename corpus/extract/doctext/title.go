@@ -26,11 +26,13 @@ var (
 )
 
 // Titles that programs derive. printed matches what a printer driver writes before a file name. filePath matches a
-// path or an address. counted matches a word with a number, as programs in any language
+// path or an address. fileName matches a word with an extension, which is a title only if the text has it. counted
+// matches a word with a number, as programs in any language
 // name new files: "Dokument2", "Unbenannt-1". It is a title only if the text has the word.
 var (
 	printed  = regexp.MustCompile(`^Microsoft (Office )?\pL+ [-–] `)
 	filePath = regexp.MustCompile(`^(file:|[A-Za-z]:[\\/]|\\\\)|^(~|\.{1,2}|https?:/)?/\S+$`)
+	fileName = regexp.MustCompile(`^\S+\.\w{2,4}$`)
 	counted  = regexp.MustCompile(`^\pL+[-_ ]?\(?\d{1,3}\)?$`)
 )
 
@@ -49,7 +51,9 @@ func Title(stated, seen, body string) string {
 		return seen
 	}
 	body = strings.ToLower(body[:min(len(body), titleBody)])
-	if counted.MatchString(stated) && !strings.Contains(body, words[0]) {
+	if counted.MatchString(stated) && !strings.Contains(body, words[0]) ||
+		fileName.MatchString(stated) && !strings.Contains(body, strings.ToLower(stated)) ||
+		slices.Contains(words, "powerpoint") && !strings.Contains(body, "powerpoint") { // in any language
 		return seen
 	}
 	if seen != "" && !slices.ContainsFunc(text.QueryWords(stated, nil), func(word text.Word) bool {

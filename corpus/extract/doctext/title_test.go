@@ -22,6 +22,11 @@ func TestTitleOfProgramIsPlaceholder(t *testing.T) {
 		"./build/index":                              "",
 		"https://example.org/lease/7":                "",
 		"Microsoft Word - Lease of the mill":         "Lease of the mill",
+		"i-xx_Phobias-fm.indd":                       "",
+		"IMG_1234.jpg":                               "",
+		"PowerPoint-Präsentation":                    "",
+		"Presentazione di PowerPoint":                "",
+		"Node.js":                                    "Node.js",
 		"Lease 7":                                    "Lease 7",
 		"Lease":                                      "Lease",
 		"Mill / lease":                               "Mill / lease",
@@ -31,7 +36,7 @@ func TestTitleOfProgramIsPlaceholder(t *testing.T) {
 		"A: one of two letters":                      "A: one of two letters",
 		"Lease, version 2 (draft of the 3rd of May)": "Lease, version 2 (draft of the 3rd of May)",
 	} {
-		if got := Title(stated, "", "The lease of the mill ends when Apollo 11 lands."); got != want {
+		if got := Title(stated, "", "The lease of the mill ends when Apollo 11 lands on Node.js."); got != want {
 			t.Errorf("Title(%q) = %q, want %q", stated, got, want)
 		}
 	}
