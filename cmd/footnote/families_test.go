@@ -48,6 +48,15 @@ func TestRealFilesAreQuoted(t *testing.T) {
 			"quoted-printable\r\n\r\n" +
 			"<html><h1>Tides</h1><p>Spring tide is on 21 March at 6=E2=80=93=\r\n7.</p></html>\r\n----b--\r\n"},
 			"When is the spring tide?", "Spring tide is on 21 March at 6–7.", "21 March", "=E2", nil},
+		{file{"crew.csv", "name;note\n'Ida Moss';'on leave; back in May'\n'Bo Dahl';'at sea'\n"},
+			"What is the note of Bo Dahl?", "Bo Dahl | at sea", "at sea", "'", nil},
+		{file{"quay.csv", "berth^depth\nNorth^7 m\nSouth^4 m\n"}, "What is the depth of North?", "North | 7 m", "7 m", "^", nil},
+		{file{"gate.md", "\n---\ntitle: Gate: hours\nby: Ann\n---\n\nThe gate opens at seven.\n"},
+			"When does the gate open?", "The gate opens at seven.", "seven", "title:", nil},
+		{file{"page.mht", "MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=B; start=\"<m>\"\r\n\r\n" +
+			"--B\r\nContent-Type: text/html\r\n\r\n<p>The ferry is cheap.</p>\r\n--B\r\nContent-Type: text/html\r\n" +
+			"Content-Id: <m>\r\n\r\n<p>The ferry leaves at eight.</p>\r\n--B--\r\n"}, "When does the ferry leave?",
+			"The ferry leaves at eight.", "eight", "cheap", nil},
 		{office("audit.docx", "word/document.xml", ooxmltest.Parts{
 			"word/document.xml": `<w:document xmlns:w="w" xmlns:r="r"><w:body><w:p>` + run("Report of the auditors.") +
 				`</w:p><w:altChunk r:id="a"/><w:p>` + run("End of the report.") + `</w:p></w:body></w:document>`,
