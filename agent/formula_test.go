@@ -11,8 +11,7 @@ import (
 	"github.com/footnote/footnote/e2e/scripted"
 )
 
-// An answer about a formula that no program has calculated quotes the formula. It is never an empty cell, nor a sum
-// without it.
+// An answer about a formula without a result quotes the formula. It is never an empty cell, nor a sum without it.
 func TestFormulasWithoutResultsAreQuoted(t *testing.T) {
 	t.Parallel()
 	const (
@@ -42,14 +41,16 @@ func TestFormulasWithoutResultsAreQuoted(t *testing.T) {
 			"xl/worksheets/sheet1.xml": `<worksheet xmlns="` + main + `"><sheetData><row r="1">` + text("A1", "Item") +
 				text("B1", "Price") + text("C1", "Tax") + `</row><row r="2">` + text("A2", "Nail") +
 				`<c r="B2"><v>4</v></c><c r="C2"><f>B2*0.2</f></c></row><row r="3">` + text("A3", "Rope") +
-				`<c r="B3"><v>9</v></c><c r="C3"><f>B3*0.2</f><v></v></c></row><row r="4">` + text("A4", "Grand total") +
-				`<c r="B4"><f>SUM(B2:B3)</f><v/></c><c r="C4"><f>SUM(C2:C3)</f></c></row></sheetData></worksheet>`,
+				`<c r="B3"><v>9</v></c><c r="C3"><f>B3*0.2</f><v></v></c></row><row r="4">` +
+				text("A4", "Grand total") + `<c r="B4"><f>SUM(B2:B3)</f><v/></c><c r="C4"><f>SUM(C2:C3)</f></c></row>` +
+				`</sheetData></worksheet>`,
 		}},
 		{"bill.ods", "", ooxmltest.Parts{
 			"mimetype": "application/vnd.oasis.opendocument.spreadsheet",
 			"content.xml": `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x"><office:body>` +
 				`<office:spreadsheet><table:table table:name="Bill">` + row(ods("Item"), ods("Price"), ods("Tax")) +
-				row(ods("Nail"), number("4"), formula("[.B2]*0.2")) + row(ods("Rope"), number("9"), formula("[.B3]*0.2")) +
+				row(ods("Nail"), number("4"), formula("[.B2]*0.2")) +
+				row(ods("Rope"), number("9"), formula("[.B3]*0.2")) +
 				row(ods("Grand total"), formula("SUM([.B2:.B3])"), formula("SUM([.C2:.C3])")) +
 				`</table:table></office:spreadsheet></office:body></office:document-content>`,
 		}},

@@ -45,7 +45,7 @@ func rectsOf(t *testing.T, page string) (all marks) {
 	return all
 }
 
-// scan returns a picture of lines of text, as a scanner makes it of a page.
+// scan returns a picture of a page with lines of text.
 func scan(t *testing.T, lines ...string) []byte {
 	t.Helper()
 	regular, err := opentype.Parse(goregular.TTF)

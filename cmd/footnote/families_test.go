@@ -50,7 +50,8 @@ func TestRealFilesAreQuoted(t *testing.T) {
 			"When is the spring tide?", "Spring tide is on 21 March at 6–7.", "21 March", "=E2", nil},
 		{file{"crew.csv", "name;note\n'Ida Moss';'on leave; back in May'\n'Bo Dahl';'at sea'\n"},
 			"What is the note of Bo Dahl?", "Bo Dahl | at sea", "at sea", "'", nil},
-		{file{"quay.csv", "berth^depth\nNorth^7 m\nSouth^4 m\n"}, "What is the depth of North?", "North | 7 m", "7 m", "^", nil},
+		{file{"quay.csv", "berth^depth\nNorth^7 m\nSouth^4 m\n"}, "What is the depth of North?", "North | 7 m",
+			"7 m", "^", nil},
 		{file{"gate.md", "\n---\ntitle: Gate: hours\nby: Ann\n---\n\nThe gate opens at seven.\n"},
 			"When does the gate open?", "The gate opens at seven.", "seven", "title:", nil},
 		{file{"page.mht", "MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=B; start=\"<m>\"\r\n\r\n" +

@@ -97,7 +97,7 @@ func TestCSVDialect(t *testing.T) {
 	}
 }
 
-// Each text is written as a user of another program has it, whose reader chose another dialect.
+// Users of other programs reported texts like these, because the program chose another dialect.
 func TestDialectIsChosen(t *testing.T) {
 	for _, tt := range []struct {
 		name, src string

@@ -39,10 +39,11 @@ func TestHTMLSpans(t *testing.T) {
 				"paragraph: Stock", "table: Item | Units\nNail | 2 [Item;Units] [Nail;2]"}},
 		{"more columns than there are", "<tr><td>a<td>b<tr><td colspan=50>c", []string{
 			"table: a | b\nc |  [a;b] [c;]"}},
-		{"a foot above the body", "<thead><tr><th>k<th>v</thead><tfoot><tr><td>Sum<td>3</tfoot><tbody><tr><td>a<td>3</tbody>",
-			[]string{"table: k | v\na | 3\nSum | 3 [k;v] [a;3] [Sum;3]"}},
-		{"blocks in cells", "<thead>\n<tr><th>\n<p>A</p>\n</th>\n<th><p>B</p></th></tr></thead>\n<tr><td><div><p>\none\n" +
-			"</p></div></td><td colspan=2><p>two</p></td></tr>", []string{"table: A | B\none | two [A;B] [one;two]"}},
+		{"a foot above the body", "<thead><tr><th>k<th>v</thead><tfoot><tr><td>Sum<td>3</tfoot>" +
+			"<tbody><tr><td>a<td>3</tbody>", []string{"table: k | v\na | 3\nSum | 3 [k;v] [a;3] [Sum;3]"}},
+		{"blocks in cells", "<thead>\n<tr><th>\n<p>A</p>\n</th>\n<th><p>B</p></th></tr></thead>\n" +
+			"<tr><td><div><p>\none\n</p></div></td><td colspan=2><p>two</p></td></tr>", []string{
+			"table: A | B\none | two [A;B] [one;two]"}},
 		{"a layout table", "<tr><td rowspan=2><h2>Left</h2>one<td>two<tr><td>three", []string{
 			"heading2: Left", "paragraph in Left: one", "paragraph in Left: two", "paragraph in Left: three"}},
 	} {
@@ -93,9 +94,10 @@ func TestHTMLInlineNotations(t *testing.T) {
 		{"MathJax 3", `<p>Energy <mjx-container><mjx-math aria-hidden="true"><mjx-mi>E</mjx-mi></mjx-math>` +
 			`<mjx-assistive-mml><math><mi>E</mi></math></mjx-assistive-mml></mjx-container> is kept.</p>`,
 			"Energy E is kept."},
-		{"MathJax 2", `<p>Energy <span class="MathJax_Preview"></span><span class="MathJax"><nobr aria-hidden="true"><span ` +
-			`class="math">E</span></nobr><span role="presentation"><math><mi>E</mi></math></span></span>` +
-			`<script type="math/tex">E</script> is <nobr>kept</nobr>.</p>`, "Energy E is kept."},
+		{"MathJax 2", `<p>Energy <span class="MathJax_Preview"></span><span class="MathJax">` +
+			`<nobr aria-hidden="true"><span class="math">E</span></nobr><span role="presentation">` +
+			`<math><mi>E</mi></math></span></span><script type="math/tex">E</script> is <nobr>kept</nobr>.</p>`,
+			"Energy E is kept."},
 		{"MathML", "<p>Power is <math><mi>P</mi><mo>=</mo><msup><mi>I</mi><mn>2</mn></msup><mi>R</mi></math>.</p>",
 			"Power is P=I²R."},
 		{"MathML, indented", "<p>So <math>\n <mfrac>\n  <mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow>\n  <mn>2</mn>\n " +

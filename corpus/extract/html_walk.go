@@ -30,12 +30,11 @@ var voidTag = map[string]bool{"embed": true, "input": true}
 var inlineTag = map[atom.Atom]bool{
 	0: true, atom.A: true, atom.Abbr: true, atom.B: true, atom.Bdi: true, atom.Bdo: true, atom.Big: true, atom.Br: true,
 	atom.Cite: true, atom.Code: true, atom.Data: true, atom.Del: true, atom.Dfn: true, atom.Em: true, atom.Font: true,
-	atom.I: true, atom.Img: true, atom.Ins: true, atom.Kbd: true, atom.Label: true, atom.Mark: true, atom.Nobr: true, atom.Q: true,
-	atom.Ruby: true, atom.Rb: true, atom.Rt: true, atom.Rp: true, atom.S: true, atom.Samp: true, atom.Small: true,
-	atom.Span: true, atom.Strike: true, atom.Strong: true, atom.Sub: true, atom.Sup: true, atom.Time: true,
-	atom.Tt: true,
-	atom.U:  true, atom.Var: true, atom.Wbr: true, atom.Rtc: true, atom.Math: true,
-	atom.Mi: true, atom.Mn: true, atom.Mo: true, atom.Ms: true, atom.Mtext: true,
+	atom.I: true, atom.Img: true, atom.Ins: true, atom.Kbd: true, atom.Label: true, atom.Mark: true, atom.Nobr: true,
+	atom.Q: true, atom.Ruby: true, atom.Rb: true, atom.Rt: true, atom.Rp: true, atom.S: true, atom.Samp: true,
+	atom.Small: true, atom.Span: true, atom.Strike: true, atom.Strong: true, atom.Sub: true, atom.Sup: true,
+	atom.Time: true, atom.Tt: true, atom.U: true, atom.Var: true, atom.Wbr: true, atom.Rtc: true,
+	atom.Math: true, atom.Mi: true, atom.Mn: true, atom.Mo: true, atom.Ms: true, atom.Mtext: true,
 }
 
 // markOf maps an inline element to the kind of its corpus.Mark.

@@ -241,11 +241,12 @@ func TestCharactersOfMailsAreRead(t *testing.T) {
 	}
 }
 
-// der returns an element of a message that is signed, and signed one whose content is inside.
+// der returns an element of a signed message, with a length of two bytes.
 func der(tag, content string) string {
 	return tag + "\x82\x00" + string([]byte{byte(len(content))}) + content
 }
 
+// signed returns a signed message whose content is in octet strings.
 func signed(octets string) string {
 	const data, signedData = "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01", "\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02"
 	inner := der("\x06", data) + "\xa0\x80" + octets + "\x00\x00"

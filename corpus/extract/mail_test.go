@@ -525,8 +525,9 @@ func TestMHTMLIsPage(t *testing.T) {
 		{"an advertisement in a frame", "tide.mht", chrome + part("8bit", "text/html", "<p>At 6.</p>") + "------B\r\n" +
 			part("8bit", "text/html", "<p>Buy!</p>") + picture, "Tide page", "At 6."},
 		{"a page that is not the first part", "tide.mht", "MIME-Version: 1.0\r\nContent-Type: multipart/related; " +
-			"boundary=B; start=\"<main>\"\r\n\r\n--B\r\nContent-Id: <ad>\r\n" + part("8bit", "text/html", "<p>Buy!</p>") +
-			"--B\r\nContent-Id: <main>\r\n" + part("8bit", "text/html", "<p>At 6.</p>") + "--B--\r\n", "", "At 6."},
+			"boundary=B; start=\"<main>\"\r\n\r\n--B\r\nContent-Id: <ad>\r\n" + part("8bit", "text/html",
+			"<p>Buy!</p>") + "--B\r\nContent-Id: <main>\r\n" + part("8bit", "text/html", "<p>At 6.</p>") +
+			"--B--\r\n", "", "At 6."},
 		{"XHTML", "tide.mht", chrome + part("8bit", "application/xhtml+xml", "<html><p>At 6.</p></html>") + picture,
 			"Tide page", "At 6."},
 		{"a page of frames", "tide.mht", chrome + part("8bit", "text/html", "<frameset><frame "+

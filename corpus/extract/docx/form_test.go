@@ -32,7 +32,7 @@ func control(properties, content string) string {
 		`</w:sdtContent></w:sdt>`
 }
 
-// What a form shows as checked or chosen stands in the text.
+// The text has what is checked, chosen or typed in a form.
 func TestFormValuesAreText(t *testing.T) {
 	const text, list = `<w:r><w:t>%s</w:t></w:r>`, `<w:listEntry w:val="red"/><w:listEntry w:val="green"/>`
 	check := func(on string) string { return `<w14:checkbox><w14:checked w14:val="` + on + `"/></w14:checkbox>` }
@@ -62,13 +62,14 @@ func TestFormValuesAreText(t *testing.T) {
 		{"an empty check box control", control(check("0"), ""), "☐ yes"},
 		{"a check box control whose symbol has no font", control(`<w14:checkbox><w14:checked w14:val="1"/>`+
 			`<w14:checkedState w14:val="2612"/></w14:checkbox>`, fmt.Sprintf(text, "☒")), "☒ yes"},
-		{"a date", control(`<w:date w:fullDate="2026-03-12T00:00:00Z"/>`, fmt.Sprintf(text, "12 March")), "12 March yes"},
+		{"a date", control(`<w:date w:fullDate="2026-03-12T00:00:00Z"/>`, fmt.Sprintf(text, "12 March")),
+			"12 March yes"},
 		{"a field with another in its instruction", `<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>` +
 			` IF </w:instrText></w:r>` + form("MERGEFIELD x", "", "hidden") + `<w:r><w:instrText> = "" "no" "Ida"` +
 			`</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r>` + fmt.Sprintf(text, "Ida") +
 			`<w:r><w:fldChar w:fldCharType="end"/></w:r>`, "Ida yes"},
-		{"two fields", form("FOO a", "", "Ida ") + fmt.Sprintf(text, "and ") + form("FOO b", "", "Moss"), "Ida and " +
-			"Moss yes"},
+		{"two fields", form("FOO a", "", "Ida ") + fmt.Sprintf(text, "and ") + form("FOO b", "", "Moss"),
+			"Ida and Moss yes"},
 		{"nested smart tags", `<w:smartTag w:element="place"><w:smartTag w:element="City">` +
 			fmt.Sprintf(text, "Bath") + `</w:smartTag></w:smartTag>`, "Bath yes"},
 		{"a list control", control(`<w:dropDownList><w:listItem w:displayText="Big" w:value="1"/></w:dropDownList>`,
@@ -88,11 +89,13 @@ func TestControlsAreText(t *testing.T) {
 		name, body string
 		want       []string
 	}{
-		{"in another", control("", para("", "a")+control("", para("", "b"))+para("", "c")), []string{"p a", "p b", "p c"}},
+		{"in another", control("", para("", "a")+control("", para("", "b"))+para("", "c")),
+			[]string{"p a", "p b", "p c"}},
 		{"around a table", control("", `<w:tbl><w:tr>`+cell("a")+cell("b")+`</w:tr></w:tbl>`), []string{"t a | b"}},
 		{"around a row", `<w:tbl>` + control("", `<w:tr>`+cell("a")+cell("b")+`</w:tr>`) + `</w:tbl>`,
 			[]string{"t a | b"}},
-		{"around a cell", `<w:tbl><w:tr>` + cell("a") + control("", cell("b")) + `</w:tr></w:tbl>`, []string{"t a | b"}},
+		{"around a cell", `<w:tbl><w:tr>` + cell("a") + control("", cell("b")) + `</w:tr></w:tbl>`,
+			[]string{"t a | b"}},
 		{"in a cell", `<w:tbl><w:tr>` + cell("a") + `<w:tc>` + control("", para("", "b")) + `</w:tc></w:tr></w:tbl>`,
 			[]string{"t a | b"}},
 		{"repeated", control(`<w15:repeatingSection/>`, control(`<w15:repeatingSectionItem/>`, para("", "a"))),
@@ -136,7 +139,8 @@ func TestFormulasAreOneLine(t *testing.T) {
 		{"a sum", of("nary", "naryPr", `<m:chr m:val="∑"/>`, "sub", r("i=1"), "sup", r("n"), "e", r("i")),
 			"∑_(i=1)^n i"},
 		{"a named function", of("func", "fName", r("sin"), "e", r("x")), "sin x"},
-		{"a matrix", of("m", "mr", `<m:e>`+r("1")+`</m:e><m:e>`+r("2")+`</m:e>`, "mr", `<m:e>`+r("3")+`</m:e>`), "1 2; 3"},
+		{"a matrix", of("m", "mr", `<m:e>`+r("1")+`</m:e><m:e>`+r("2")+`</m:e>`, "mr", `<m:e>`+r("3")+`</m:e>`),
+			"1 2; 3"},
 		{"a deletion", r("a") + `<w:del>` + r("b") + `</w:del>`, "a"},
 	} {
 		x := read(t, write(t, `<w:p><m:oMath>`+r("E=")+tt.content+`</m:oMath></w:p>`, nil))

@@ -151,9 +151,10 @@ func TestSlideReadingOrder(t *testing.T) {
 // PowerPoint writes a formula with a picture for older programs.
 func TestFormulaKeepsOperators(t *testing.T) {
 	x := read(t, file(t, nil, box("", "", `<a:p><a:r><a:t>Lift is </a:t></a:r><mc:AlternateContent><mc:Choice><a14:m>`+
-		`<m:oMathPara><m:oMath><m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup>`+
-		`<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath></m:oMathPara>`+
-		`</a14:m></mc:Choice><mc:Fallback><a:r><a:t>picture</a:t></a:r></mc:Fallback></mc:AlternateContent></a:p>`,
+		`<m:oMathPara><m:oMath><m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup>`+
+		`</m:sSup><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>`+
+		`</m:oMathPara></a14:m></mc:Choice><mc:Fallback><a:r><a:t>picture</a:t></a:r></mc:Fallback>`+
+		`</mc:AlternateContent></a:p>`,
 		line(">", strings.Repeat("words ", 30)))))
 	if want := "Lift is 10²1/2"; !strings.Contains(x.Text, want) {
 		t.Errorf("%q, want %q", x.Text, want)
