@@ -13,7 +13,7 @@ import (
 
 // timeZone is the definition of a time zone in a calendar (RFC 5545 §3.6.5).
 type timeZone struct {
-	location    string // as programs name it that don't use the id
+	location    string // the name in programs whose ids are their own
 	observances []observance
 }
 
@@ -26,6 +26,7 @@ type observance struct {
 }
 
 const (
+	localTime = "20060102T150405"
 	// Some programs write each year's daylight time as an observance.
 	maxObservances = 100
 	maxOnsets      = 20
@@ -46,7 +47,7 @@ func (z *timeZone) set(p property) {
 	switch p.name {
 	case "DTSTART", "RDATE":
 		for one := range strings.SplitSeq(p.value, ",") {
-			if t, err := time.Parse("20060102T150405", one); err == nil && len(o.begins) < maxOnsets {
+			if t, err := time.Parse(localTime, one); err == nil && len(o.begins) < maxOnsets {
 				o.begins = append(o.begins, t)
 			}
 		}
@@ -92,16 +93,16 @@ func (o observance) onset(year int) time.Time {
 			return time.Time{}
 		}
 	}
+	if n < 0 { // from the end of the month
+		month, from = month+1, from+7
+	}
 	clock := o.begins[0]
 	t := time.Date(year, time.Month(month), from, clock.Hour(), clock.Minute(), clock.Second(), 0, time.UTC)
-	if n < 0 {
-		t = time.Date(year, time.Month(month+1), 7*n+1, clock.Hour(), clock.Minute(), clock.Second(), 0, time.UTC)
-	}
 	return t.AddDate(0, 0, int(day-t.Weekday()+7)%7)
 }
 
 // name returns the name of the zone with an id at a local time. An id that begins with a slash has its maker before
-// the name (RFC 5545 §3.2.19). Names of places say what the time is, and others of programs get the difference to UTC.
+// the name (RFC 5545 §3.2.19). Other names than those of places are followed by the difference to UTC.
 func (all timeZones) name(id string, at time.Time) string {
 	if len(id) >= 3 && strings.EqualFold(id[len(id)-3:], "UTC") {
 		return "UTC"
@@ -132,7 +133,7 @@ type cardClock struct {
 
 // text returns the times of a property, such as "2026-03-04 10:15 (Europe/Berlin)", as they are written: none is
 // converted. A value that doesn't parse is returned on one line. An event of whole days ends on the day before its
-// end (RFC 5545 §3.6.1). It has no text if it lasts a day.
+// end (RFC 5545 §3.6.1). The end of an event of one day is not shown.
 func (c *cardClock) text(p property) string {
 	var all []string
 	zone := ""
@@ -150,15 +151,14 @@ func (c *cardClock) text(p property) string {
 			all = append(all, t.Format(time.DateOnly))
 			continue
 		}
-		utc := ""
-		if value, utc = strings.TrimSuffix(value, "Z"), value[len(strings.TrimSuffix(value, "Z")):]; utc != "" {
-			zone = "UTC"
-		}
-		if t, err = time.Parse("20060102T150405", value); err != nil {
-			all, zone = append(all, value+utc), ""
+		local, utc := strings.CutSuffix(value, "Z")
+		if t, err = time.Parse(localTime, local); err != nil {
+			all, zone = append(all, value), ""
 			continue
 		}
-		if id := p.parameter("tzid"); zone == "" && id != "" {
+		if utc {
+			zone = "UTC"
+		} else if id := p.parameter("tzid"); zone == "" && id != "" {
 			zone = c.zones.name(id, t)
 		}
 		all = append(all, t.Format("2006-01-02 15:04"))
@@ -187,11 +187,12 @@ var frequencies = map[string]string{
 // other parts is returned as it is.
 func (c *cardClock) recurrence(value string) string {
 	rule := ruleParts(value)
-	words := "every " + frequencies[rule["FREQ"]]
+	unit := frequencies[rule["FREQ"]]
+	words := "every " + unit
 	if n := rule["INTERVAL"]; n != "" && n != "1" {
-		words = "every " + n + " " + frequencies[rule["FREQ"]] + "s"
+		words = "every " + n + " " + unit + "s"
 	}
-	ok := frequencies[rule["FREQ"]] != "" && (rule["BYDAY"] == "" || rule["BYMONTHDAY"] == "")
+	ok := unit != "" && (rule["BYDAY"] == "" || rule["BYMONTHDAY"] == "")
 	joint := func(list, before string, word func(one string) string) {
 		var all []string
 		for one := range strings.SplitSeq(list, ",") {
@@ -208,9 +209,9 @@ func (c *cardClock) recurrence(value string) string {
 		case part == "BYDAY":
 			before := " on "
 			if nth, _ := strconv.Atoi(rule["BYSETPOS"]); ordinals[nth] != "" {
-				before += "the " + ordinals[nth] + " of "
-				if !strings.Contains(list, ",") {
-					before = strings.TrimSuffix(before, "of ")
+				before += "the " + ordinals[nth] + " "
+				if strings.Contains(list, ",") {
+					before += "of "
 				}
 				delete(rule, "BYSETPOS")
 			}

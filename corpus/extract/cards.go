@@ -70,7 +70,7 @@ func parseCards(ctx context.Context, src string) (all cards) {
 		}
 		kind := strings.ToUpper(strings.TrimSpace(p.value))
 		switch {
-		case p.name == "BEGIN" && (isEntry(kind)):
+		case p.name == "BEGIN" && isEntry(kind):
 			entry, zone, depth = nil, nil, 1
 		case p.name == "BEGIN" && kind == "VTIMEZONE":
 			zone = &timeZone{}
@@ -122,8 +122,8 @@ func unfolded(src string) (all []property) {
 	soft := false
 	for line := range strings.Lines(src) {
 		line = strings.TrimRight(line, "\r\n")
-		switch folded := line != "" && (line[0] == ' ' || line[0] == '\t'); {
-		case folded:
+		switch {
+		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "\t"):
 			line = line[1:]
 		case !soft || propertyHead().MatchString(line):
 			flush()
@@ -234,7 +234,11 @@ func (c cards) write(w *doctext.Writer, entry []property, level int) {
 	clock := cardClock{zones: c.zones}
 	slices.SortStableFunc(entry, func(a, b property) int { return timeOrder(b.name) - timeOrder(a.name) })
 	for _, p := range entry {
-		word, value := cardWords[p.name], ""
+		word := cardWords[p.name]
+		if word == "" {
+			continue
+		}
+		value := ""
 		switch p.name {
 		case "DTSTART", "DTEND", "DUE", "COMPLETED", "RECURRENCE-ID", "EXDATE", "RDATE", "BDAY", "ANNIVERSARY":
 			value = clock.text(p)
@@ -245,9 +249,7 @@ func (c cards) write(w *doctext.Writer, entry []property, level int) {
 		default:
 			value = cardText(p)
 		}
-		if word != "" {
-			fields = append(fields, [2]string{word, value})
-		}
+		fields = append(fields, [2]string{word, value})
 	}
 	if len(fields) > 1 || methodWords[c.method] != "" {
 		writeFields(w, fields)

@@ -85,20 +85,21 @@ func unmarshalEntries(src []byte, values any) error {
 			entries[len(entries)-1] += line
 		}
 	}
-	*into, ok = map[string]any{}, false
+	*into = map[string]any{}
+	valid := false
 	for _, entry := range entries {
 		key, said, _ := strings.Cut(entry, ":")
 		var one map[string]any
-		if yaml.Unmarshal([]byte(entry), &one) != nil || len(one) != 1 {
-			one = map[string]any{key: strings.TrimSpace(said)}
+		if yaml.Unmarshal([]byte(entry), &one) == nil && len(one) == 1 {
+			valid = true
 		} else {
-			ok = true
+			one = map[string]any{key: strings.TrimSpace(said)}
 		}
 		if _, has := (*into)[key]; !has {
 			maps.Copy(*into, one)
 		}
 	}
-	if !ok {
+	if !valid {
 		return failed
 	}
 	return nil

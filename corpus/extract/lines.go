@@ -49,7 +49,7 @@ var unicodeEscape = regexp.MustCompile(`\\\\|(?:\\u[0-9a-fA-F]{4})+`)
 
 // unescapeData decodes the escapes of characters, "\u00e9", so that their words are found. Escapes of control
 // characters, quotes and backslashes stay, and so do halves of a character, since the data would be another without.
-// Some programs escape the bytes of UTF-8, which is read as meant.
+// Some programs escape each byte of a character in UTF-8, which is decoded too.
 func unescapeData(src string) string {
 	if !strings.Contains(src, `\u`) {
 		return src
@@ -63,8 +63,8 @@ func unescapeData(src string) string {
 			unit, _ := strconv.ParseUint(escapes[at+2:at+len(`\u0000`)], 16, 16) // hexadecimal, as matched
 			units = append(units, uint16(unit))
 		}
-		if meant := ofBytes(units); meant != "" {
-			return meant
+		if s := textOfBytes(units); s != "" {
+			return s
 		}
 		var b strings.Builder
 		for i := 0; i < len(units); i++ {
@@ -85,8 +85,8 @@ func unescapeData(src string) string {
 	})
 }
 
-// ofBytes returns the printable characters whose UTF-8 the units are as bytes, "" if they are none.
-func ofBytes(units []uint16) string {
+// textOfBytes returns the printable text whose bytes in UTF-8 the units are, "" if there is none.
+func textOfBytes(units []uint16) string {
 	var bytes []byte
 	for _, unit := range units {
 		if unit < utf8.RuneSelf || unit > 0xff {

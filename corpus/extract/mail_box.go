@@ -103,9 +103,9 @@ func separatorOf(line []byte) separatorKind {
 	return dated
 }
 
-// beginsMail reports whether a line "From " separates mails. first is the form of those of the mailbox: patches of Git
-// are also quoted in mails, and bare lines stand without a blank line before. Other lines have the date of a
-// separator, or a time or at most one word before a header.
+// beginsMail reports whether a line "From " separates mails. first is the form of the first separator of the mailbox:
+// mails also quote patches of Git, and bare separators need no blank line before them. Other separators have a date, or
+// a time or a single word before a header.
 func beginsMail(line []byte, next *bufio.Reader, first separatorKind, blank bool) bool {
 	head, _ := next.Peek(61)
 	switch kind := separatorOf(line); {

@@ -29,7 +29,17 @@ type body struct {
 	text string
 }
 
-func isCard(b body) bool { return b.kind == cardBody }
+// splitCards separates appointments from other bodies.
+func splitCards(all []body) (texts, cards []body) {
+	for _, b := range all {
+		if b.kind == cardBody {
+			cards = append(cards, b)
+		} else {
+			texts = append(texts, b)
+		}
+	}
+	return texts, cards
+}
 
 const (
 	// maxCompared bounds the comparison of two alternatives. Longer ones are compared by their beginnings.

@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"mime"
 	"net/textproto"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,8 +61,8 @@ func decodedWords(s, charset string) string {
 }
 
 // mediaType parses a header such as "text/plain; charset=utf-8". Malformed parameters are split at semicolons, such
-// as an unquoted file name with spaces, and the first of two with the same name is used. The standard library doesn't
-// decode parameters of other encodings than UTF-8.
+// as an unquoted file name with spaces, and the first of two with the same name is used. The standard library decodes
+// only parameters in UTF-8.
 func mediaType(value string) (kind string, parameters map[string]string) {
 	if !strings.Contains(value, "*") {
 		var err error
@@ -88,8 +86,8 @@ func mediaType(value string) (kind string, parameters map[string]string) {
 		}
 		rest = rest[min(end+1, len(rest)):]
 	}
-	for _, name := range slices.Collect(maps.Keys(parameters)) {
-		if name, section, ok := strings.Cut(name, "*"); ok && strings.Trim(section, "0*") == "" {
+	for key := range parameters {
+		if name, section, ok := strings.Cut(key, "*"); ok && strings.Trim(section, "0*") == "" {
 			parameters[name] = cmp.Or(extendedParameter(name, parameters), parameters[name])
 		}
 	}
@@ -126,8 +124,8 @@ func extendedParameter(name string, parameters map[string]string) string {
 	return decoded([]byte(b.String()), charset)
 }
 
-// decodeTransfer decodes a Content-Transfer-Encoding. The encodings are those of RFC 2045 §6, of which 7bit, 8bit and
-// binary are not encoded, and that of programs from before.
+// decodeTransfer decodes a Content-Transfer-Encoding. The encodings are those of RFC 2045 §6, and uuencode, which is
+// older; 7bit, 8bit and binary are not encoded.
 func decodeTransfer(encoding string, data []byte) []byte {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "base64":

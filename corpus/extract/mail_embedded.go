@@ -10,14 +10,11 @@ import (
 // uuBegin matches the line before uuencoded data: its permissions and its name.
 var uuBegin = lazy.Regexp(`(?m)^begin [0-7]{3,4} (\S.*)\r?\n`)
 
-// takeUU removes uuencoded files from a plain text, as programs from before MIME attach them. A block with a line that
-// is no data stays text.
+// takeUU removes uuencoded files, the attachments of programs older than MIME, from a plain text. A block with a line
+// that is not data stays text.
 func takeUU(text []byte) (rest []byte, files []attachment) {
 	for {
 		m := uuBegin().FindSubmatchIndex(text)
-		if m == nil && len(rest) == 0 {
-			return text, files
-		}
 		if m == nil {
 			return append(rest, text...), files
 		}

@@ -287,9 +287,9 @@ func fixedSize(kind uint16) int {
 	return 0
 }
 
-// appointment returns the times of a meeting as a calendar. The class of the message says what it asks for.
+// appointment returns the times of a meeting as a calendar. The message's class gives the method.
 func appointment(class, subject string, start, end time.Time) body {
-	const layout = "20060102T150405Z"
+	const layout = localTime + "Z"
 	method := ""
 	switch {
 	case strings.Contains(class, "meeting.request"), strings.Contains(class, "mtgreq"):

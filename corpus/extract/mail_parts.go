@@ -26,7 +26,6 @@ const (
 type mailParser struct {
 	letter  letter
 	tnef    []body // of parts that are Outlook's whole message
-	cards   []body // appointments of these
 	charset string // of the first text with a declared one
 	parts   int
 }
@@ -39,12 +38,13 @@ func parseMail(ctx context.Context, data []byte) letter {
 	all := p.readPart(ctx, header, rest, "text/plain", 0)
 	l := &p.letter
 	l.bodies = all
-	if len(p.tnef)+len(p.cards) > 0 {
-		cards := slices.DeleteFunc(slices.Clone(all), func(b body) bool { return !isCard(b) })
+	if len(p.tnef) > 0 {
+		texts, cards := splitCards(all)
+		otherTexts, otherCards := splitCards(p.tnef)
 		if len(cards) == 0 {
-			cards = p.cards
+			cards = otherCards
 		}
-		l.bodies = append(choose(ctx, slices.DeleteFunc(all, isCard), p.tnef), cards...)
+		l.bodies = append(choose(ctx, texts, otherTexts), cards...)
 	}
 	l.from, l.to = shownHeader(header, "From", p.charset), shownHeader(header, "To", p.charset)
 	l.cc, l.subject = shownHeader(header, "Cc", p.charset), shownHeader(header, "Subject", p.charset)
@@ -88,8 +88,8 @@ func readHeader(data []byte) (header textproto.MIMEHeader, rest []byte) {
 // readPart parses a part by its header and returns what is displayed of it. A part is an attachment if its
 // disposition is "attachment", or if it has a name and is no text, or if nothing can display it. An attached mail is
 // kept whole, as a file ".eml". Data that can't be decoded completely is used up to the error. A multipart without
-// any boundary is read as text. Of a signed mail or file, the content is read. otherwise is the kind of a part that
-// declares none.
+// any boundary is read as text. A signed mail or file is read without its signature. otherwise is the kind of a part
+// that declares none.
 func (p *mailParser) readPart(
 	ctx context.Context, header textproto.MIMEHeader, data []byte, otherwise string, depth int,
 ) []body {
@@ -130,10 +130,10 @@ func (p *mailParser) readPart(
 		return []body{{htmlBody, src}}
 	case cardKinds[kind] && (name == "" || kind == "text/calendar"):
 		src := text("")
-		switch all := parseCards(ctx, src); {
-		case len(all.entries) > 0 && all.method == "":
-			return []body{{cardBody, "METHOD:" + parameters["method"] + "\n" + src}}
-		case len(all.entries) > 0:
+		if all := parseCards(ctx, src); len(all.entries) > 0 {
+			if all.method == "" {
+				src = "METHOD:" + parameters["method"] + "\n" + src
+			}
 			return []body{{cardBody, src}}
 		}
 		p.attach(name, kind, id, data)
@@ -201,13 +201,7 @@ func (p *mailParser) readTNEF(ctx context.Context, data []byte) bool {
 		return false
 	}
 	l := o.letter(ctx)
-	for _, b := range l.bodies {
-		if isCard(b) {
-			p.cards = append(p.cards, b)
-		} else {
-			p.tnef = append(p.tnef, b)
-		}
-	}
+	p.tnef = append(p.tnef, l.bodies...)
 	p.letter.attachments = append(p.letter.attachments, l.attachments...)
 	maps.Copy(p.letter.shown, l.shown)
 	return len(l.bodies)+len(l.attachments) > 0

@@ -27,8 +27,8 @@ var (
 
 // Titles that programs derive. printed matches what a printer driver writes before a file name. filePath matches a
 // path or an address. fileName matches a word with an extension, which is a title only if the text has it. counted
-// matches a word with a number, as programs in any language
-// name new files: "Dokument2", "Unbenannt-1". It is a title only if the text has the word.
+// matches a word with a number, as programs in any language name new files: "Dokument2", "Unbenannt-1". It is a title
+// only if the text has the word.
 var (
 	printed  = regexp.MustCompile(`^Microsoft (Office )?\pL+ [-–] `)
 	filePath = regexp.MustCompile(`^(file:|[A-Za-z]:[\\/]|\\\\)|^(~|\.{1,2}|https?:/)?/\S+$`)

@@ -154,10 +154,10 @@ func (r *reader) writesForward() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		at := uint64(r.m.scratch)
 		if kind != textObject {
 			continue
 		}
+		at := uint64(r.m.scratch)
 		if _, err = r.m.callCount("FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12); err != nil {
 			return false, err
 		}

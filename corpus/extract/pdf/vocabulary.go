@@ -88,8 +88,8 @@ func (v vocabulary) joint(a, b *line) (dash, space bool) {
 // suspended marks words that follow one with a hyphen in the same line, as in “vracht- en verzendkosten”.
 const suspended = "- "
 
-// suspends reports whether a hyphen stands for the second part of a word, which follows after a short word: the short
-// word follows a hyphen elsewhere, or a compound follows it, as in “short- and medium-term”.
+// suspends reports whether a hyphen replaces the second part of a word, as in “short- and medium-term”: the short word
+// after it follows a hyphen elsewhere too, or a compound follows that word.
 func (v vocabulary) suspends(a string, next *line) bool {
 	short := next.words[0].text
 	switch {

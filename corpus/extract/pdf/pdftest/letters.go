@@ -2,10 +2,11 @@ package pdftest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// Letters is a font whose glyphs stand for any characters. A glyph may stand for several.
+// Letters is a font whose glyphs are any characters. A glyph may be several, as a ligature is.
 type Letters struct {
 	all []string
 }
@@ -14,12 +15,7 @@ type Letters struct {
 func (f *Letters) Show(x, y, size int, glyphs ...string) string {
 	var codes strings.Builder
 	for _, g := range glyphs {
-		at := -1
-		for i, have := range f.all {
-			if have == g {
-				at = i
-			}
-		}
+		at := slices.Index(f.all, g)
 		if at < 0 {
 			at, f.all = len(f.all), append(f.all, g)
 		}
@@ -28,16 +24,14 @@ func (f *Letters) Show(x, y, size int, glyphs ...string) string {
 	return fmt.Sprintf("BT /U %d Tf 1 0 0 1 %d %d Tm <%s> Tj ET\n", size, x, y, &codes)
 }
 
-// Leftward shows a text of letters that run to the left, its first letter at the right, from x on.
+// Leftward shows a text from right to left. Its last letter is at x.
 func (f *Letters) Leftward(x, y int, text string) string {
-	var glyphs []string
-	for _, c := range text {
-		glyphs = append([]string{string(c)}, glyphs...)
-	}
+	glyphs := strings.Split(text, "")
+	slices.Reverse(glyphs)
 	return f.Show(x, y, 10, glyphs...)
 }
 
-// Rightward shows a text like any other.
+// Rightward shows a text from left to right.
 func (f *Letters) Rightward(x, y int, text string) string {
 	return f.Show(x, y, 10, strings.Split(text, "")...)
 }
