@@ -80,7 +80,7 @@ func Open(cfg Config) (*Embedder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedding model: %w", err)
 	}
-	_, err = newNetwork(f.config, w)
+	_, err = newNetwork(f.config, w, false)
 	name := ""
 	if err == nil {
 		name, err = modelIdentity(cfg.Dir, f, w)
@@ -194,18 +194,20 @@ func (e *Embedder) EmbedQuery(ctx context.Context, query string) ([]float32, err
 }
 
 // loadModel maps the weights of a folder and parses its tokenizer. Unless floats is set, it quantises the weights
-// to 8 bits, which takes some 50 ms for 100 MB. It checks the vocabulary against the weights, because an ID beyond
-// them would read out of bounds.
-func loadModel(dir string, f folder, floats bool) (_ *model, err error) {
+// to 8 bits, which takes some 50 ms for 100 MB. changes may be nil. It checks the vocabulary against the weights,
+// because an ID beyond them would read out of bounds.
+func loadModel(dir string, f folder, floats bool, changes *weights) (_ *model, err error) {
 	m := &model{}
 	if m.weights, err = openWeights(filepath.Join(dir, weightsFile)); err != nil {
 		return nil, err
 	}
-	if m.network, err = newNetwork(f.config, m.weights); err == nil {
+	m.weights.changes = changes
+	err = guardMapping(func() (err error) {
+		m.network, err = newNetwork(f.config, m.weights, !floats)
+		return err
+	})
+	if err == nil {
 		m.tokenizer, err = readTokenizer(dir)
-	}
-	if err == nil && !floats {
-		err = guardMapping(m.shorten)
 	}
 	if err == nil && m.tokenizer.tokens > f.Tokens {
 		err = fmt.Errorf("the vocabulary has %d tokens, the model %d", m.tokenizer.tokens, f.Tokens)

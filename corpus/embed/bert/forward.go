@@ -20,8 +20,9 @@ type network struct {
 	layers                  []layer
 }
 
-// linear is y = x·Wᵀ + b, with a row of W for each output; it uses 8-bit weights if short is set.
+// linear is y = x·Wᵀ + b, with a row of W for each output; it has 8-bit weights instead if short is set.
 type linear struct {
+	inputs        int
 	weights, bias []float32
 	short         *kernel.Linear
 }
@@ -38,8 +39,9 @@ type layer struct {
 }
 
 // newNetwork loads the tensors of a model from its file and validates their shapes. MPNet has other names for the
-// same parts, no token types, and distances. It returns an error for the first missing tensor.
-func newNetwork(c config, w *weights) (*network, error) {
+// same parts, no token types, and distances. With short it quantises the weights of the layers to 8 bits; attention and
+// norms stay in float32. It returns an error for the first missing tensor, and for weights that are not finite.
+func newNetwork(c config, w *weights, short bool) (*network, error) {
 	prefix := w.prefixOf(c.Type)
 	var failed error
 	floats := func(name string, shape ...int) []float32 {
@@ -50,7 +52,15 @@ func newNetwork(c config, w *weights) (*network, error) {
 		return values
 	}
 	linearOf := func(name string, out, in int) linear {
-		return linear{weights: floats(name+".weight", out, in), bias: floats(name+".bias", out)}
+		l := linear{inputs: in, weights: floats(name+".weight", out, in), bias: floats(name+".bias", out)}
+		if short && failed == nil {
+			var packed kernel.Linear
+			if packed, failed = kernel.Pack(l.weights, l.bias); failed != nil {
+				failed = fmt.Errorf("%s%s: %w", prefix, name, failed)
+			}
+			l.weights, l.short = nil, &packed
+		}
+		return l
 	}
 	normsOf := func(name string) norms {
 		return norms{floats(name+".weight", c.Hidden), floats(name+".bias", c.Hidden)}
@@ -85,25 +95,6 @@ func newNetwork(c config, w *weights) (*network, error) {
 		})
 	}
 	return n, failed
-}
-
-// shorten quantises the weights of the layers to 8 bits. Attention and norms stay in float32. It returns an error
-// for weights that are not finite.
-func (n *network) shorten() error {
-	for i := range n.layers {
-		l := &n.layers[i]
-		for name, part := range map[string]*linear{
-			"query": &l.query, "key": &l.key, "value": &l.value, "output": &l.out,
-			"first dense": &l.up, "second dense": &l.down,
-		} {
-			short, err := kernel.Pack(part.weights, part.bias)
-			if err != nil {
-				return fmt.Errorf("layer %d, %s: %w", i, name, err)
-			}
-			part.short = &short
-		}
-	}
-	return nil
 }
 
 // scratch holds the buffers of one forward pass, sized for the longest text. It is not safe for concurrent use.
@@ -203,7 +194,7 @@ func applyLinears(x []float32, s *scratch, layers []linear, ys ...[]float32) {
 			continue
 		}
 		if i == 0 {
-			s.rows.Set(x, len(l.weights)/len(l.bias), &s.Scratch)
+			s.rows.Set(x, l.inputs, &s.Scratch)
 		}
 		l.short.Apply(ys[i], &s.rows, &s.Scratch)
 	}

@@ -10,10 +10,11 @@ import (
 // lazyModel loads a model on demand and unloads it when idle. It is safe for concurrent use. It counts its users;
 // the timer runs only while there are none.
 type lazyModel struct {
-	dir    string
-	folder folder
-	floats bool          // compute in float32 instead of 8 bits
-	idle   time.Duration // how long the model stays in memory after its last use
+	dir     string
+	folder  folder
+	floats  bool          // compute in float32 instead of 8 bits
+	changes *weights      // of a model that was trained further; nil: none
+	idle    time.Duration // how long the model stays in memory after its last use
 
 	mu     sync.Mutex
 	model  *model // nil: not loaded
@@ -42,7 +43,7 @@ func (l *lazyModel) useModel() (_ *model, release func(), err error) {
 		return nil, nil, errors.New("the model is closed")
 	}
 	if l.model == nil {
-		if l.model, err = loadModel(l.dir, l.folder, l.floats); err != nil {
+		if l.model, err = loadModel(l.dir, l.folder, l.floats, l.changes); err != nil {
 			return nil, nil, fmt.Errorf("model in %s: %w", l.dir, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/viterin/vek/vek32"
@@ -51,7 +52,7 @@ func OpenReranker(dir string, floats bool) (*Reranker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reranker: %w", err)
 	}
-	if _, err = newNetwork(f.config, w); err == nil {
+	if _, err = newNetwork(f.config, w, false); err == nil {
 		_, err = newPairHead(f.config, w)
 	}
 	if err := errors.Join(err, w.close()); err != nil {
@@ -101,66 +102,81 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 	if err != nil {
 		return nil, err
 	}
-	form := m.tokenizer.pair
-	if r.folder.Type == "mpnet" { // it has no token types, regardless of the tokenizer's file
-		form.kind = 0
-	}
-	if form.ends < 1 || form.kind < 0 || form.kind >= m.Types {
-		return nil, fmt.Errorf("reranker in %s: its tokenizer joins two texts in a way that can't be used", r.dir)
-	}
 	out := make([]float64, len(passages))
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(cap(r.slots))
-	for i, passage := range passages {
-		work.Go(func() (err error) {
-			select {
-			case r.slots <- struct{}{}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-			defer func() { <-r.slots }()
-			out[i], err = m.pairScore(head, form, query, passage, r.folder.window, ctx.Err)
-			return err
-		})
-	}
-	if err := work.Wait(); err != nil {
-		return nil, err
+	err = m.eachPair(ctx, r.slots, query, passages, r.folder.window, mostWindows, func(i int, firsts [][]float32) error {
+		best := math.Inf(-1)
+		for _, first := range firsts {
+			best = max(best, head.logit(first))
+		}
+		out[i] = 1 / (1 + math.Exp(-best))
+		return notANumber(best)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reranker in %s: %w", r.dir, err)
 	}
 	return out, nil
 }
 
-// pairScore returns the logit of a query and a passage. The query keeps its end token, and RoBERTa has a second one
-// between the texts; the passage's windows have their own.
-func (m *model) pairScore(
-	h pairHead, form pairForm, query, passage string, window int, turn func() error,
-) (score float64, err error) {
-	s, _ := m.scratch.Get().(*scratch)
-	defer m.scratch.Put(s)
+// notANumber returns an error for a score that is not a number.
+func notANumber(score float64) error {
+	if math.IsNaN(score) {
+		return errors.New("a score is not a number: the weights can't be right")
+	}
+	return nil
+}
+
+// eachPair reads each passage with a query, one per slot concurrently. It calls see with the index of the passage and
+// the output rows of the first token of each window, at most most of them. It returns the first error, and an error if
+// the tokenizer has no form for pairs.
+func (m *model) eachPair(
+	ctx context.Context, slots chan struct{}, query string, passages []string, window, most int,
+	see func(i int, firsts [][]float32) error,
+) error {
+	form := m.tokenizer.pair
+	if m.Type == "mpnet" { // it has no token types, regardless of the tokenizer's file
+		form.kind = 0
+	}
+	if form.ends < 1 || form.kind < 0 || form.kind >= m.Types {
+		return errors.New("its tokenizer joins two texts in a way that can't be used")
+	}
+	// The query keeps its end token, and RoBERTa has a second one between the texts; the passage's windows have their
+	// own.
 	asked := m.cutWindows("", query, window/2)[0]
 	for range form.ends - 1 {
 		asked = append(asked, m.tokenizer.end)
 	}
-	parts := m.cutWindows("", passage, window-len(asked)+1)
-	best := math.Inf(-1)
-	err = guardMapping(func() error {
-		for _, part := range parts[:min(len(parts), mostWindows)] {
-			ids := append(append(make([]int32, 0, window), asked...), part[1:]...) // without its first token
-			second := len(ids)
-			if form.kind > 0 {
-				second = len(asked)
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(cap(slots))
+	for i, passage := range passages {
+		work.Go(func() error {
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
 			}
-			x, err := m.runTokens(ids, second, s, turn)
-			if err != nil {
-				return err
-			}
-			best = max(best, h.logit(x[:m.Hidden]))
-		}
-		return nil
-	})
-	if err == nil && math.IsNaN(best) {
-		err = errors.New("a score is not a number: the weights can't be right")
+			defer func() { <-slots }()
+			s, _ := m.scratch.Get().(*scratch)
+			defer m.scratch.Put(s)
+			parts := m.cutWindows("", passage, window-len(asked)+1)
+			return guardMapping(func() error {
+				var firsts [][]float32
+				for _, part := range parts[:min(len(parts), most)] {
+					ids := slices.Concat(asked, part[1:]) // without its first token
+					second := len(ids)
+					if form.kind > 0 {
+						second = len(asked)
+					}
+					x, err := m.runTokens(ids, second, s, ctx.Err)
+					if err != nil {
+						return err
+					}
+					firsts = append(firsts, slices.Clone(x[:m.Hidden]))
+				}
+				return see(i, firsts)
+			})
+		})
 	}
-	return 1 / (1 + math.Exp(-best)), err
+	return work.Wait()
 }
 
 // logit returns the classifier's output for the first token. Both heads are tanh of a dense layer, then one output.

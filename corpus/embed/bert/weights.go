@@ -9,6 +9,10 @@ import (
 	"os"
 	"strings"
 	"unsafe"
+
+	"github.com/viterin/vek/vek32"
+
+	"github.com/footnote/footnote/corpus/embed/bert/kernel"
 )
 
 const (
@@ -31,6 +35,7 @@ type weights struct {
 	data    []byte // the part of file after its header
 	tensors map[string]tensor
 	unmap   func() error
+	changes *weights // of a model that was trained further; nil: none
 }
 
 // openWeights maps a safetensors file and validates its header. It must be a regular file, since a pipe can't be
@@ -99,26 +104,20 @@ func (w *weights) prefixOf(modelType string) string {
 	return ""
 }
 
-// tensorFloats returns the tensor with a name and validates its shape. It shares the mapped memory if possible.
-// With another byte order or alignment the bytes are copied.
+// tensorFloats returns the tensor with a name and validates its shape, with the changes. It shares the mapped memory
+// if possible. With another byte order or alignment the bytes are copied.
 func (w *weights) tensorFloats(name string, shape ...int) ([]float32, error) {
-	t, ok := w.tensors[name]
-	if !ok {
-		return nil, fmt.Errorf("the tensor %q is missing", name)
+	if w.changes != nil {
+		if _, replaced := w.changes.tensors[name]; replaced {
+			return w.changes.tensorFloats(name, shape...)
+		}
+		if _, changed := w.changes.tensors[name+".left"]; changed {
+			return w.changedFloats(name, shape)
+		}
 	}
-	if t.Type != "F32" {
-		return nil, fmt.Errorf("the tensor %q is of type %s: only F32 can be used", name, t.Type)
-	}
-	count, fits := int64(1), len(t.Shape) == len(shape) && len(shape) <= maxDimensions
-	for i := 0; fits && i < len(shape); i++ {
-		count, fits = count*t.Shape[i], t.Shape[i] == int64(shape[i])
-	}
-	if !fits {
-		return nil, fmt.Errorf("the tensor %q has the shape %v instead of %v", name, t.Shape, shape)
-	}
-	body := w.data[t.Offsets[0]:t.Offsets[1]]
-	if int64(len(body)) != 4*count {
-		return nil, fmt.Errorf("the tensor %q has %d bytes instead of %d", name, len(body), 4*count)
+	body, count, err := w.tensorBytes(name, "F32", 4, shape)
+	if err != nil {
+		return nil, err
 	}
 	if start := unsafe.SliceData(body); littleEndian && uintptr(unsafe.Pointer(start))%4 == 0 {
 		return unsafe.Slice((*float32)(unsafe.Pointer(start)), count), nil
@@ -128,6 +127,72 @@ func (w *weights) tensorFloats(name string, shape ...int) ([]float32, error) {
 		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(body[4*i:]))
 	}
 	return values, nil
+}
+
+// tensorBytes returns the bytes of a tensor and the number of its values, and validates its type and shape.
+func (w *weights) tensorBytes(name, kind string, size int64, shape []int) (body []byte, count int64, err error) {
+	t, ok := w.tensors[name]
+	if !ok {
+		return nil, 0, fmt.Errorf("the tensor %q is missing", name)
+	}
+	if t.Type != kind {
+		return nil, 0, fmt.Errorf("the tensor %q is of type %s: only %s can be used", name, t.Type, kind)
+	}
+	count, fits := int64(1), len(t.Shape) == len(shape) && len(shape) <= maxDimensions
+	for i := 0; fits && i < len(shape); i++ {
+		count, fits = count*t.Shape[i], t.Shape[i] == int64(shape[i])
+	}
+	if !fits {
+		return nil, 0, fmt.Errorf("the tensor %q has the shape %v instead of %v", name, t.Shape, shape)
+	}
+	if body = w.data[t.Offsets[0]:t.Offsets[1]]; int64(len(body)) != size*count {
+		return nil, 0, fmt.Errorf("the tensor %q has %d bytes instead of %d", name, len(body), size*count)
+	}
+	return body, count, nil
+}
+
+// changedFloats returns a matrix plus the product of two matrices of low rank (Hu et al. 2021): NAME.left, with a row
+// for each of its rows, and NAME.right, with a row for each of its columns. Both have 8-bit codes, and a scale for each
+// row.
+func (w *weights) changedFloats(name string, shape []int) ([]float32, error) {
+	base, err := (&weights{data: w.data, tensors: w.tensors}).tensorFloats(name, shape...)
+	if err != nil {
+		return nil, err
+	}
+	left := w.changes.tensors[name+".left"]
+	if len(shape) != 2 || len(left.Shape) != 2 || left.Shape[1] < 1 || left.Shape[1] > int64(shape[1]) {
+		return nil, fmt.Errorf("the change of the tensor %q has the shape %v", name, left.Shape)
+	}
+	rank := int(left.Shape[1])
+	rows, err := w.changes.decodedRows(name+".left", shape[0], rank)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := w.changes.decodedRows(name+".right", shape[1], rank)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float32, len(base))
+	kernel.Multiply(out, rows, columns, make([]float32, shape[1]), new(kernel.Scratch))
+	vek32.Add_Inplace(out, base)
+	return out, nil
+}
+
+// decodedRows returns a matrix of 8-bit codes, each multiplied by the scale of its row.
+func (w *weights) decodedRows(name string, rows, columns int) ([]float32, error) {
+	codes, _, err := w.tensorBytes(name, "I8", 1, []int{rows, columns})
+	if err != nil {
+		return nil, err
+	}
+	scales, err := w.tensorFloats(name+".scale", rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float32, len(codes))
+	for i, code := range codes {
+		out[i] = float32(int8(code)) * scales[i/columns]
+	}
+	return out, nil
 }
 
 // littleEndian reports whether the machine's byte order is that of the file.
