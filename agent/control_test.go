@@ -144,7 +144,7 @@ func TestPanicFailsRun(t *testing.T) {
 
 func TestSameIdempotencyKeyReturnsSameRun(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	req := asks("How many days of holiday are there?")
 	req.IdempotencyKey = "k"
 	first := h.ask(req)
@@ -157,7 +157,7 @@ func TestSameIdempotencyKeyReturnsSameRun(t *testing.T) {
 
 func TestIdempotentRepeatIgnoresDeletedDocument(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	doc, err := h.library.Find(t.Context(), chat.Local, "Survey.md")
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +189,7 @@ func TestIdempotentRepeatIgnoresDeletedDocument(t *testing.T) {
 func TestKilledRunResumesAtLastFinishedStep(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	// the log of a killed server: a search that ended, a read that did not, and a delta of text
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days of paid holiday are there?"), dead)
@@ -250,7 +250,7 @@ func TestKilledRunResumesAtLastFinishedStep(t *testing.T) {
 func TestOldOrCrashingRunIsInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
 		chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {
@@ -528,7 +528,7 @@ func TestPassageNumbersContinueAfterRepeatedSteps(t *testing.T) {
 
 func TestOfflineModelContinuesFromEditedStep(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	first := h.answer(asks("What is the condition of the roof?"))
 	second := h.rerun(first.runID, first.step("search_documents").CallID, `{"query":"paid holiday days"}`)
 	second.answer()

@@ -261,7 +261,7 @@ func TestGivenTextNeedsNoSearch(t *testing.T) {
 	if s := all[chat.RunStarted](got)[0]; s.Mode != chat.ModeContextConstrained {
 		t.Errorf("mode = %s, want %s", s.Mode, chat.ModeContextConstrained)
 	}
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	if a := h.answer(req).answer(); !strings.Contains(a.Markdown, "4711") || strings.Contains(a.Markdown, "[") {
 		t.Errorf("offline answer = %q; want %q in it and no %q in it", a.Markdown, "4711", "[")
 	}
@@ -307,7 +307,7 @@ func TestProviderRefusalIsNotAnswer(t *testing.T) {
 
 func TestInvalidQuestionsAreRejected(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil), func(c *Config) { c.MaxRuns = 1 })
+	h := newHarness(t, offline.New(nil, nil), func(c *Config) { c.MaxRuns = 1 })
 	hot, cold, warm, none, many, beyond := 3.0, -0.1, 1.1, 0, 51, 21
 	for _, tt := range []struct {
 		name string
@@ -460,7 +460,7 @@ func TestRefusalIsNotJudgedByModel(t *testing.T) {
 	if a := h.answer(req).answer(); a.StopReason != chat.StopRefused || len(model.Requests()) != 2 {
 		t.Errorf("answer = %+v after %d requests; want StopReason %v and 2", a, len(model.Requests()), chat.StopRefused)
 	}
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	if a := h.answer(chat.RunRequest{
 		Message: "How many days of paid holiday are there?", Config: req.Config,
 	}).answer(); !strings.Contains(a.SelfEvaluation, "supported by") {

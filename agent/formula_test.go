@@ -61,7 +61,7 @@ func TestFormulasWithoutResultsAreQuoted(t *testing.T) {
 		}
 		h := newHarness(t, scripted.New())
 		h.add(file.name, string(data))
-		h.startAgent(offline.New(nil))
+		h.startAgent(offline.New(nil, nil))
 		for question, quoted := range map[string]string{
 			"What is the grand total?":         "=SUM(B2:B3)",
 			"What is the tax of the nail?":     "=B2*0.2",

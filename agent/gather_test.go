@@ -116,7 +116,7 @@ func TestGatherReturnsDocumentsMatchingProperties(t *testing.T) {
 	h := newHarness(t, scripted.New(onePart, fits))
 	h.add("Valuation.md", "---\ndate: 2024-03-01\n---\n# Valuation\n\nThe house is worth £400,000.\n")
 	h.add("Old.md", "---\ndate: 2019\n---\n# Old\n\nNothing to report.\n")
-	for _, model := range []llm.Model{scripted.New(onePart, fits), offline.New(nil)} {
+	for _, model := range []llm.Model{scripted.New(onePart, fits), offline.New(nil, nil)} {
 		h.startAgent(model)
 		got, err := h.runs.Gather(t.Context(), chat.LocalUser, asks("Find documents from 2024"), 5)
 		if err != nil || len(got.Results) != 1 || got.Results[0].Document.Filename != "Valuation.md" ||

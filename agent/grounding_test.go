@@ -277,7 +277,7 @@ func TestRefusalReportsOnlyActualSteps(t *testing.T) {
 
 func TestOfflineAnswerReportsOnlyActualSteps(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	a := h.answer(chat.RunRequest{
 		Message: "What lives in the cellar?", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 	}).answer()
@@ -286,7 +286,7 @@ func TestOfflineAnswerReportsOnlyActualSteps(t *testing.T) {
 		a.Coverage.Searched != 0 {
 		t.Errorf("answer = %q, coverage %+v; want %q", a.Markdown, a.Coverage, want)
 	}
-	h.startAgent(offline.New(nil), func(c *Config) { c.Library = searchless{c.Library} })
+	h.startAgent(offline.New(nil, nil), func(c *Config) { c.Library = searchless{c.Library} })
 	a = h.answer(asks("What lives in the cellar?")).answer()
 	if !strings.Contains(a.Markdown, "failed, so they may still hold it") ||
 		strings.Contains(a.Markdown, "found nothing") || a.Coverage.Searched != 0 {

@@ -106,7 +106,7 @@ func (h *harness) startAgent(model llm.Model, change ...func(*Config)) {
 	})
 }
 
-func withFallback(c *Config) { c.Fallback = offline.New(nil) }
+func withFallback(c *Config) { c.Fallback = offline.New(nil, nil) }
 
 // ask starts a run and returns it.
 func (h *harness) ask(req chat.RunRequest) chat.Run {

@@ -18,7 +18,7 @@ import (
 func TestOpenRequestOpensSourceWithoutModel(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, scripted.New())
-	for name, model := range map[string]llm.Model{"offline": offline.New(nil), "scripted": scripted.New()} {
+	for name, model := range map[string]llm.Model{"offline": offline.New(nil, nil), "scripted": scripted.New()} {
 		h.startAgent(scripted.New(calls(search("paid holiday")), says(goodAnswer)))
 		first := h.ask(asks("How many days of paid holiday are there?"))
 		session, cited := first.SessionID, h.wait(first.ID).answer().Citations[0]
@@ -76,7 +76,7 @@ func TestQuestionsContainingOpenAreAnswered(t *testing.T) {
 // A question that requests more than opening a source gets an answer.
 func TestOpenRequestWithQuestionIsAnswered(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	for _, q := range []string{
 		"Open the document Handbook.md and tell me how many days of paid holiday there are",
 		"Open the document Staff handbook, how many days of paid holiday are there?",
@@ -106,7 +106,7 @@ func TestOpenRequestWithoutSources(t *testing.T) {
 
 func TestFollowUpRefersToQuestionNotOpenedSource(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	first := h.ask(asks("How many days of paid holiday does an employee get?"))
 	h.wait(first.ID)
 	for _, between := range []string{"Open citation 1", "Open the document Handbook.md"} {

@@ -56,7 +56,7 @@ func TestUngroundedAnswerTriggersSearch(t *testing.T) {
 
 func TestOfflineModelCannotRewriteGivenText(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	for message, want := range map[string]string{
 		"Rewrite this more formally: gonna be late, traffic sucks": "that needs a language model",
 		"Make this friendlier: Send me the report by Friday.":      "that needs a language model",
@@ -78,7 +78,7 @@ func TestOfflineCitationIsQuotedForAnyPhrasing(t *testing.T) {
 	h := newHarness(t, scripted.New())
 	session := readBefore(h)
 	for _, message := range []string{"What does [1] mean?", "What does citation 1 say exactly?"} {
-		h.startAgent(offline.New(nil))
+		h.startAgent(offline.New(nil, nil))
 		req := asks(message)
 		req.SessionID = session
 		if a := h.answer(req).answer(); !strings.Contains(a.Markdown, "28 days of paid holiday") ||

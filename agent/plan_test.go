@@ -45,7 +45,7 @@ func decomposed(text string) chat.RunRequest {
 
 func TestComplexQuestionIsSplitIntoPlan(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	got := h.answer(asks("Compare the roof condition and paid holiday"))
 	a := got.answer()
 	if len(a.Citations) < 2 || !strings.Contains(a.Markdown, "28 days") ||
@@ -102,7 +102,7 @@ func TestSimpleQuestionMakesNoPlan(t *testing.T) {
 				Message: "Compare the roof and holidays", Config: chat.RunConfig{EnabledTools: []string{"calculate"}},
 			}},
 	} {
-		h := newHarness(t, offline.New(nil))
+		h := newHarness(t, offline.New(nil, nil))
 		if plans := h.answer(tt.req).plans(); len(plans) > 0 {
 			t.Errorf("%s: %+v, want none", tt.name, plans)
 		}
@@ -262,7 +262,7 @@ func TestAnsweredPlanPartsAreComplete(t *testing.T) {
 func TestPlanRespectsSearchBudget(t *testing.T) {
 	t.Parallel()
 	one := 1
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	req := decomposed("Compare the roof condition and paid holiday")
 	req.Config.MaxRetrievalCalls = &one
 	got := h.answer(req)
@@ -276,7 +276,7 @@ func TestPlanRespectsSearchBudget(t *testing.T) {
 func TestKilledRunResumesWithPlan(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	dead := chat.Lease{Owner: "dead", Until: time.Now().Add(time.Hour)}
 	begun, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("Compare the roof condition and paid holiday"),
 		dead)
@@ -296,7 +296,7 @@ func TestKilledRunResumesWithPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.startAgent(offline.New(nil), func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
+	h.startAgent(offline.New(nil, nil), func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
 	got := h.takeOverRun(begun.ID)
 	last := got.step("plan")
 	if last.Tokens == nil || last.Tokens.In != 200 || last.Cost == nil || *last.Cost != 0.5 {
@@ -366,7 +366,7 @@ func TestLowJudgementTriggersSearch(t *testing.T) {
 		{"the model fails meanwhile", []scripted.Reply{judges(half, 0.2), fails(llm.KindServer)}, nil, chat.RunConfig{},
 			lacking, 0.2, half, 4},
 		{"the model fails and another goes on", []scripted.Reply{judges(half, 0.2), fails(llm.KindServer)},
-			offline.New(nil), chat.RunConfig{}, lacking, 0.2, half, 4},
+			offline.New(nil, nil), chat.RunConfig{}, lacking, 0.2, half, 4},
 		{"no search is left", []scripted.Reply{judges(half, 0.2)}, nil, chat.RunConfig{MaxRetrievalCalls: new(1)},
 			lacking, 0.2, half, 3},
 		{"no turn is left", []scripted.Reply{judges(half, 0.2)}, nil, chat.RunConfig{MaxSteps: new(2)}, lacking,
@@ -457,7 +457,7 @@ func TestStrategyToolsetPlansAndReflectsWithModel(t *testing.T) {
 				tt.planned, a.SelfEvaluation, len(model.Requests()), len(tt.replies))
 		}
 	}
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	req := asks("How many days of paid holiday are there?")
 	req.Toolset = "strategy"
 	if a := h.answer(req).answer(); !strings.Contains(a.SelfEvaluation, "supported by") {

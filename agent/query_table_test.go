@@ -148,7 +148,7 @@ func TestOfflineModelQueriesTable(t *testing.T) {
 	h.add("Invoices.csv", invoices)
 	h.add("Mieten.csv", mieten)
 	h.add("Ledger.csv", "Entry,Account,Value\n"+strings.Repeat("Booking,Travel,2.50\nBooking,Rent,100\n", 400))
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	for _, tt := range []struct {
 		question, total string   // empty: nothing is computed
 		rows            []string // none: the table is not asked
@@ -210,7 +210,7 @@ func TestOfflineModelLooksUpStatedNumber(t *testing.T) {
 	} {
 		h := newHarness(t, scripted.New())
 		h.add(tt.file, tt.content)
-		h.startAgent(offline.New(nil))
+		h.startAgent(offline.New(nil, nil))
 		got := h.answer(asks(tt.question))
 		a := got.answer()
 		counts := func(s chat.Step) bool {
@@ -345,7 +345,7 @@ func TestUnstorableRunEndIsReportedImmediately(t *testing.T) {
 func TestRunWithoutStoredEndFailsWithReason(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	run, _, err := h.store.StartRun(ctx, chat.LocalUser, asks("How many days?"),
 		chat.Lease{Owner: "dead", Until: time.Now()})
 	if err != nil {
@@ -379,7 +379,7 @@ func TestChosenTableIsAsked(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, scripted.New())
 	h.add("Results.csv", results)
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	docs, _, err := h.library.List(t.Context(), chat.Scope{User: chat.LocalUser}, corpus.Filter{Text: "Results"})
 	if err != nil || len(docs) != 1 {
 		t.Fatal(err, len(docs))
@@ -410,7 +410,7 @@ func TestMetadataAnswers(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, scripted.New())
 	h.add("ferry.md", "---\nauthor: Ada Moss\nlicense: CC BY-SA 4.0\n---\n# Ferry report 2023\n\nThe ferry sank.\n")
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	for question, want := range map[string]string{
 		"Who wrote the ferry report 2023?":         "author Ada Moss",
 		"Which licence has the ferry report 2023?": "license CC BY-SA 4.0",
@@ -426,7 +426,7 @@ func TestTypingErrorsAreRead(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, scripted.New())
 	h.add("lease.md", "# Lease\n\nThe landlord repairs the roof. The deposit is three months' rent.\n")
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	a := h.answer(asks("How much is the depoist?")).answer()
 	if want := "Found in your documents; “depoist” is read as “deposit”:"; !strings.HasPrefix(a.Markdown, want) {
 		t.Errorf("%s, want %s", a.Markdown, want)
@@ -438,7 +438,7 @@ func TestMissingNamesAreNotFound(t *testing.T) {
 	h := newHarness(t, scripted.New())
 	h.add("2023.md", "# Ferry report 2023\n\nThe ferry carried 120,000 passengers in 2023. "+
 		"Bo Dahl steered the ferry.\n")
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	for question, found := range map[string]bool{
 		"How many passengers did the ferry carry in 2023?": true,
 		"How many passengers did the ferry carry in 2025?": false,

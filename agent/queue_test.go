@@ -165,7 +165,7 @@ func TestSendNowCancelsRunAndGoesFirst(t *testing.T) {
 
 func TestQuestionStartsImmediatelyWithoutActiveRun(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	h.answer(chat.RunRequest{SessionID: "s", Message: "How many days of holiday are there?"})
 	h.queue("s", "What is the condition of the roof?")
 	h.next("s", "What is the condition of the roof?").answer()
@@ -190,7 +190,7 @@ func TestQueuedQuestionsSurviveRestart(t *testing.T) {
 	if left, err := h.store.Queue(t.Context(), chat.Local, "s"); err != nil || len(left) != 1 {
 		t.Fatalf("left = %+v, %v; want 1", left, err)
 	}
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	ctx, cancel = context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); h.runs.KeepLeases(ctx) }() // ends by ctx

@@ -10,7 +10,7 @@ import (
 // Quotes of the offline model are in the documents, so none is marked as unsupported.
 func TestQuotesOfTheOfflineModelAreSupported(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	h.add("diary.txt", "12 march\nBroad beans out under fleece. Mended the water butt.\n\n25 june\nNo rain for three "+
 		"weeks. Carrying cans every second evening, the kohlrabi hates me.\n")
 	h.add("wheel.md", "# Removing the sprocket\n\n1. Shift to the smallest sprocket.\n2. Open the *thru* axle of the "+
@@ -33,7 +33,7 @@ func TestQuotesOfTheOfflineModelAreSupported(t *testing.T) {
 // Quotes from mails, calendars and address books say what they are about.
 func TestQuotesFromMailsAndCardsNameTheirSubject(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	mail := func(subject, first, second string) string {
 		return "From: Ida Moss <ida@example.org>\nSubject: " + subject + "\nContent-Type: multipart/alternative; " +
 			"boundary=b\n\n--b\nContent-Type: text/" + first + "\n--b\nContent-Type: text/" + second + "\n--b--\n"

@@ -487,7 +487,7 @@ func TestOfflineFollowUpRepeatsQuotes(t *testing.T) {
 		"Explain that in simple terms", "shorter please", "as a list", "say that in German", "why?",
 		"what do you mean by that?", "Shorten your last answer",
 	} {
-		h.startAgent(offline.New(nil))
+		h.startAgent(offline.New(nil, nil))
 		req := asks(message)
 		req.SessionID = session
 		got := h.answer(req)
@@ -501,7 +501,7 @@ func TestOfflineFollowUpRepeatsQuotes(t *testing.T) {
 			t.Errorf("%s: %q were called, want none", message, tools)
 		}
 	}
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	for _, message := range []string{"shorter please", "why?"} {
 		if a := h.answer(asks(message)).answer(); strings.Contains(a.Markdown, quotesOnly) {
 			t.Errorf("%s, as a first question: %q, want no %q in it", message, a.Markdown, quotesOnly)

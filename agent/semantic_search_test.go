@@ -70,7 +70,7 @@ func TestSemanticSearchFallsBackToLexicalOnTimeout(t *testing.T) {
 				c.name, s.Status, s.ToolOutput, chat.StatusComplete)
 		}
 	}
-	h.startAgent(offline.New(nil))
+	h.startAgent(offline.New(nil, nil))
 	req.Config.EnabledTools = []string{"semantic_search", "read_document"}
 	if got := h.answer(req).answer(); !strings.Contains(got.Markdown, "poor condition") {
 		t.Errorf("the offline answer while the server is down: %s, want %q in it", got.Markdown, "poor condition")

@@ -190,7 +190,7 @@ func TestQuotesReplaceWithheldAnswer(t *testing.T) {
 	t.Parallel()
 	const lie = "The canteen serves lobster to every dragon [1]."
 	h := newHarness(t, scripted.New(calls(search("paid holiday")), says(lie), says(lie)), func(c *Config) {
-		c.Fallback = offline.New(nil)
+		c.Fallback = offline.New(nil, nil)
 	})
 	got := h.answer(asks("How many days of paid holiday does an employee get?"))
 	a := got.answer()

@@ -111,7 +111,7 @@ func TestAnswerMentioningOnlyDocumentsIsWithheld(t *testing.T) {
 // their thought.
 func TestOfflineCallHasThought(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	for _, asked := range []string{
 		"What is the condition of the roof?", "How many days of holiday are there, and when was the roof renewed?",
 		"What is 12 * 7?", "Which documents do I have?", "What does the moon cost?",
@@ -140,7 +140,7 @@ func TestOfflineCallHasThought(t *testing.T) {
 
 func TestFullSessionOffersNewOne(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil), func(c *Config) { c.MaxQuestions = 2 })
+	h := newHarness(t, offline.New(nil, nil), func(c *Config) { c.MaxQuestions = 2 })
 	ask := func(req chat.RunRequest) (chat.Run, error) {
 		t.Helper()
 		run, _, err := h.runs.Start(t.Context(), chat.LocalUser, req)
@@ -431,7 +431,7 @@ func TestTextBeforeCallIsThought(t *testing.T) {
 
 func TestOfflineModelUsesSameTools(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	got := h.answer(asks("How many days of paid holiday does an employee get?"))
 	a := got.answer()
 	if len(a.Citations) == 0 || !strings.Contains(a.Markdown, "28 days") || len(a.Unsupported) > 0 {

@@ -96,7 +96,7 @@ func TestRequestOptionsReachModel(t *testing.T) {
 
 func TestOfflineModelAnswersWithEveryToolset(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	for _, tt := range []struct {
 		name  string
 		Set   string
@@ -147,7 +147,7 @@ func TestOfflineModelAnswersWithEveryToolset(t *testing.T) {
 
 func TestMissingToolsAreNamed(t *testing.T) {
 	t.Parallel()
-	h := newHarness(t, offline.New(nil))
+	h := newHarness(t, offline.New(nil, nil))
 	for _, tt := range []struct {
 		name string
 		req  chat.RunRequest
@@ -173,7 +173,7 @@ func TestMissingToolsAreNamed(t *testing.T) {
 			}
 		}
 	}
-	cfg := run.Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(nil), Tools: []string{"saw"}}
+	cfg := run.Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(nil, nil), Tools: []string{"saw"}}
 	if _, err := NewRuns(Config{Config: cfg}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("NewRuns with an unknown tool = %v, want %v", err, chat.CodeInvalid)
 	}

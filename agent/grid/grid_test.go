@@ -41,7 +41,7 @@ func newHarness(t *testing.T) *harness {
 	t.Helper()
 	h := &harness{T: t, Store: runtest.Open(t, filepath.Join(t.TempDir(), "footnote.db"), nil)}
 	runs, err := agent.NewRuns(agent.Config{Config: run.Config{
-		Store: h.Chats, Feed: h.Feed, Library: h.Library, Model: offline.New(nil),
+		Store: h.Chats, Feed: h.Feed, Library: h.Library, Model: offline.New(nil, nil),
 	}, Exclusive: true})
 	if err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func (m timed) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Part, 
 // that rate the passages and write the answer.
 func BenchmarkOfflineDecides(b *testing.B) {
 	var chose, answered []time.Duration
-	h := newHarness(b, timed{offline.New(nil), &chose, &answered})
+	h := newHarness(b, timed{offline.New(nil, nil), &chose, &answered})
 	for i := 0; b.Loop(); i++ {
 		w := h.withoutMemory(chat.RunRequest{Message: askedToDecide[i%len(askedToDecide)]})
 		if _, err := w.answerQuestion(b.Context(), nil); err != nil {

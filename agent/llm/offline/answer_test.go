@@ -231,7 +231,7 @@ func oneReply(t *testing.T, history []llm.Message) llm.Message {
 	t.Helper()
 	msg := llm.Message{Role: llm.RoleAssistant}
 	done := 0
-	for part, err := range New(nil).Stream(t.Context(), llm.Request{Messages: history, Tools: tools}) {
+	for part, err := range New(nil, nil).Stream(t.Context(), llm.Request{Messages: history, Tools: tools}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -437,7 +437,7 @@ func TestModelWithoutToolsAnswersFromResults(t *testing.T) {
 				`"text":"The boiler was installed in 2016. See [3] for details."}]}],"total_found":1}`},
 	}
 	var got string
-	for part, err := range New(nil).Stream(t.Context(), llm.Request{Messages: history, Tools: tools, NoTools: true}) {
+	for part, err := range New(nil, nil).Stream(t.Context(), llm.Request{Messages: history, Tools: tools, NoTools: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -475,7 +475,7 @@ func TestFailedToolsEndInRefusal(t *testing.T) {
 func TestCancelledContextCancelsReply(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range New(nil).Stream(ctx, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}) {
+	for _, err := range New(nil, nil).Stream(ctx, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}) {
 		if llm.KindOf(err) != llm.KindCancelled {
 			t.Errorf("got %v, want a cancelled error", err)
 		}

@@ -36,7 +36,7 @@ type answer struct {
 // compose selects the quotes that answer a question from the search results and readings. The steps are: pool,
 // languages, topic, weights of words (which need the pool), scores, selection, probability. It returns an error only
 // if ctx is cancelled during the comparison of embeddings.
-func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
+func compose(ctx context.Context, t turn, similar Similarity, read Reader) (answer, error) {
 	p := newPool(t.shown())
 	p.compareLanguages(t.question)
 	q := topicOf(t)
@@ -53,6 +53,9 @@ func compose(ctx context.Context, t turn, similar Similarity) (answer, error) {
 	// The higher probability of both readings: with the words of the previous question, and without.
 	if q.names { // it may belong to the previous question or not
 		a.sure = max(a.sure, sureness(signsOf(units, ownOf(words), a.quotes), compared))
+	}
+	if a, err = a.read(ctx, q.asked(), read); err != nil {
+		return answer{}, err
 	}
 	if a.lacksNamed(t.question) {
 		a.sure = min(a.sure, mostUnsure)

@@ -132,7 +132,7 @@ func TestRefusalSuggestsNextSteps(t *testing.T) {
 // composed returns the composed answer of a turn.
 func composed(t *testing.T, of turn) answer {
 	t.Helper()
-	a, err := compose(t.Context(), of, nil)
+	a, err := compose(t.Context(), of, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestRecordIsQuotedAsWhole(t *testing.T) {
 	q := turn{question: "How is the height of Ada?", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{people}}},
 	}}}}
-	a, err := compose(t.Context(), q, nil)
+	a, err := compose(t.Context(), q, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestAdjacentQueryWordsFormPhrase(t *testing.T) {
 	}
 }
 
-// If the comparison of embeddings fails, for example by a timeout, the lexical scores decide.
+// If the comparison of embeddings or the reader fails, for example by a timeout, the lexical scores decide.
 func TestFailedComparisonFallsBackToLexicalScores(t *testing.T) {
 	q := turn{question: "When was the boiler installed?", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{
@@ -218,15 +218,19 @@ func TestFailedComparisonFallsBackToLexicalScores(t *testing.T) {
 			{N: 2, Text: "The garden has a pond."},
 		}}},
 	}}}}
-	want, err := compose(t.Context(), q, nil)
+	want, err := compose(t.Context(), q, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := compose(t.Context(), q, func(context.Context, string, []string) ([]float64, error) {
-		return nil, errors.New("it took too long")
-	})
-	if err != nil || got.text != want.text || got.sure != want.sure || want.finding != answers {
-		t.Errorf("got %q, %v and %v, want %q, %v and no error", got.text, got.sure, err, want.text, want.sure)
+	fails := func(context.Context, string, []string) ([]float64, error) { return nil, errors.New("it took too long") }
+	for name, compare := range map[string][2]func(context.Context, string, []string) ([]float64, error){
+		"the comparison": {fails, nil}, "the reader": {nil, fails},
+	} {
+		got, err := compose(t.Context(), q, compare[0], compare[1])
+		if err != nil || got.text != want.text || got.sure != want.sure || want.finding != answers {
+			t.Errorf("without %s: got %q, %v and %v, want %q, %v and no error",
+				name, got.text, got.sure, err, want.text, want.sure)
+		}
 	}
 }
 
@@ -467,6 +471,9 @@ func TestMissingKeywordLowersProbability(t *testing.T) {
 			alike[i] = 0.8
 		}
 		return alike, nil
+	}, func(_ context.Context, _ string, texts []string) ([]float64, error) {
+		t.Error("the reader was asked in Japanese")
+		return make([]float64, len(texts)), nil
 	})
 	if err != nil || got.finding != closest {
 		t.Errorf("got %q, %.2f and %v, want quotes that are called closest", got.finding, got.sure, err)
@@ -584,5 +591,40 @@ func TestUnknownWordMatchesCognate(t *testing.T) {
 	w := text.QueryWords("Parität", []string{"de"})[0]
 	if found := p.cognates(w, map[string]float64{"paritat": 1}); len(found) != 1 {
 		t.Errorf("a word that was found has the cognates %v, want none", found)
+	}
+}
+
+// The reader sees a short quote with its neighbours below the title and the headings.
+func TestReaderOrdersQuotes(t *testing.T) {
+	t.Parallel()
+	q := turn{question: "When was the boiler repaired?", results: []result{{tool: "search_documents", out: output{
+		Documents: []document{{DocID: "d1", Title: "Diary", Passages: []passage{
+			{N: 1, Section: "House", Text: "The boiler was repaired by whom? Nobody knows when the boiler was repaired."},
+			{N: 2, Section: "Diary › May", Text: "Cold again.\n\nThe boiler was mended on 4 May."},
+		}}},
+	}}}}
+	var seen []string
+	got, err := compose(t.Context(), q, nil, func(_ context.Context, question string, texts []string) ([]float64, error) {
+		out := make([]float64, len(texts))
+		for i, s := range texts {
+			if out[i] = 0.01; strings.Contains(s, "4 May") {
+				out[i] = 0.99
+			}
+		}
+		seen = append([]string{question}, texts...)
+		return out, nil
+	})
+	if err != nil || len(got.quotes) < 2 || got.pile.words(got.quotes[0]) != "The boiler was mended on 4 May." {
+		t.Errorf("quotes %v, %v; want that of 4 May first", got.text, err)
+	}
+	const want = "Diary › May\nCold again.\n\nThe boiler was mended on 4 May."
+	if len(seen) < 3 || seen[0] != q.question || !slices.Contains(seen, want) {
+		t.Errorf("the reader saw %q, want %q among them", seen, want)
+	}
+	rejected, err := compose(t.Context(), q, nil, func(_ context.Context, _ string, texts []string) ([]float64, error) {
+		return slices.Repeat([]float64{0.001}, len(texts)), nil
+	})
+	if err != nil || rejected.finding != closest || rejected.sure >= got.sure {
+		t.Errorf("rejected quotes are called %q with %v, %v; want them closest", rejected.finding, rejected.sure, err)
 	}
 }

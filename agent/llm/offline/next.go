@@ -78,7 +78,7 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 	if said, ok := t.tableAnswer(); ok {
 		return said, nil
 	}
-	a, err := compose(ctx, t, m.similar)
+	a, err := compose(ctx, t, m.similar, m.read)
 	if err != nil {
 		return move{}, err
 	}

@@ -26,10 +26,14 @@ import (
 const Name = "offline"
 
 // model is stateless, so that equal requests get equal replies.
-type model struct{ similar Similarity }
+type model struct {
+	similar Similarity
+	read    Reader
+}
 
-// New returns the offline model. similar compares embeddings; nil: scores are lexical only.
-func New(similar Similarity) llm.Model { return model{similar} }
+// New returns the offline model. similar compares embeddings; nil: scores are lexical only. read reads quotes for
+// English questions; nil: scores decide.
+func New(similar Similarity, read Reader) llm.Model { return model{similar, read} }
 
 func (model) Name() string { return Name }
 

@@ -34,7 +34,7 @@ func replyTo(t *testing.T, question string, offered []string, done map[string]st
 		}
 		req.Messages = append(append(req.Messages, asked), results...)
 	}
-	for part, err := range New(nil).Stream(t.Context(), req) {
+	for part, err := range New(nil, nil).Stream(t.Context(), req) {
 		if err != nil {
 			t.Fatal(err)
 		}

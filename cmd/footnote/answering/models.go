@@ -8,7 +8,6 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/anthropic"
 	"github.com/footnote/footnote/agent/llm/httpllm"
-	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/llm/openai"
 	"github.com/footnote/footnote/agent/llm/textcalls"
 	"github.com/footnote/footnote/cmd/footnote/settings"
@@ -24,15 +23,14 @@ type modelSet struct {
 }
 
 // buildModels creates the models that the settings name. known is the client of the OpenAI-compatible server, or
-// nil. similar compares sentences for the offline model; it is nil without an embedder. Models with the same name
-// are deduplicated.
+// nil. rules is the offline model. Models with the same name are deduplicated.
 func buildModels(
-	set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
+	set *settings.Settings, known *openai.Model, rules llm.Model, log *slog.Logger,
 ) (c modelSet, err error) {
 	if !set.WithModel() {
-		return modelSet{main: offline.New(similar)}, nil
+		return modelSet{main: rules}, nil
 	}
-	c.fallback, c.client, c.measured = offline.New(similar), httpllm.NewHTTPClient(), map[string]*openai.Model{}
+	c.fallback, c.client, c.measured = rules, httpllm.NewHTTPClient(), map[string]*openai.Model{}
 	// Anthropic's model gets a new client, even if an OpenAI-compatible server computes the embeddings.
 	usual := set.OpenAIModel
 	if set.UsesAnthropic() {

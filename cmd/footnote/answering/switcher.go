@@ -25,7 +25,6 @@ import (
 	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/anthropic"
 	"github.com/footnote/footnote/agent/llm/nearby"
-	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/llm/openai"
 	agentrun "github.com/footnote/footnote/agent/run"
 	"github.com/footnote/footnote/chat"
@@ -47,9 +46,9 @@ type answering struct {
 // newAnswering creates the models that the settings name. known is the client of the OpenAI-compatible server, or
 // nil.
 func newAnswering(
-	set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
+	set *settings.Settings, known *openai.Model, rules llm.Model, log *slog.Logger,
 ) (*answering, error) {
-	made, err := buildModels(set, known, similar, log)
+	made, err := buildModels(set, known, rules, log)
 	if err != nil {
 		return nil, err
 	}
@@ -106,10 +105,10 @@ func (a *answering) runModels(log *slog.Logger) agentrun.Models {
 
 // Switcher changes the model of a running server.
 type Switcher struct {
-	log     *slog.Logger
-	similar offline.Similarity
-	runs    *agent.Runs
-	now     atomic.Pointer[answering]
+	log   *slog.Logger
+	rules llm.Model
+	runs  *agent.Runs
+	now   atomic.Pointer[answering]
 
 	choosing sync.Mutex      // held during a trial and while the settings are written: one choice at a time
 	stopping context.Context //nolint:containedctx // ends when the server begins to stop: no trial outlives that
@@ -117,16 +116,15 @@ type Switcher struct {
 }
 
 // NewSwitcher returns a Switcher with the model that the settings name. known is the client of the OpenAI-compatible
-// server, or nil. similar compares sentences for the rule-based model; it is nil without an embedder. Runs use the
-// Switcher's model after Attach has been called.
+// server, or nil. rules is the offline model. Runs use the Switcher's model after Attach has been called.
 func NewSwitcher(
-	ctx context.Context, set *settings.Settings, known *openai.Model, similar offline.Similarity, log *slog.Logger,
+	ctx context.Context, set *settings.Settings, known *openai.Model, rules llm.Model, log *slog.Logger,
 ) (*Switcher, error) {
-	first, err := newAnswering(set, known, similar, log)
+	first, err := newAnswering(set, known, rules, log)
 	if err != nil {
 		return nil, err
 	}
-	d := &Switcher{log: log, similar: similar}
+	d := &Switcher{log: log, rules: rules}
 	d.stopping, d.cancel = context.WithCancel(context.WithoutCancel(ctx)) // cancelled by CancelTrials
 	d.now.Store(first)
 	return d, nil
@@ -230,7 +228,7 @@ func (sw *Switcher) Choose(ctx context.Context, choice modelchoice.Choice) (mode
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}
-	next, err := newAnswering(set, nil, sw.similar, sw.log)
+	next, err := newAnswering(set, nil, sw.rules, sw.log)
 	if err != nil {
 		return modelchoice.Tried{}, err
 	}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/footnote/footnote/agent"
 	"github.com/footnote/footnote/agent/grid"
+	"github.com/footnote/footnote/agent/llm"
 	"github.com/footnote/footnote/agent/llm/httprerank"
 	"github.com/footnote/footnote/agent/llm/offline"
 	"github.com/footnote/footnote/agent/llm/openai"
@@ -44,6 +45,7 @@ import (
 	"github.com/footnote/footnote/corpus/embed/bert"
 	"github.com/footnote/footnote/corpus/extract"
 	"github.com/footnote/footnote/corpus/extract/worker"
+	"github.com/footnote/footnote/corpus/reader"
 	"github.com/footnote/footnote/corpus/search"
 	"github.com/footnote/footnote/corpus/sources"
 	"github.com/footnote/footnote/corpus/sources/follow"
@@ -62,10 +64,11 @@ type Parts struct {
 	Stores    *Stores
 	Feed      *chat.Feed
 	files     *worker.Pool
-	remote    *openai.Model      // nil without an OpenAI-compatible server
-	embeds    *bert.Embedder     // nil unless a model in this process computes the embeddings
-	ranks     Reranker           // nil without a reranker
-	similar   offline.Similarity // nil without embeddings
+	remote    *openai.Model  // nil without an OpenAI-compatible server
+	embeds    *bert.Embedder // nil unless a model in this process computes the embeddings
+	ranks     Reranker       // nil without a reranker
+	reads     *reader.Reader // nil without the sentence model that it was trained from
+	rules     llm.Model      // the offline model
 	Switcher  *answering.Switcher
 	Library   *corpus.Library
 	Tools     *mcp.Client // nil without tool servers
@@ -107,7 +110,7 @@ func Open(
 	}
 	a.Stores.Chats.SetLimits(set.UserLimits())
 	a.Feed = chat.NewFeed(a.Stores.Chats)
-	if a.Switcher, err = answering.NewSwitcher(ctx, set, a.remote, a.similar, log); err != nil {
+	if a.Switcher, err = answering.NewSwitcher(ctx, set, a.remote, a.rules, log); err != nil {
 		return nil, err
 	}
 	prices, err := set.PriceTable()
@@ -214,6 +217,10 @@ func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.
 			return err
 		}
 		cfg.Vectors, cfg.Embedder = a.Stores.vectors(a.embeds.Model()), a.embeds
+		a.reads, err = reader.Open(set.EmbeddingFolder(), set.EmbeddingFloat32)
+		if err != nil && !errors.Is(err, bert.ErrOtherModel) {
+			return err
+		}
 	}
 	if a.ranks, err = OpenReranker(set); err != nil {
 		return err
@@ -224,7 +231,11 @@ func (a *Parts) wireLibrary(set *settings.Settings, dir *datadir.Dir, log *slog.
 	if a.Library, err = corpus.NewLibrary(cfg); err != nil {
 		return err
 	}
-	a.similar = sentenceSimilarity(cfg.Embedder, a.Library.Scale)
+	var read offline.Reader
+	if a.reads != nil {
+		read = a.reads.Scores
+	}
+	a.rules = offline.New(sentenceSimilarity(cfg.Embedder, a.Library.Scale), read)
 	return nil
 }
 
@@ -258,6 +269,9 @@ func (a *Parts) Close() error {
 	}
 	if a.embeds != nil {
 		errs = append(errs, a.embeds.Close())
+	}
+	if a.reads != nil {
+		errs = append(errs, a.reads.Close())
 	}
 	if a.ranks != nil {
 		errs = append(errs, a.ranks.Close())

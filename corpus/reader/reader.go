@@ -1,0 +1,44 @@
+// Package reader reads passages for a question with a small model in this process. The model is a cross-encoder, trained
+// from the sentence model all-MiniLM-L6-v2 by e2e/eval/reader/train.py. weights.safetensors holds what training changed,
+// so the folder of the sentence model is needed too. It reads English. README.md is its data card.
+package reader
+
+import (
+	"context"
+	_ "embed"
+	"math"
+
+	"github.com/footnote/footnote/corpus/embed/bert"
+)
+
+//go:embed weights.safetensors
+var weights []byte
+
+// Reader reads passages. It is safe for concurrent use.
+type Reader struct{ *bert.Reader }
+
+// Open opens the reader with the sentence model in a folder. It returns bert.ErrOtherModel if that is another model. It
+// computes in 8 bits unless floats is set. The caller closes it.
+func Open(dir string, floats bool) (*Reader, error) {
+	r, err := bert.OpenReader(dir, weights, floats)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{r}, nil
+}
+
+// Scores returns for each text how well it answers a question, in order: a value between 0 and 1, higher for a better
+// answer, which is not calibrated. A text is the title and the headings above a passage, joined by " › ", a line break,
+// and the words of the passage; it was trained with 40 to 120 words. It returns an error if ctx ends.
+func (r *Reader) Scores(ctx context.Context, question string, texts []string) ([]float64, error) {
+	outputs, err := r.Read(ctx, question, texts)
+	if err != nil {
+		return nil, err
+	}
+	scores := make([]float64, len(texts))
+	for i, o := range outputs {
+		// The mean of the logits of relevance and of a complete answer.
+		scores[i] = 1 / (1 + math.Exp(-(o[0]+o[1])/2))
+	}
+	return scores, nil
+}
