@@ -1,5 +1,5 @@
 # Measurements of answers and searches: docs/quality.md.
-.PHONY: eval eval-real eval-files eval-blind pandoc eval-languages try-model check-latency labels
+.PHONY: reader eval eval-real eval-files eval-blind pandoc eval-languages try-model check-latency labels
 
 # What docs/quality.md shows: how many questions are answered from the right words, and refused when nothing answers; once without a model, and
 # once with the scripted model behind a real model server.
@@ -101,3 +101,12 @@ check-latency: build .cache/real/ready
 LABELS ?= 50000
 labels: build embedding .cache/reader/ready .cache/try-model/server/ready .cache/try-model/qwen2.5-coder-1.5b.gguf
 	python3 e2e/eval/reader/collect.py $(LABELS)
+
+# The weights of the reader, for corpus/reader: e2e/eval/reader/README.md. DATA is a folder of questions with texts; MINUTES of training follow.
+MINUTES ?= 120
+reader: embedding .cache/reader/ready .cache/reader/python/bin/python
+	OMP_NUM_THREADS=$$(nproc) .cache/reader/python/bin/python e2e/eval/reader/train.py $(DATA) .cache/reader/trained --minutes $(MINUTES)
+
+.cache/reader/python/bin/python: e2e/eval/reader/requirements.txt | .cache/reader/ready
+	rm -rf .cache/reader/python && python3 -m venv .cache/reader/python && $@ -m pip install --quiet --no-cache-dir --no-deps --require-hashes -r $<
+	touch $@
