@@ -628,3 +628,17 @@ func TestReaderOrdersQuotes(t *testing.T) {
 		t.Errorf("rejected quotes are called %q with %v, %v; want them closest", rejected.finding, rejected.sure, err)
 	}
 }
+
+func TestReaderReadsOnlyEnglish(t *testing.T) {
+	t.Parallel()
+	q := turn{question: "How much is the rent for the flat, and is it 980 Euro each month?", results: []result{{tool: "search_documents", out: output{
+		Documents: []document{{DocID: "d1", Passages: []passage{{N: 1, Text: inGerman}}}},
+	}}}}
+	got, err := compose(t.Context(), q, nil, func(_ context.Context, _ string, texts []string) ([]float64, error) {
+		t.Errorf("the reader was asked to read %q", texts)
+		return make([]float64, len(texts)), nil
+	})
+	if err != nil || len(got.quotes) == 0 {
+		t.Errorf("quotes %v, %v; want some", got.text, err)
+	}
+}

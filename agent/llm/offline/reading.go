@@ -17,10 +17,11 @@ type Reader func(ctx context.Context, question string, texts []string) ([]float6
 // windowSize is the minimum number of words of a quote with its neighbours, where its passage has them.
 const windowSize = 40
 
-// read has the reader read the quotes of an answer to an English question, and orders them by what it says. It
-// returns an error only if ctx is cancelled.
+// read has the reader read the quotes of an answer, and orders them by what it says. Question and quotes must be in
+// English. It returns an error only if ctx is cancelled.
 func (a answer) read(ctx context.Context, question string, read Reader) (answer, error) {
-	if lang := text.DetectForCertain(question); read == nil || len(a.quotes) == 0 || lang != "" && lang != "en" {
+	if lang := text.DetectForCertain(question); read == nil || len(a.quotes) == 0 || lang != "" && lang != "en" ||
+		slices.ContainsFunc(a.quotes, func(q quote) bool { return a.pile.languageOf(q.source) != "" }) {
 		return a, nil
 	}
 	texts := make([]string, len(a.quotes))
