@@ -1,6 +1,6 @@
-// Package reader reads passages for a question with a small model in this process. The model is a cross-encoder, trained
-// from the sentence model all-MiniLM-L6-v2 by e2e/eval/reader/train.py. weights.safetensors holds what training changed,
-// so the folder of the sentence model is needed too. It reads English. README.md is its data card.
+// Package reader reads passages for a question with a small model in this process. The model is a cross-encoder,
+// trained from the sentence model all-MiniLM-L6-v2 by e2e/eval/reader/train.py. weights.safetensors holds what training
+// changed, so the folder of the sentence model is needed too. It reads English. README.md is its data card.
 package reader
 
 import (
@@ -28,8 +28,8 @@ func Open(dir string, floats bool) (*Reader, error) {
 }
 
 // Scores returns for each text how well it answers a question, in order: a value between 0 and 1, higher for a better
-// answer, which is not calibrated. A text is the title and the headings above a passage, joined by " › ", a line break,
-// and the words of the passage; it was trained with 40 to 120 words. It returns an error if ctx ends.
+// answer, which is not calibrated. A text is the title and the headings above a passage, joined by " › ", a line
+// break, and the words of the passage; it was trained with 40 to 120 words. It returns an error if ctx ends.
 func (r *Reader) Scores(ctx context.Context, question string, texts []string) ([]float64, error) {
 	outputs, err := r.Read(ctx, question, texts)
 	if err != nil {

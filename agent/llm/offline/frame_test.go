@@ -599,12 +599,12 @@ func TestReaderOrdersQuotes(t *testing.T) {
 	t.Parallel()
 	q := turn{question: "When was the boiler repaired?", results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Title: "Diary", Passages: []passage{
-			{N: 1, Section: "House", Text: "The boiler was repaired by whom? Nobody knows when the boiler was repaired."},
+			{N: 1, Section: "House", Text: "Who repaired the boiler? Nobody knows when the boiler was repaired."},
 			{N: 2, Section: "Diary › May", Text: "Cold again.\n\nThe boiler was mended on 4 May."},
 		}}},
 	}}}}
 	var seen []string
-	got, err := compose(t.Context(), q, nil, func(_ context.Context, question string, texts []string) ([]float64, error) {
+	read := func(_ context.Context, question string, texts []string) ([]float64, error) {
 		out := make([]float64, len(texts))
 		for i, s := range texts {
 			if out[i] = 0.01; strings.Contains(s, "4 May") {
@@ -613,7 +613,8 @@ func TestReaderOrdersQuotes(t *testing.T) {
 		}
 		seen = append([]string{question}, texts...)
 		return out, nil
-	})
+	}
+	got, err := compose(t.Context(), q, nil, read)
 	if err != nil || len(got.quotes) < 2 || got.pile.words(got.quotes[0]) != "The boiler was mended on 4 May." {
 		t.Errorf("quotes %v, %v; want that of 4 May first", got.text, err)
 	}
@@ -631,7 +632,8 @@ func TestReaderOrdersQuotes(t *testing.T) {
 
 func TestReaderReadsOnlyEnglish(t *testing.T) {
 	t.Parallel()
-	q := turn{question: "How much is the rent for the flat, and is it 980 Euro each month?", results: []result{{tool: "search_documents", out: output{
+	const question = "How much is the rent for the flat, and is it 980 Euro each month?"
+	q := turn{question: question, results: []result{{tool: "search_documents", out: output{
 		Documents: []document{{DocID: "d1", Passages: []passage{{N: 1, Text: inGerman}}}},
 	}}}}
 	got, err := compose(t.Context(), q, nil, func(_ context.Context, _ string, texts []string) ([]float64, error) {

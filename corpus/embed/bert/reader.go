@@ -78,9 +78,9 @@ func OpenReader(dir string, changes []byte, floats bool) (*Reader, error) {
 	return r, nil
 }
 
-// Read returns the readerOutputs outputs of the head for a question and each text, in order. A text that exceeds the context window
-// with the question is truncated, and a question to half of it. Texts are read concurrently, one per processor. It
-// returns the first error.
+// Read returns the readerOutputs outputs of the head for a question and each text, in order. A text that exceeds the
+// context window with the question is truncated, and a question to half of it. Texts are read concurrently, one per
+// processor. It returns the first error.
 func (r *Reader) Read(ctx context.Context, question string, texts []string) ([][readerOutputs]float64, error) {
 	m, release, err := r.useModel()
 	if err != nil {

@@ -103,15 +103,15 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 		return nil, err
 	}
 	out := make([]float64, len(passages))
-	err = m.eachPair(ctx, r.slots, query, passages, r.folder.window, mostWindows, func(i int, firsts [][]float32) error {
+	see := func(i int, firsts [][]float32) error {
 		best := math.Inf(-1)
 		for _, first := range firsts {
 			best = max(best, head.logit(first))
 		}
 		out[i] = 1 / (1 + math.Exp(-best))
 		return notANumber(best)
-	})
-	if err != nil {
+	}
+	if err := m.eachPair(ctx, r.slots, query, passages, r.folder.window, mostWindows, see); err != nil {
 		return nil, fmt.Errorf("reranker in %s: %w", r.dir, err)
 	}
 	return out, nil
