@@ -20,6 +20,10 @@ func (r *marks) drawsText(at uint64, kind int) (bool, error) {
 	} else if kind != typedMark && kind != stampMark {
 		return false, nil
 	}
+	if r.undrawn {
+		return false, nil
+	}
+	r.drawn = true
 	n, err := r.m.callCount("FPDFAnnot_GetObjectCount", at)
 	if err != nil {
 		return false, err

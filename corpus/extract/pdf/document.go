@@ -22,8 +22,10 @@ const (
 // extractDocument reads a whole document. It calls report, if not nil, after every ten pages. f.Read has the
 // recognised text of pages that are pictures. Without it, such pages are returned as Scans, for the caller to run
 // OCR and to call again. Headers and footers are dropped, except for a PDF that this server rendered from another
-// file (f.Printed): its text must match that file's, which includes them.
-func (m *module) extractDocument(f corpus.File, report func(done, total int)) (corpus.Extracted, error) {
+// file (f.Printed): its text must match that file's, which includes them. read reads the annotations.
+func (m *module) extractDocument(
+	f corpus.File, read *marks, report func(done, total int),
+) (corpus.Extracted, error) {
 	doc, err := m.openFile(f.Path)
 	if err != nil {
 		return corpus.Extracted{}, err
@@ -40,7 +42,7 @@ func (m *module) extractDocument(f corpus.File, report func(done, total int)) (c
 			"This PDF's {1} pages exceed the limit of {2}. Split it and add the parts.",
 			english.Digits(total), english.Digits(maxPages))}
 	}
-	pages := pages{m: m, doc: doc, read: f.Read, marks: marks{m: m, left: maxTyped}}
+	pages := pages{m: m, doc: doc, read: f.Read, marks: read}
 	xfa := false
 	if pages.marks.form, xfa, err = m.openForm(doc); err != nil {
 		return corpus.Extracted{}, err

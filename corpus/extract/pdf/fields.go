@@ -64,6 +64,8 @@ type marks struct {
 	stamps   int    // left out: they only draw something
 	hidden   int    // left out
 	further  int    // left out: beyond the limits
+	undrawn  bool   // appearances are not read
+	drawn    bool   // an appearance was read
 }
 
 // countLeftOut adds what was left out. xfa: the document has an XFA form.

@@ -236,3 +236,12 @@ func TestTextTypedOntoScans(t *testing.T) {
 		}
 	}
 }
+
+// A stamp that draws itself a million times costs its own text, not that of the document.
+func TestTextIsReadBesideEndlessStamp(t *testing.T) {
+	t.Parallel()
+	x := mustExtract(t, newReader(t, nil), pdftest.Stamped(12, 10))
+	if left := x.Meta[corpus.MetaLeftOut]; !strings.Contains(x.Text, "The text of this page.") || left != "1 stamp" {
+		t.Errorf("text %q without %v, want the page's text without 1 stamp", x.Text, left)
+	}
+}

@@ -28,13 +28,13 @@ type pages struct {
 	garbage int
 	covered []int // page numbers, from 1, of pages covered by pictures, with hardly any text or garbled text
 	drawn   []int // page numbers of pages with content and without text
-	marks   marks
+	marks   *marks
 }
 
 // readNext reads page i, from 0: its OCR result if there is one, else its text. Pages must be read in order.
 func (p *pages) readNext(i int) error {
 	if len(p.read) > 0 && p.read[0].Number == i+1 {
-		w, h, typed, err := p.m.pageSize(p.doc, i, p.read[0].Turn, &p.marks)
+		w, h, typed, err := p.m.pageSize(p.doc, i, p.read[0].Turn, p.marks)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (p *pages) readNext(i int) error {
 		p.read, p.sheets, p.letters = p.read[1:], append(p.sheets, s), p.letters+s.letters
 		return nil
 	}
-	sheets, shown, err := p.m.readPage(p.doc, i, &p.marks)
+	sheets, shown, err := p.m.readPage(p.doc, i, p.marks)
 	if err != nil {
 		return err
 	}

@@ -97,15 +97,29 @@ func (r *Reader) Extract(
 	if err := r.drawn.close(); err != nil {
 		return x, fmt.Errorf("close the last file: %w", err)
 	}
-	m, err := r.acquireInstance(ctx)
-	if err != nil {
-		return x, err
+	x, drawn, err := r.extract(ctx, f, report, false)
+	if drawn && isCrash(err) { // an appearance may draw itself a million times: the text is read without any
+		x, _, err = r.extract(ctx, f, report, true)
 	}
-	defer func() { _ = m.close() }() // its memory is dropped in any state
-	if x, err = m.extractDocument(f, report); err != nil {
+	if err != nil {
 		return corpus.Extracted{}, explainError(err)
 	}
 	return x, nil
+}
+
+// extract reads a document in an instance of its own. With undrawn the appearances of annotations are not read. drawn
+// reports whether one was.
+func (r *Reader) extract(
+	ctx context.Context, f corpus.File, report func(done, total int), undrawn bool,
+) (x corpus.Extracted, drawn bool, err error) {
+	m, err := r.acquireInstance(ctx)
+	if err != nil {
+		return x, false, err
+	}
+	defer func() { _ = m.close() }() // its memory is dropped in any state
+	read := marks{m: m, left: maxTyped, undrawn: undrawn}
+	x, err = m.extractDocument(f, &read, report)
+	return x, read.drawn, err
 }
 
 // Render renders page n, from 1, at a width in pixels, as PNG. The document stays open. It is identified by path,
