@@ -296,7 +296,9 @@ func TestKilledRunResumesWithPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.startAgent(offline.New(nil, nil), func(c *Config) { c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}} })
+	h.startAgent(offline.New(nil, nil), func(c *Config) {
+		c.Prices = map[string]run.Price{"scripted": {In: 1, Out: 1}}
+	})
 	got := h.takeOverRun(begun.ID)
 	last := got.step("plan")
 	if last.Tokens == nil || last.Tokens.In != 200 || last.Cost == nil || *last.Cost != 0.5 {

@@ -173,7 +173,9 @@ func TestMissingToolsAreNamed(t *testing.T) {
 			}
 		}
 	}
-	cfg := run.Config{Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(nil, nil), Tools: []string{"saw"}}
+	cfg := run.Config{
+		Store: h.store, Feed: h.feed, Library: h.library, Model: offline.New(nil, nil), Tools: []string{"saw"},
+	}
 	if _, err := NewRuns(Config{Config: cfg}); err == nil || chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("NewRuns with an unknown tool = %v, want %v", err, chat.CodeInvalid)
 	}

@@ -437,7 +437,8 @@ func TestModelWithoutToolsAnswersFromResults(t *testing.T) {
 				`"text":"The boiler was installed in 2016. See [3] for details."}]}],"total_found":1}`},
 	}
 	var got string
-	for part, err := range New(nil, nil).Stream(t.Context(), llm.Request{Messages: history, Tools: tools, NoTools: true}) {
+	req := llm.Request{Messages: history, Tools: tools, NoTools: true}
+	for part, err := range New(nil, nil).Stream(t.Context(), req) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -475,7 +476,8 @@ func TestFailedToolsEndInRefusal(t *testing.T) {
 func TestCancelledContextCancelsReply(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range New(nil, nil).Stream(ctx, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}) {
+	req := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}}
+	for _, err := range New(nil, nil).Stream(ctx, req) {
 		if llm.KindOf(err) != llm.KindCancelled {
 			t.Errorf("got %v, want a cancelled error", err)
 		}
