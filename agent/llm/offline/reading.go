@@ -17,8 +17,8 @@ type Reader func(ctx context.Context, question string, texts []string) ([]float6
 // windowSize is the minimum number of words of a quote with its neighbours, where its passage has them.
 const windowSize = 40
 
-// read has the reader read the quotes of an answer, and orders them by what it says. Question and quotes must be in
-// English. It returns an error only if ctx is cancelled.
+// read scores the quotes of an answer with the reader, orders them, and updates the probability. Another language than
+// English leaves the answer unchanged. It returns an error only if ctx is cancelled.
 func (a answer) read(ctx context.Context, question string, read Reader) (answer, error) {
 	if lang := text.DetectForCertain(question); read == nil || len(a.quotes) == 0 || lang != "" && lang != "en" ||
 		slices.ContainsFunc(a.quotes, func(q quote) bool { return a.pile.languageOf(q.source) != "" }) {

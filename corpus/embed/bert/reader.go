@@ -31,8 +31,8 @@ type Reader struct {
 	head  linear
 }
 
-// OpenReader opens the sentence model in a folder with changes in the format of safetensors: a tensor replaces that of
-// the same name, and NAME.left and NAME.right are added as described at changedFloats. The tensors head.weight
+// OpenReader opens the sentence model in a folder with changes in the format of safetensors. A tensor replaces the one
+// with its name; NAME.left and NAME.right are a low-rank change, see changedFloats. The tensors head.weight
 // [readerOutputs, hidden] and head.bias are the head, and sample is the model's embedding of the token sampledToken. It
 // returns ErrOtherModel if the folder has another model. It computes in 8 bits unless floats is set.
 func OpenReader(dir string, changes []byte, floats bool) (*Reader, error) {
