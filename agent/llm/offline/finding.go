@@ -2,7 +2,6 @@ package offline
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 
@@ -200,5 +199,5 @@ func sureness(s signs, compared bool) float64 {
 			z = min(z, 0)
 		}
 	}
-	return 1 / (1 + math.Exp(-z))
+	return logistic(z)
 }

@@ -88,10 +88,10 @@ func (r *Reader) Read(ctx context.Context, question string, texts []string) ([][
 	}
 	defer release()
 	out := make([][readerOutputs]float64, len(texts))
-	see := func(i int, firsts [][]float32) (err error) {
+	see := func(i int, first []float32) (err error) {
 		for o, bias := range r.head.bias {
 			row := r.head.weights[o*m.Hidden : (o+1)*m.Hidden]
-			score := float64(vek32.Dot(firsts[0], row) + bias)
+			score := float64(vek32.Dot(first, row) + bias)
 			out[i][o], err = score, cmp.Or(err, notANumber(score))
 		}
 		return err

@@ -102,17 +102,16 @@ func (r *Reranker) Scores(ctx context.Context, query string, passages []string) 
 	if err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(passages))
-	see := func(i int, firsts [][]float32) error {
-		best := math.Inf(-1)
-		for _, first := range firsts {
-			best = max(best, head.logit(first))
-		}
-		out[i] = 1 / (1 + math.Exp(-best))
-		return notANumber(best)
+	out := slices.Repeat([]float64{math.Inf(-1)}, len(passages))
+	see := func(i int, first []float32) error {
+		out[i] = max(out[i], head.logit(first))
+		return notANumber(out[i])
 	}
 	if err := m.eachPair(ctx, r.slots, query, passages, r.folder.window, mostWindows, see); err != nil {
 		return nil, fmt.Errorf("reranker in %s: %w", r.dir, err)
+	}
+	for i, best := range out {
+		out[i] = 1 / (1 + math.Exp(-best))
 	}
 	return out, nil
 }
@@ -125,12 +124,12 @@ func notANumber(score float64) error {
 	return nil
 }
 
-// eachPair reads each passage with a query, one per slot concurrently. It calls see with the index of the passage and
-// the output rows of the first token of each window, at most most of them. It returns the first error, and an error if
-// the tokenizer has no form for pairs.
+// eachPair reads each passage with a query, one per slot concurrently. For each window of a passage, at most most of
+// them, it calls see with the passage's index and the output row of the first token, which is valid during the call. It
+// returns the first error, and an error if the tokenizer has no form for pairs.
 func (m *model) eachPair(
 	ctx context.Context, slots chan struct{}, query string, passages []string, window, most int,
-	see func(i int, firsts [][]float32) error,
+	see func(i int, first []float32) error,
 ) error {
 	form := m.tokenizer.pair
 	if m.Type == "mpnet" { // it has no token types, regardless of the tokenizer's file
@@ -159,7 +158,6 @@ func (m *model) eachPair(
 			defer m.scratch.Put(s)
 			parts := m.cutWindows("", passage, window-len(asked)+1)
 			return guardMapping(func() error {
-				var firsts [][]float32
 				for _, part := range parts[:min(len(parts), most)] {
 					ids := slices.Concat(asked, part[1:]) // without its first token
 					second := len(ids)
@@ -170,9 +168,11 @@ func (m *model) eachPair(
 					if err != nil {
 						return err
 					}
-					firsts = append(firsts, slices.Clone(x[:m.Hidden]))
+					if err := see(i, x[:m.Hidden]); err != nil {
+						return err
+					}
 				}
-				return see(i, firsts)
+				return nil
 			})
 		})
 	}

@@ -115,6 +115,11 @@ func (w *weights) tensorFloats(name string, shape ...int) ([]float32, error) {
 			return w.changedFloats(name, shape)
 		}
 	}
+	return w.storedFloats(name, shape)
+}
+
+// storedFloats returns a tensor of the file itself.
+func (w *weights) storedFloats(name string, shape []int) ([]float32, error) {
 	body, count, err := w.tensorBytes(name, "F32", 4, shape)
 	if err != nil {
 		return nil, err
@@ -155,7 +160,7 @@ func (w *weights) tensorBytes(name, kind string, size int64, shape []int) (body 
 // for each of its rows, and NAME.right, with a row for each of its columns. Both have 8-bit codes, and a scale for each
 // row.
 func (w *weights) changedFloats(name string, shape []int) ([]float32, error) {
-	base, err := (&weights{data: w.data, tensors: w.tensors}).tensorFloats(name, shape...)
+	base, err := w.storedFloats(name, shape)
 	if err != nil {
 		return nil, err
 	}

@@ -157,12 +157,10 @@ func (r *reader) writesForward() (bool, error) {
 		if kind != textObject {
 			continue
 		}
-		at := uint64(r.m.scratch)
-		if _, err = r.m.callCount("FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12); err != nil {
+		box, inside, err := r.m.objectBox(object, r.g)
+		if err != nil {
 			return false, err
 		}
-		b := r.m.readFloats(4) // left, bottom, right, top
-		box, inside := r.g.toRect(b[0], b[3], b[2], b[1])
 		if !inside {
 			continue
 		}

@@ -153,20 +153,20 @@ func (b *builder) writeLine(p *part, i int) {
 	if dash && i < len(p.lines)-1 {
 		dash, _ = b.words.joint(&p.lines[i], &p.lines[i+1])
 	}
+	b.writeWords(words, dash)
+}
+
+// writeWords writes words with spaces, and the hyphen at the end of their line if dash is set.
+func (b *builder) writeWords(words []word, dash bool) {
 	for j, w := range words {
 		if j > 0 && !w.glued {
 			b.w.Text(" ")
 		}
-		b.writeWord(w.ended(dash && j == len(words)-1), w.rect)
+		if dash && j == len(words)-1 {
+			w.text += "-"
+		}
+		b.writeWord(w.text, w.rect)
 	}
-}
-
-// ended returns the text of a word, with the hyphen at the end of its line if dash is set.
-func (w *word) ended(dash bool) string {
-	if dash {
-		return w.text + "-"
-	}
-	return w.text
 }
 
 // isContentsEntry reports whether a line is an entry of a table of contents, with the page number at its end.
@@ -196,12 +196,7 @@ func (b *builder) writeTable(t *table) {
 		cells := t.splitCells(row)
 		for i, cell := range cells {
 			b.w.Cell()
-			for j, w := range cell {
-				if j > 0 && !w.glued {
-					b.w.Text(" ")
-				}
-				b.writeWord(w.ended(row.hyphen && i == len(cells)-1 && j == len(cell)-1), w.rect)
-			}
+			b.writeWords(cell, row.hyphen && i == len(cells)-1)
 		}
 	}
 }
@@ -222,12 +217,7 @@ func (b *builder) writeCode(lines []line) {
 		if width := (w.x1 - w.x0) / float32(utf8.RuneCountInString(w.text)); width > 0 {
 			b.w.Text(strings.Repeat(" ", min(int((l.x0-left)/width+0.5), 80)))
 		}
-		for j, w := range l.words {
-			if j > 0 && !w.glued {
-				b.w.Text(" ")
-			}
-			b.writeWord(w.ended(l.hyphen && j == len(l.words)-1), w.rect)
-		}
+		b.writeWords(l.words, l.hyphen)
 	}
 }
 

@@ -116,18 +116,26 @@ func (p *openPage) inspectObjects(s *sheet) (out shown, err error) {
 		if pictured, err = p.m.isPicture(object, 0); err != nil || !pictured {
 			continue
 		}
-		at := uint64(p.m.scratch)
-		var ok int
-		if ok, err = p.m.callCount("FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12); err != nil || ok == 0 {
-			continue
-		}
-		b := p.m.readFloats(4) // left, bottom, right, top
-		if box, inside := s.placed.toRect(b[0], b[3], b[2], b[1]); inside {
+		var box rect
+		var inside bool
+		if box, inside, err = p.m.objectBox(object, s.placed); err == nil && inside {
 			out.pictures += (box.x1 - box.x0) * (box.y1 - box.y0) / area
 		}
 	}
 	out.anything = n > 0 && len(s.lines) == 0
 	return out, err
+}
+
+// objectBox returns the box of an object on a page of a geometry. inside is false if it has none, or none on the page.
+func (m *module) objectBox(object uint64, g geometry) (box rect, inside bool, err error) {
+	at := uint64(m.scratch)
+	ok, err := m.callCount("FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12)
+	if err != nil || ok == 0 {
+		return rect{}, false, err
+	}
+	b := m.readFloats(4) // left, bottom, right, top
+	box, inside = g.toRect(b[0], b[3], b[2], b[1])
+	return box, inside, nil
 }
 
 // isPicture reports whether an object is a picture, or a form that contains one.

@@ -35,14 +35,11 @@ func (p *openPage) readRules(s *sheet) error {
 		if kind != pathObject {
 			continue
 		}
-		at := uint64(p.m.scratch)
-		ok, err := p.m.callCount("FPDFPageObj_GetBounds", object, at, at+4, at+8, at+12)
+		box, inside, err := p.m.objectBox(object, s.placed)
 		if err != nil {
 			return err
 		}
-		b := p.m.readFloats(4) // left, bottom, right, top
-		box, inside := s.placed.toRect(b[0], b[3], b[2], b[1])
-		if ok == 0 || !inside || box.boxHeight() < shortRule {
+		if !inside || box.boxHeight() < shortRule {
 			continue
 		}
 		if box = s.fromDrawn(box); box.x1-box.x0 <= thickRule {
