@@ -105,3 +105,21 @@ func BenchmarkScores(b *testing.B) {
 		}
 	}
 }
+
+// Scores of texts that were read for the question before come from a cache, beside those of new texts.
+func TestScoresAreInOrderOfTexts(t *testing.T) {
+	t.Parallel()
+	r := open(t, false)
+	read := func(texts ...string) []float64 {
+		scores, err := r.Scores(t.Context(), "Who repairs the roof?", texts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return scores
+	}
+	const roof, stairs = "Lease\nThe landlord repairs the roof.", "Lease\nTenants keep the stairs clean."
+	first := read(roof)
+	if got := read(stairs, roof); got[1] != first[0] || got[0] >= got[1] {
+		t.Errorf("scores %v, want that of the roof, %v, second and higher", got, first[0])
+	}
+}
