@@ -31,7 +31,7 @@ DOCUMENTS = os.path.join(CACHE, "reader", "documents")
 MODEL = "qwen2.5-coder-1.5b"
 BATCH = 6         # windows
 SLOTS = 3         # requests that a server works on at once
-NEGATIVES = 3     # windows of the search for each question, at most
+FOUND = 8         # windows of the search for each question, at most
 FILE = 5000       # rows, at most
 GIB = 1 << 30
 
@@ -165,10 +165,8 @@ def collect(batch, name, windows, model, library):
             if exchanged := questions.exchange(question, document, text, random.Random(seed)):
                 own_questions.append((exchanged[0], style, exchanged[1]))
             found.append((question, style, [window for window in dict.fromkeys(library.search(question)) if window != own]))
-    # The first of the search is read for it; others are where their text is read anyway.
-    read_anyway = set(asked) | {returned[0] for _, _, returned in found if returned}
     for question, style, returned in found:
-        for window in [window for window in returned if window in read_anyway][:NEGATIVES]:
+        for window in returned[:FOUND]:
             asked.setdefault(window, []).append((question, style, "search"))
     rows = []
     for (name, start, end), pairs in asked.items():

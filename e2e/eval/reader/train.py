@@ -26,7 +26,7 @@ GROUP = 8      # texts for one question: the right one, and wrong ones
 PAIRS = 64     # of a step, in groups
 MINED = 12     # wrong texts of the sentence model, for each question
 SAME = 0.5     # share of common words from which a text may answer as well
-LABELS = 0.25  # share of the steps with labels of the language model
+LABELS = 0.5   # share of the steps with labels of the language model
 
 
 def groups(folder):
@@ -97,15 +97,15 @@ def auc(scored):
 
 
 def labelled():
-    """labelled returns (question, text, label) of the labels, and (question, text, answers) of the verdicts, which are not trained with."""
-    verdicts, labels, held = {}, [], []
+    """labelled returns the (text, label) of each question, and (question, text, answers) of the verdicts, which are not trained with."""
+    verdicts, labels, held = {}, collections.defaultdict(list), []
     with open(os.path.join(read.HERE, "verdicts.tsv"), encoding="utf-8") as file:
         for document, first, last, verdict, question in (line.rstrip("\n").split("\t") for line in file if line[0] != "#"):
             verdicts[document, int(first), int(last), question] = verdict
     for row, heading, text in read.pairs(os.path.join(CACHE, "reader", "documents")):
         verdict = verdicts.get((row["document"], *row["words"], row["question"]))
         if verdict is None:
-            labels.append((row["question"], heading + "\n" + text, row["label"]))
+            labels[row["question"]].append((heading + "\n" + text, row["label"]))
         elif verdict != "?":
             held.append((row["question"], heading + "\n" + text, verdict == "y"))
     return labels, held
@@ -124,23 +124,26 @@ def outputs(model, pairs, asked, size=64):
 
 
 class Steps:
-    """Steps yields batches: groups of texts for a question, or labelled pairs."""
+    """Steps yields batches of groups of texts for a question: with a right and wrong texts, or with labelled texts."""
     def __init__(self, questions, unanswered, labels, rng):
-        self.questions, self.unanswered, self.labels, self.rng = questions, unanswered, labels, rng
+        self.questions, self.unanswered, self.labels, self.rng = questions, unanswered, list(labels.items()), rng
 
     def next(self):
-        """next returns pairs, the probability of an answer for each, and the ranges of groups, whose first text is the right one."""
+        """next returns pairs, the probability of an answer for each, and the groups: first pair, and the share of each text in the best."""
         pairs, targets, ranges, rng = [], [], [], self.rng
         if rng.random() < LABELS:
-            for question, text, label in rng.choices(self.labels, k=PAIRS):
-                pairs.append((typed(question, rng), text))
-                targets.append(probability(label))
+            while len(pairs) <= PAIRS - GROUP:
+                question, texts = rng.choice(self.labels)
+                texts, question = rng.sample(texts, min(GROUP, len(texts))), typed(question, rng)
+                ranges.append((len(pairs), F.softmax(torch.tensor([label for _, label in texts]), -1)))
+                pairs += [(question, text) for text, _ in texts]
+                targets += [probability(label) for _, label in texts]
             return pairs, targets, ranges
         for q in rng.choices(self.questions, k=PAIRS // GROUP):
             own, question = rng.sample(q["wrong"], len(q["wrong"])), typed(q["question"], rng)
             half = GROUP // 2 - 1
             wrong = (own[:half] + rng.sample(q["mined"], len(q["mined"])) + own[half:])[:GROUP - 1]
-            ranges.append((len(pairs), len(pairs) + 1 + len(wrong)))
+            ranges.append((len(pairs), F.one_hot(torch.tensor(0), 1 + len(wrong)).float()))
             pairs += [(question, rng.choice(q["right"]))] + [(question, text) for text in wrong]
             targets += [1.0] + [0.0] * len(wrong)
         for q in rng.choices(self.unanswered, k=PAIRS // 16):
@@ -168,10 +171,7 @@ def train(model, pairs, steps, minutes, rate, report):
                 rows[i] = row
         rows, targets = torch.stack(rows), torch.tensor(targets)
         loss = F.binary_cross_entropy_with_logits(rows[:, 1], targets)
-        if ranges:
-            loss = loss + sum(F.cross_entropy(rows[a:b, 0][None], torch.zeros(1, dtype=torch.long)) for a, b in ranges) / len(ranges)
-        else:
-            loss = 2 * loss + 0.5 * F.binary_cross_entropy_with_logits(rows[:, 0] - 1, targets)
+        loss = loss + sum(F.cross_entropy(rows[at:at + len(best), 0], best) for at, best in ranges) / len(ranges)
         loss.backward()
         for p, m in zip(trained, masters):
             m.grad, p.grad = None if p.grad is None else p.grad.float(), None
@@ -220,7 +220,7 @@ def main():
     questions, unanswered = groups(a.data)
     labels, held = labelled()
     mine(questions, pairs)
-    print(f"{len(questions)} questions with answers, {len(unanswered)} without, {len(labels)} labels", flush=True)
+    print(f"{len(questions)} questions with answers, {len(unanswered)} without, {sum(map(len, labels.values()))} labels", flush=True)
 
     def report(done, spent):
         scores = outputs(model, pairs, [(q, text) for q, text, _ in held])
@@ -236,7 +236,7 @@ def main():
         json.dump([{"question": q, "text": text, "outputs": [round(v, 5) for v in row]} for (q, text), row in zip(EXAMPLES, examples)],
                   file, ensure_ascii=False, indent=1)
     with open(os.path.join(read.HERE, "log.tsv"), "a", encoding="utf-8") as file:
-        print(time.strftime("%Y-%m-%d"), os.path.basename(a.start or "all-MiniLM-L6-v2"), len(questions), len(unanswered), len(labels),
+        print(time.strftime("%Y-%m-%d"), os.path.basename(a.start or "all-MiniLM-L6-v2"), len(questions), len(unanswered), sum(map(len, labels.values())),
               a.minutes, a.rate, done, *report(done, 1), round(left_out, 3), sep="\t", file=file)
 
 
