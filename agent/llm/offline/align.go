@@ -17,9 +17,8 @@ const mostPairs = 12
 type pair struct{ a, b int }
 
 // aligned renders a table of two documents side by side. For changes, the older document comes first and equal rows
-// are omitted. Rows are filtered by three measures. The most exact comes first: a value of the requested kind, a
-// heading of the topic, the topic in the unit. The first measure that leaves rows of both documents is used; without
-// one all rows are shown. It may swap w.docs. ok is false if no row is left.
+// are omitted. Rows are filtered by a value of the requested kind, or else by a heading of the topic. The first measure
+// that leaves rows of both documents is used; without one all rows are shown. It may swap w.docs. ok is false if no row is left.
 func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]
@@ -40,7 +39,6 @@ func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 			return 0
 		},
 		w.under,
-		func(i int) float64 { return w.topicIn(w.units[i].terms) },
 	} {
 		few := most(rows, func(r pair) float64 { return r.most(worth) })
 		if slices.ContainsFunc(few, func(r pair) bool { return r.a >= 0 }) &&

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -168,20 +169,30 @@ func withIdentifiers(terms map[string]bool, s string) map[string]bool {
 func (p pool) vocabulary() map[string]bool {
 	all := map[string]bool{}
 	for _, u := range p.units {
-		for term := range u.terms {
-			all[term] = true
-		}
+		maps.Copy(all, u.terms)
 		if u.row != nil {
-			for _, set := range u.row.table.has {
-				for term := range set {
-					all[term] = true
-				}
+			for _, name := range u.row.table.has {
+				maps.Copy(all, name)
 			}
 		}
 	}
-	for _, set := range p.around {
-		for term := range set {
-			all[term] = true
+	for _, around := range p.around {
+		maps.Copy(all, around)
+	}
+	return all
+}
+
+// termsOf returns the terms of a document: of its units, sections and names.
+func (p pool) termsOf(document string) map[string]bool {
+	all := map[string]bool{}
+	for i, around := range p.around {
+		if p.sources[i].document.DocID == document {
+			maps.Copy(all, around)
+		}
+	}
+	for _, u := range p.units {
+		if p.sources[u.source].document.DocID == document {
+			maps.Copy(all, u.terms)
 		}
 	}
 	return all

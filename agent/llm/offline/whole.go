@@ -41,8 +41,6 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	switch {
 	case k == kindItems:
 		return w.items(value, word)
-	case k == kindComparison && w.lacking() > 0: // one of the two is missing: quotes are better
-		return move{}, false
 	case len(docs) == 2:
 		return w.aligned(k, value)
 	case k == kindChanges:
@@ -76,12 +74,11 @@ func (t turn) meant(k kind, about string) (docs []document, next move, ok bool) 
 		return nil, call(t.search(clip(about, 900))), true
 	}
 	docs = t.nearest(about, most)
-	return docs[:min(len(docs), most)], move{}, len(docs) > 0
+	return docs, move{}, len(docs) > 0
 }
 
-// nearest returns the documents, at most most, that match a topic best by their names and texts. The second must
-// score nearly as much as the first, or share most of its words, as another version does. The score, 0–3, is the
-// share of the topic's weight in its names, that in its text, and the share of neighbouring words.
+// nearest returns the documents, at most most, that match a topic best: by the share of its weight that their texts and
+// names have. The second must score nearly as much as the first, or share most of its words, as another version does.
 func (t turn) nearest(about string, most int) []document {
 	found := t.found()
 	var sources []source
@@ -93,47 +90,21 @@ func (t turn) nearest(about string, most int) []document {
 	}
 	p := newPool(sources)
 	words := topicOf(turn{question: about}).weigh(p)
-	worth, vocabulary := map[string]float64{}, map[string]map[string]bool{}
+	worth, said := map[string]float64{}, map[string]map[string]bool{}
 	for _, d := range found {
-		names := setOf(nil)
-		said := setOf(nil)
-		for i, src := range p.sources {
-			if src.document.DocID == d.DocID {
-				maps.Copy(names, namesOf(d, text.Detect(src.Text)))
-				maps.Copy(said, p.around[i])
-			}
+		said[d.DocID] = p.termsOf(d.DocID)
+		for _, w := range words {
+			worth[d.DocID] += w.weight * w.in(said[d.DocID])
 		}
-		// Neighbouring words in one unit distinguish “the lease of the boathouse” from two documents with one of the
-		// words each.
-		together := 0.0
-		for _, u := range p.units {
-			if p.sources[u.source].document.DocID == d.DocID {
-				maps.Copy(said, u.terms)
-				together = max(together, pairs(u.sequence, words))
-			}
-		}
-		if all := total(words); all > 0 {
-			for _, w := range words {
-				worth[d.DocID] += w.weight * (w.in(names) + w.in(said)) / all
-			}
-		}
-		worth[d.DocID] += together
-		vocabulary[d.DocID] = said
 	}
 	slices.SortStableFunc(found, func(a, b document) int { return cmp.Compare(worth[b.DocID], worth[a.DocID]) })
-	if len(found) < 2 || most < 2 {
-		return found[:min(len(found), 1)]
+	if len(found) > 1 && most > 1 {
+		first, second := found[0].DocID, found[1].DocID
+		if worth[second] >= nearBest*worth[first] || shared(said[first], said[second]) >= mostOf {
+			return found[:2]
+		}
 	}
-	first := found[0].DocID
-	// Another version has the same words, so similarity is added to the score.
-	second := slices.MaxFunc(found[1:], func(a, b document) int {
-		return cmp.Compare(worth[a.DocID]+shared(vocabulary[first], vocabulary[a.DocID]),
-			worth[b.DocID]+shared(vocabulary[first], vocabulary[b.DocID]))
-	})
-	if worth[second.DocID] < nearBest*worth[first] && shared(vocabulary[first], vocabulary[second.DocID]) < mostOf {
-		return found[:1]
-	}
-	return []document{found[0], second}
+	return found[:min(len(found), 1)]
 }
 
 // shared returns the share of the smaller of two sets that the other one contains.
@@ -226,18 +197,8 @@ func (w wholes) titleOf(i int) int {
 func (w wholes) lacking() float64 {
 	least := total(w.words)
 	for _, d := range w.docs {
-		has := maps.Clone(w.names)
-		for i, src := range w.sources {
-			if src.document.DocID == d.DocID {
-				maps.Copy(has, w.around[i])
-			}
-		}
-		for _, u := range w.units {
-			if w.sources[u.source].document.DocID == d.DocID {
-				maps.Copy(has, u.terms)
-			}
-		}
-		lacks := 0.0
+		has, lacks := w.termsOf(d.DocID), 0.0
+		maps.Copy(has, w.names)
 		for _, word := range w.words {
 			if word.in(has) == 0 {
 				lacks += word.weight
