@@ -152,8 +152,7 @@ type signs struct {
 	lack    float64 // share of the weight of the heaviest word that this quote lacks
 }
 
-// signsOf computes the signs from the first units and the selected quotes. A guessed word counts as missing, as it
-// proves nothing.
+// signsOf computes the signs from the first units and the selected quotes.
 func signsOf(units []scored, words []word, quotes []quote) signs {
 	s := signs{}
 	for _, u := range units[:min(len(units), mostQuotes)] {
@@ -164,7 +163,7 @@ func signsOf(units []scored, words []word, quotes []quote) signs {
 		return s
 	}
 	for _, w := range words {
-		if len(w.terms) > 0 && !w.guessed {
+		if len(w.terms) > 0 {
 			s.known += 1 / float64(len(words))
 		}
 	}
@@ -173,7 +172,7 @@ func signsOf(units []scored, words []word, quotes []quote) signs {
 		for k, w := range words {
 			has := 0.0
 			for _, u := range units {
-				if !w.guessed && u.at >= q.first && u.at <= q.last {
+				if u.at >= q.first && u.at <= q.last {
 					has = max(has, u.has[k])
 				}
 			}

@@ -544,56 +544,6 @@ func TestRefusalNamesLanguageOfResults(t *testing.T) {
 	}
 }
 
-// Words that no document of a language has are no evidence: the embedding similarity gets their weight.
-func TestSimilarityDecidesWithoutLexicalEvidence(t *testing.T) {
-	t.Parallel()
-	const shares = "The rent of the hall is due each month, while the flat roof is much of the trouble for the manager."
-	near := func(_ context.Context, _ string, texts []string) ([]float64, error) {
-		out := make([]float64, len(texts))
-		for i, s := range texts {
-			if out[i] = 0.1; strings.Contains(s, "980") {
-				out[i] = 0.6
-			}
-		}
-		return out, nil
-	}
-	p := newPool([]source{sourceOf("a", shares), sourceOf("b", inGerman)})
-	q := topicOf(turn{question: askedInEnglish})
-	for _, compared := range []bool{false, true} {
-		want := shares[:8]
-		if compared {
-			p.compareLanguages(askedInEnglish)
-			want = "Die mona"
-		}
-		units, _, err := rate(t.Context(), p, q, q.weigh(p), near)
-		if err != nil || units[0].text[:8] != want {
-			t.Errorf("languages compared %v: best is %q, %v; want %q…", compared, units[0].text, err, want)
-		}
-	}
-}
-
-func TestUnknownWordMatchesCognate(t *testing.T) {
-	t.Parallel()
-	p := newPool([]source{sourceOf("a",
-		"An array with parity is slower than one with mirrors, and it is the one to use "+
-			"for what you have to keep.")})
-	p.compareLanguages("Wie viel schneller ist ein Verbund mit Parität als einer ohne sie?")
-	for _, tt := range []struct{ word, want string }{
-		{"Parität", "pariti"}, {"Verbund", ""}, {"RAID10", ""},
-	} {
-		w := text.QueryWords(tt.word, []string{"en", "de"})[0]
-		found := p.cognates(w, map[string]float64{})
-		worth := found[tt.want]
-		if len(found) > 1 || (tt.want == "") != (len(found) == 0) || tt.want != "" && worth == 0 {
-			t.Errorf("cognates of %q = %v, want %q", tt.word, found, tt.want)
-		}
-	}
-	w := text.QueryWords("Parität", []string{"de"})[0]
-	if found := p.cognates(w, map[string]float64{"paritat": 1}); len(found) != 1 {
-		t.Errorf("a word that was found has the cognates %v, want none", found)
-	}
-}
-
 // The reader sees a short quote with its neighbours below the title and the headings.
 func TestReaderOrdersQuotes(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,7 @@ func namesCell(terms map[string]bool, words []word) bool {
 		return false
 	}
 	for term := range terms {
-		if !slices.ContainsFunc(words, func(w word) bool { return !w.borrowed && !w.guessed && w.terms[term] == 1 }) {
+		if !slices.ContainsFunc(words, func(w word) bool { return !w.borrowed && w.terms[term] == 1 }) {
 			return false
 		}
 	}

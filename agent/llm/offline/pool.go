@@ -34,10 +34,7 @@ type pool struct {
 	langs   []string
 	said    string // all terms in order, separated by spaces, one line for each unit
 
-	// results of compareLanguages: each source's language if it differs from the question's, and the terms of
-	// documents in each of these languages
-	foreign []string
-	told    map[string]map[string]bool
+	foreign []string // each source's language if it differs from the question's, from compareLanguages
 }
 
 const (

@@ -39,7 +39,6 @@ type features struct {
 	meaning float64 // the cosine; 0 if unknown
 	nearest float64 // the cosine, scaled from 0 for the median to 1 for the highest
 	rank    float64 // reciprocal rank of its passage: 1 for the first, 1/2 for the second
-	untold  float64 // share of the question's weight that the unit's language can't have: see pool.weightUnseen
 }
 
 // scored is a unit with its score.
@@ -63,7 +62,7 @@ func rate(
 	ctx context.Context, p pool, q topic, words []word, similar Similarity,
 ) (units []scored, compared bool, err error) {
 	total := total(words)
-	ranks, named, untold := p.ranks(), p.named(words), p.weightUnseen(words)
+	ranks, named := p.ranks(), p.named(words)
 	var out []scored
 	for i, u := range p.units {
 		if !u.quotable() {
@@ -72,7 +71,6 @@ func rate(
 		s := scored{unit: u, at: i, has: make([]float64, len(words))}
 		// The first passage gets 1, the second a half, the third a third.
 		s.features.rank = 1 / float64(1+ranks[u.source])
-		s.features.untold = untold[p.languageOf(u.source)]
 		for k, w := range words {
 			own, near := u.has(w), p.near(i, w)
 			if named[u.heading] {
@@ -153,7 +151,7 @@ var (
 // of returns the weighted sum of the features.
 func (w weights) of(f features) float64 {
 	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest +
-		w.rank*f.rank + w.crossLanguage(f)
+		w.rank*f.rank
 }
 
 // pairs returns the weighted share of the question's pairs of neighbouring words that are neighbours in a text.

@@ -21,7 +21,6 @@ type word struct {
 	terms    map[string]float64 // matching terms in the results, with the quality of the match, 0–1
 	grams    int                // of a script without spaces: number of terms of the word; 0: each matches it
 	meant    string             // the word that a typing error was read as
-	guessed  bool               // the terms are only spelt alike: used for ranking, no evidence
 	borrowed bool               // from an earlier question
 	weight   float64            // inverse document frequency
 }
@@ -69,8 +68,6 @@ func (q topic) weigh(p pool) []word {
 						n.meant, n.terms = meant, matching(m, vocabulary, p.langs)
 					}
 				}
-				n.guessed = len(n.terms) == 0
-				n.terms = p.cognates(w, n.terms)
 				read = append(read, n)
 			}
 		}
