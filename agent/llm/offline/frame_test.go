@@ -196,20 +196,6 @@ func TestRecordIsQuotedAsWhole(t *testing.T) {
 	}
 }
 
-// Neighbouring words of the question score higher if they are neighbours in the text.
-func TestAdjacentQueryWordsFormPhrase(t *testing.T) {
-	p := poolOfText("Rule 6. Bonfires are allowed after 3 pm.\n\nRule 3. The gate must be locked.")
-	words := topicOf(turn{question: "what does rule 3 say"}).weigh(p)
-	units, _, err := rate(t.Context(), p, topic{}, words, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "Rule 3. The gate must be locked."
-	if len(units) != 2 || units[0].text != want || units[0].features.pairs <= units[1].features.pairs {
-		t.Errorf("the best unit of %+v; want %q", units, want)
-	}
-}
-
 // If the comparison of embeddings or the reader fails, for example by a timeout, the lexical scores decide.
 func TestFailedComparisonFallsBackToLexicalScores(t *testing.T) {
 	q := turn{question: "When was the boiler installed?", results: []result{{tool: "search_documents", out: output{

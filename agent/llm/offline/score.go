@@ -20,13 +20,13 @@ const fittedFar, fittedNear = 0.071, 0.460
 // cosines differently.
 func FittedCosine(nearness float64) float64 { return min(1, fittedFar+nearness*(fittedNear-fittedFar)) }
 
-// mostCompared is the maximum number of units whose embeddings are compared: half of them the best lexically, half
-// from the first passages. More would be slow if the embedding model runs on a few CPUs.
+// mostCompared is the maximum number of units whose embeddings are compared. More would be slow if the embedding model
+// runs on a few CPUs.
 const mostCompared = 64
 
 // The weight of a word that a unit does not have itself.
 const (
-	inHeading = 0.6 // in its heading or its section; 1 if the heading has all words of the question
+	inHeading = 0.6 // in its heading or its section
 	inTitle   = 0.3 // in its document's name
 	beside    = 0.4 // in the unit before or after it
 )
@@ -35,10 +35,8 @@ const (
 type features struct {
 	own     float64 // share of the question's weight that the unit has itself
 	context float64 // the same with its heading, its neighbours and its document's name
-	pairs   float64 // share of the question's neighbouring words that are neighbours in the unit, too
 	meaning float64 // the cosine; 0 if unknown
 	nearest float64 // the cosine, scaled from 0 for the median to 1 for the highest
-	rank    float64 // reciprocal rank of its passage: 1 for the first, 1/2 for the second
 }
 
 // scored is a unit with its score.
@@ -55,34 +53,27 @@ type scored struct {
 func (s scored) within() float64 { return s.score - float64(s.place) }
 
 // rate scores the quotable units, best first. words are those of the topic. compared reports that embeddings were
-// compared; without similar, or if it fails, scores are lexical. All units are scored lexically; then mostCompared
-// are compared by embeddings, half selected by lexical score, half by rank. The rest is dropped, as scores with and
-// without embeddings are not comparable.
+// compared; without similar, or if it fails, scores are lexical. All units are scored lexically; then the best
+// mostCompared are compared by embeddings. The rest is dropped, as scores with and without embeddings are not
+// comparable.
 func rate(
 	ctx context.Context, p pool, q topic, words []word, similar Similarity,
 ) (units []scored, compared bool, err error) {
 	total := total(words)
-	ranks, named := p.ranks(), p.named(words)
 	var out []scored
 	for i, u := range p.units {
 		if !u.quotable() {
 			continue
 		}
 		s := scored{unit: u, at: i, has: make([]float64, len(words))}
-		// The first passage gets 1, the second a half, the third a third.
-		s.features.rank = 1 / float64(1+ranks[u.source])
 		for k, w := range words {
 			own, near := u.has(w), p.near(i, w)
-			if named[u.heading] {
-				near = max(near, w.in(p.units[u.heading].terms))
-			}
 			s.has[k] = max(own, near)
 			if total > 0 {
 				s.features.own += w.weight * own / total
 				s.features.context += w.weight * max(own, near) / total
 			}
 		}
-		s.features.pairs = pairs(u.sequence, words)
 		s.place = q.placeOf(s, words, p.sources[u.source].document)
 		out = append(out, s)
 	}
@@ -90,10 +81,6 @@ func rate(
 	if similar == nil || len(out) == 0 {
 		return out, false, nil
 	}
-	// The first half is the best lexically; the other half is from the first passages.
-	slices.SortStableFunc(out[min(len(out), mostCompared/2):], func(a, b scored) int {
-		return cmp.Compare(b.features.rank, a.features.rank)
-	})
 	few := out[:min(len(out), mostCompared)]
 	texts := make([]string, len(few))
 	for i, s := range few {
@@ -141,51 +128,16 @@ func sort(units []scored, w weights) {
 }
 
 // weights are the weights of the features. They were fitted to questions over real documents: docs/quality.md.
-type weights struct{ own, context, pairs, meaning, nearest, rank float64 }
+type weights struct{ own, context, meaning, nearest float64 }
 
 var (
-	weightsOfWords = weights{own: 0.44, context: 0.46, pairs: 0.1, rank: 0.1}
-	weightsOfBoth  = weights{own: 0.2, context: 0.3, pairs: 0.1, meaning: 0.2, nearest: 0.15, rank: 0.04}
+	weightsOfWords = weights{own: 0.44, context: 0.46}
+	weightsOfBoth  = weights{own: 0.2, context: 0.3, meaning: 0.2, nearest: 0.15}
 )
 
 // of returns the weighted sum of the features.
 func (w weights) of(f features) float64 {
-	return w.own*f.own + w.context*f.context + w.pairs*f.pairs + w.meaning*f.meaning + w.nearest*f.nearest +
-		w.rank*f.rank
-}
-
-// pairs returns the weighted share of the question's pairs of neighbouring words that are neighbours in a text.
-// “rule 3” is not “Rule 6 … 3 pm”. (The ordered window of Metzler and Croft's sequential dependence model.)
-func pairs(sequence []string, words []word) float64 {
-	held, all := 0.0, 0.0
-	for k := range words[:max(0, len(words)-1)] {
-		a, b := words[k], words[k+1]
-		if a.borrowed || b.borrowed {
-			continue
-		}
-		weight := min(a.weight, b.weight)
-		all += weight
-		best := 0.0
-		for i := range sequence[:max(0, len(sequence)-1)] {
-			best = max(best, a.terms[sequence[i]]*b.terms[sequence[i+1]])
-		}
-		held += weight * best
-	}
-	if all == 0 {
-		return 0
-	}
-	return held / all
-}
-
-// named returns the headings that contain all words of a question, which then asks for the text below them.
-func (p pool) named(words []word) map[int]bool {
-	named := map[int]bool{}
-	for i, u := range p.units {
-		named[i] = u.names && len(words) > 0 && !slices.ContainsFunc(words, func(w word) bool {
-			return !w.borrowed && w.in(u.terms) < 1
-		})
-	}
-	return named
+	return w.own*f.own + w.context*f.context + w.meaning*f.meaning + w.nearest*f.nearest
 }
 
 // near returns how well the context of a unit matches a word.
@@ -206,27 +158,9 @@ func (p pool) near(i int, w word) float64 {
 	return near
 }
 
-// ranks returns the number of documents and passages before each source.
-func (p pool) ranks() []int {
-	ranks, documents := make([]int, len(p.sources)), map[string]int{}
-	inside := map[string]int{}
-	for i, src := range p.sources {
-		id := src.document.DocID
-		if _, known := documents[id]; !known {
-			documents[id] = len(documents)
-		}
-		ranks[i] = documents[id] + inside[id]
-		inside[id]++
-	}
-	return ranks
-}
-
-// inContext returns a unit's text for the comparison: after its heading if it is short; a row with its column heads.
+// inContext returns a unit's text for the comparison, after its heading if it is short prose.
 func (p pool) inContext(u unit) string {
-	if u.row != nil {
-		return u.withHeads()
-	}
-	if u.heading >= 0 && utf8.RuneCountInString(u.text) < 200 {
+	if u.row == nil && u.heading >= 0 && utf8.RuneCountInString(u.text) < 200 {
 		return p.units[u.heading].text + ": " + u.text
 	}
 	return u.text

@@ -177,20 +177,6 @@ func (r *row) named(w word) float64 {
 	return best
 }
 
-// withHeads returns a row's text with the column name before each cell.
-func (u unit) withHeads() string {
-	var said []string
-	for c, cell := range cellsOf(u.text) {
-		if cell != "" && c < len(u.row.table.head) && u.row.table.head[c] != "" {
-			cell = u.row.table.head[c] + ": " + cell
-		}
-		if cell != "" {
-			said = append(said, cell)
-		}
-	}
-	return strings.Join(said, ", ")
-}
-
 // sameTable reports whether two units are rows of one table, which may continue over several passages.
 func (p pool) sameTable(a, b unit) bool {
 	if a.row == nil || b.row == nil {
