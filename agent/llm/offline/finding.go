@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-
-	"github.com/footnote/footnote/text"
 )
 
 // finding is an answer's headline about its quotes. Users read the texts; the agent gets the same as llm.Found.
@@ -56,7 +54,7 @@ func compose(ctx context.Context, t turn, similar Similarity, read Reader) (answ
 	if a, err = a.read(ctx, q.asked(), read); err != nil {
 		return answer{}, err
 	}
-	if a.lacksNamed(t.question) {
+	if a.lacksNumber() {
 		a.sure = min(a.sure, mostUnsure)
 	}
 	if at, ok := p.labelled(t.question, words); ok && !q.names {
@@ -99,46 +97,19 @@ const (
 	leastShown = 0.1
 )
 
-// lacksNamed reports whether the question names a number, a year or a version that no quoted passage has, or a person
-// or thing, by a capital inside the question, that no quoted document has. Their names and sections count.
-func (a answer) lacksNamed(question string) bool {
-	spans := text.NewAnalyser("").Spans(question)
-	capitals, german := namesIn(question), text.Detect(question) == "de"
-	runes := []rune(question)
-	for i, span := range spans {
-		typed := string(runes[span.Start:span.End])
-		k := slices.IndexFunc(a.words, func(w word) bool { return !w.borrowed && w.typed == typed })
-		number := strings.ContainsAny(typed, "0123456789")
-		if k < 0 || !number && (german || !capitals[i] || 2*count(capitals) > len(capitals)) {
-			continue
-		}
-		if !slices.ContainsFunc(a.quotes, func(q quote) bool { return a.pile.says(q.source, a.words[k], !number) }) {
-			return true
-		}
-	}
-	return false
+// lacksNumber reports whether the question names a number, a year or a version that no quoted passage has. Its section
+// and the names of its document count.
+func (a answer) lacksNumber() bool {
+	return slices.ContainsFunc(a.words, func(w word) bool {
+		return !w.borrowed && strings.ContainsAny(w.typed, "0123456789") &&
+			!slices.ContainsFunc(a.quotes, func(q quote) bool { return a.pile.says(q.source, w) })
+	})
 }
 
-func count(all []bool) (n int) {
-	for _, b := range all {
-		if b {
-			n++
-		}
-	}
-	return n
-}
-
-// says reports whether a passage has a word, or with document, whether any found passage of its document has it.
-func (p pool) says(source int, w word, document bool) bool {
-	same := func(i int) bool {
-		return i == source || document && p.sources[i].document.DocID == p.sources[source].document.DocID
-	}
-	for i, around := range p.around {
-		if same(i) && w.in(around) > 0 {
-			return true
-		}
-	}
-	return slices.ContainsFunc(p.units, func(u unit) bool { return same(u.source) && w.in(u.terms) > 0 })
+// says reports whether a passage has a word.
+func (p pool) says(source int, w word) bool {
+	return w.in(p.around[source]) > 0 ||
+		slices.ContainsFunc(p.units, func(u unit) bool { return u.source == source && w.in(u.terms) > 0 })
 }
 
 // sureLabel is the probability that a row answers which the question names by one of its two cells.

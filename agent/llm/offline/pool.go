@@ -30,7 +30,6 @@ type pool struct {
 	runes   [][]rune // of each source
 	around  []map[string]bool
 	units   []unit
-	going   []*table // continued tables, whose heads are not units
 	langs   []string
 	said    string // all terms in order, separated by spaces, one line for each unit
 

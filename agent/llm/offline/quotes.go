@@ -22,7 +22,6 @@ type quote struct {
 	last       int
 	score      float64
 	best       scored
-	byNumber   bool // the question has the item's number
 }
 
 // choose selects up to five quotes, best first. It prefers a quote with words of the question that the earlier ones
@@ -52,7 +51,7 @@ func choose(p pool, units []scored, words []word) []quote {
 		if slices.ContainsFunc(out, func(o quote) bool { return p.addsNothing(s, o.best) }) {
 			continue
 		}
-		q := p.extend(s, units, words)
+		q := p.extend(s, units)
 		if slices.ContainsFunc(out, func(o quote) bool { return p.same(o, q) }) {
 			continue
 		}
@@ -104,9 +103,8 @@ func gain(s scored, covered []float64, words []word) float64 {
 }
 
 // extend extends a unit to a quote of up to three neighbouring units, adding the one with the higher score first. It
-// stops at a heading. An item that the question names by its number ends before the next item. Nested lines are
-// quoted alone, a row alone or with equal neighbours.
-func (p pool) extend(s scored, all []scored, words []word) quote {
+// stops at a heading. Nested lines are quoted alone, a row alone or with equal neighbours.
+func (p pool) extend(s scored, all []scored) quote {
 	if s.row != nil {
 		return p.extendRow(s, all)
 	}
@@ -118,12 +116,8 @@ func (p pool) extend(s scored, all []scored, words []word) quote {
 	if isNested(s.text) {
 		return q
 	}
-	q.byNumber = slices.ContainsFunc(words, func(w word) bool { return w.typed == itemNumber(s.text) })
 	for q.last-q.first+1 < mostUnits {
 		before, after := p.beside(q.first-1, q), p.beside(q.last+1, q)
-		if q.byNumber {
-			before, after = false, after && itemNumber(p.units[q.last+1].text) == ""
-		}
 		switch {
 		case !before && !after:
 			return q
@@ -159,19 +153,9 @@ func (p pool) extendRow(s scored, all []scored) quote {
 	return q
 }
 
-var itemStart = regexp.MustCompile(`^\W{0,2}(\d{1,4})[.)]\s`)
-
-// itemNumber returns the number of a list item, or an empty string.
-func itemNumber(s string) string {
-	if m := itemStart.FindStringSubmatch(s); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
 // adjoin reports whether two quotes are adjacent and can be merged.
 func (p pool) adjoin(a, b quote) bool {
-	next := !a.byNumber && !b.byNumber && (a.best.row == nil) == (b.best.row == nil) &&
+	next := (a.best.row == nil) == (b.best.row == nil) &&
 		(a.last+1 == b.first || b.last+1 == a.first)
 	return next && a.source == b.source && max(a.last, b.last)-min(a.first, b.first) < mostUnits &&
 		max(a.end, b.end)-min(a.start, b.start) <= quoteLength
@@ -238,9 +222,6 @@ func (p pool) beside(i int, q quote) bool {
 func (p pool) same(a, b quote) bool {
 	if a.source == b.source && a.start < b.end && b.start < a.end {
 		return true
-	}
-	if (a.best.row == nil) != (b.best.row == nil) { // text with the few words of a row has more to say
-		return false
 	}
 	mine, other := p.terms(a), p.terms(b)
 	both := 0

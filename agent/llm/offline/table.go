@@ -138,7 +138,6 @@ func (p *pool) addTable(source int, spans [][2]int, heading int, a *text.Analyse
 	// A continued table has its head in the section's name; otherwise the first row is classified.
 	if head := columnsOf(section); head != nil && spans[0][0] == 0 {
 		t.head = head
-		p.going = append(p.going, t)
 	} else if first = firstOf(rows); first != firstStates {
 		t.head, t.unsure = rows[0], first == firstEither
 	}

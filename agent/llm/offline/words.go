@@ -52,8 +52,7 @@ func languages(s string) []string {
 }
 
 // weigh returns the words of a topic with their inverse document frequency in the results: ln(1 + n/(k+0.5)) for n
-// units, k of them with the word; the half keeps it finite for a missing word. The head of a table counts once,
-// however many rows it has. Borrowed words are scaled down together, so that their sum is at most borrowedWorth of
+// units, k of them with the word; the half keeps it finite for a missing word. Borrowed words are scaled down together, so that their sum is at most borrowedWorth of
 // the question's own.
 func (q topic) weigh(p pool) []word {
 	var out []word
@@ -76,15 +75,9 @@ func (q topic) weigh(p pool) []word {
 				continue
 			}
 			n.borrowed = borrowed
-			// Count units with the word, and heads of continued tables once each.
 			in := 0
 			for _, u := range p.units {
 				if n.in(u.terms) > 0 {
-					in++
-				}
-			}
-			for _, t := range p.going {
-				if slices.ContainsFunc(t.has, func(name map[string]bool) bool { return n.in(name) > 0 }) {
 					in++
 				}
 			}
@@ -115,8 +108,7 @@ func total(words []word) (sum float64) {
 	return sum
 }
 
-// matching returns the terms of a vocabulary that match a word, with the quality of the match. A word with a digit
-// has only exact matches, if there are any: § 12 is not § 120.
+// matching returns the terms of a vocabulary that match a word, with the quality of the match.
 func matching(w text.Word, vocabulary map[string]bool, langs []string) map[string]float64 {
 	terms := slices.Concat(w.Terms, text.QueryTerms(w.Text, langs))
 	found := map[string]float64{}
@@ -124,9 +116,6 @@ func matching(w text.Word, vocabulary map[string]bool, langs []string) map[strin
 		if vocabulary[term] {
 			found[term] = 1
 		}
-	}
-	if len(found) > 0 && strings.ContainsAny(w.Text, "0123456789") {
-		return found
 	}
 	for term := range vocabulary {
 		if found[term] == 0 && slices.ContainsFunc(terms, func(own string) bool { return kin(own, term) }) {
