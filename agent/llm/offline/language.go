@@ -12,23 +12,17 @@ import (
 // (text.DetectForCertain), since an answer must not wrongly report another language. The results are in
 // foreign.
 func (p *pool) compareLanguages(question string) {
-	said := map[string]*strings.Builder{}
+	asked, said := text.DetectForCertain(question), map[string]string{}
 	of := func(s source) string { return s.document.DocID + "\x00" + s.document.Title }
 	for _, s := range p.sources {
-		if said[of(s)] == nil {
-			said[of(s)] = &strings.Builder{}
-		}
-		said[of(s)].WriteString(s.Text + "\n")
+		said[of(s)] += s.Text + "\n"
 	}
-	// A document's language is detected in all of its passages together.
-	known := map[string]string{}
-	for document, b := range said {
-		known[document] = text.DetectForCertain(b.String())
+	for document, s := range said {
+		said[document] = text.DetectForCertain(s)
 	}
-	asked := text.DetectForCertain(question)
 	p.foreign = make([]string, len(p.sources))
 	for i, s := range p.sources {
-		if lang := known[of(s)]; asked != "" && lang != asked {
+		if lang := said[of(s)]; asked != "" && lang != asked {
 			p.foreign[i] = lang
 		}
 	}

@@ -72,7 +72,7 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 		return call(t.search(q.query())), nil
 	}
 	// Each search is followed by one reading, so the documents of a second search are read as well.
-	if reads := toRead(t, q.past); len(reads) > 0 && t.readings() < t.rounds() {
+	if reads := toRead(t, q.past); len(reads) > 0 && t.rounds(isReading) < t.rounds(isSearch) {
 		return call(readAll(t, reads, q.query())...), nil
 	}
 	if said, ok := t.tableAnswer(); ok {
@@ -121,7 +121,7 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 // follow-up question with its own subject is completed from the previous question. A query is never repeated.
 // semantic_search gets no threshold then.
 func (t turn) again(q topic, p pool) (step, bool) {
-	if t.rounds() >= mostSearches || !t.canSearch() || len(t.given()) > 0 {
+	if t.rounds(isSearch) >= mostSearches || !t.canSearch() || len(t.given()) > 0 {
 		return step{}, false
 	}
 	query := q.filled()
@@ -271,7 +271,7 @@ func goOn(t turn) move {
 	if len(t.searches()) == 0 && t.canSearch() {
 		return call(t.search(query))
 	}
-	if reads := toRead(t, document{}); len(reads) > 0 && t.readings() == 0 {
+	if reads := toRead(t, document{}); len(reads) > 0 && t.rounds(isReading) == 0 {
 		return call(readAll(t, reads, query)...)
 	}
 	p := newPool(t.shown())

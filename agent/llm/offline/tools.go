@@ -39,11 +39,13 @@ func (t turn) searches() []result {
 	return slices.DeleteFunc(slices.Clone(t.results), func(r result) bool { return !isSearch(r.tool) })
 }
 
-// rounds returns the number of rounds of searches; searches of one turn are one round.
-func (t turn) rounds() int {
+// rounds returns the number of rounds of calls of such tools; calls of one turn are one round.
+func (t turn) rounds(is func(tool string) bool) int {
 	seen := map[int]bool{}
-	for _, r := range t.searches() {
-		seen[r.round] = true
+	for _, r := range t.results {
+		if is(r.tool) {
+			seen[r.round] = true
+		}
 	}
 	return len(seen)
 }
@@ -58,17 +60,6 @@ func (t turn) lastRound() []document {
 // search returns a call that searches for a query.
 func (t turn) search(query string) step {
 	return step{t.offered(searchers()), map[string]any{"query": query}}
-}
-
-// readings returns the number of rounds of readings; readings of one turn are one round.
-func (t turn) readings() int {
-	seen := map[int]bool{}
-	for _, r := range t.results {
-		if isReading(r.tool) {
-			seen[r.round] = true
-		}
-	}
-	return len(seen)
 }
 
 // reading returns a call that reads the parts of a document about a query.
@@ -143,13 +134,13 @@ func clip(s string, n int) string {
 func why(t turn, calls []step) string {
 	tool, n := calls[0].tool, len(calls)
 	switch {
-	case isSearch(tool) && t.rounds() == 0:
+	case isSearch(tool) && t.rounds(isSearch) == 0:
 		return "No search yet for this question. Searching for its keywords."
 	case isSearch(tool):
 		return "The results don't answer the question yet. Searching again with other keywords."
 	case isReading(tool) && calls[0].input["page"] != nil:
 		return "The answer may be anywhere. Reading the best-matching text in full."
-	case isReading(tool) && n == 1 && t.rounds() == 0:
+	case isReading(tool) && n == 1 && t.rounds(isSearch) == 0:
 		return "The question is about this document. Reading it."
 	case isReading(tool) && n == 1:
 		return "This document is the best match. Reading the text around the keywords."

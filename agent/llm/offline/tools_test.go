@@ -26,7 +26,7 @@ func replyTo(t *testing.T, question string, offered []string, done map[string]st
 			for id, out := range done {
 				if strings.HasPrefix(id, tool+":") {
 					asked.Calls = append(asked.Calls, llm.Call{
-						ID: id, Name: tool, Arguments: json.RawMessage(`{"query":"` + id + `"}`),
+						ID: id, Name: tool, Arguments: json.RawMessage(`{"query":"` + id + `","doc_id":"handbook.md"}`),
 					})
 					results = append(results, llm.Message{Role: llm.RoleTool, CallID: id, Text: out})
 				}
@@ -106,9 +106,9 @@ func TestParallelSearchesCountAsOneAttempt(t *testing.T) {
 	for _, d := range tn.found() {
 		got = append(got, d.DocID)
 	}
-	if diff := cmp.Diff([]string{"a", "d", "b", "c", "e", "f"}, got); diff != "" || tn.rounds() != 2 ||
+	if diff := cmp.Diff([]string{"a", "d", "b", "c", "e", "f"}, got); diff != "" || tn.rounds(isSearch) != 2 ||
 		len(tn.lastRound()) != 1 {
-		t.Errorf("%d rounds; documents (-want +got):\n%s", tn.rounds(), diff)
+		t.Errorf("%d rounds; documents (-want +got):\n%s", tn.rounds(isSearch), diff)
 	}
 }
 

@@ -29,7 +29,11 @@ func whole(t turn, k kind, about string) (next move, ok bool) {
 	}
 	// A summary needs no full reading, since its tool picks sentences.
 	if k == kindSummary {
-		return t.sumUp(docs, rest)
+		said, steps, ok := t.keysOf(docs)
+		if len(steps) > 0 || !ok {
+			return call(steps...), ok
+		}
+		return t.poolOfAll(docs, rest).answer(keyHead, said), true
 	}
 	if !t.has("read_document") {
 		return move{}, false
@@ -252,14 +256,19 @@ func (w wholes) answer(head, body string) move {
 // written is the hint after quotes.
 const written = "Would you rather read a written answer, by a language model that you connect?"
 
-// request answers a request for a document or its content as a whole.
+// request answers a request for a document or its content as a whole. A document that is named by its file is not
+// searched for.
 func request(t turn, k kind, about string) (next move, ok bool) {
 	if k == kindOpening || k == kindSummary && fileName().MatchString(about) {
-		if next, ok := summary(t, about); ok {
-			if k == kindSummary && next.text != "" {
-				next.text = keyHead + "\n\n" + next.text + "\n\n" + written
+		name := about
+		if d, ok := t.pastMeant(about); ok {
+			name = d.DocID
+		}
+		if said, next, ok := t.keysOf([]document{{DocID: name}}); ok && name != "" {
+			if k == kindSummary && said != "" {
+				said = keyHead + "\n\n" + said + "\n\n" + written
 			}
-			return next, true
+			return move{steps: next, text: said}, true
 		}
 	}
 	if k == kindOpening {
@@ -275,68 +284,41 @@ var (
 
 const mostSaid = 12 // maximum sentences of a summary
 
-// summary summarises a document by its own sentences. ok is false if no document is named: its name is then a
-// question. It uses the summary tool, or else reads the document and quotes the first sentence of each passage.
-func summary(t turn, name string) (next move, ok bool) {
-	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
-	if tool == "" {
-		return move{}, false
-	}
-	// The tool is called first; its result is quoted in the next step.
-	done := t.of(tool)
-	if len(done) == 0 {
-		if d, ok := t.pastMeant(name); ok {
-			name = d.DocID
-		}
-		if name == "" {
-			return move{}, false
-		}
-		return call(step{tool, map[string]any{"doc_id": name}}), true
-	}
-	said := summaryText(done, sentencesAsked(t.question))
-	return answerWith(said), said != ""
-}
-
 // keyHead is the line above the sentences of a summary.
 const keyHead = "The key sentences, word for word:"
 
-// sumUp summarises documents by their own sentences.
-func (t turn) sumUp(docs []document, about string) (next move, ok bool) {
+// keysOf returns key sentences of each document, below its name if there are several, or the calls for them. It uses the
+// summary tool, or else reads the documents. ok is false without a tool or sentences.
+func (t turn) keysOf(docs []document) (said string, steps []step, ok bool) {
 	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
-	var steps []step
-	var done []result
+	if tool == "" {
+		return "", nil, false
+	}
+	var blocks []string
+	most := sentencesAsked(t.question)
+	if len(docs) > 1 {
+		most = min(most, 3)
+	}
 	for _, d := range docs {
 		at := slices.IndexFunc(t.results, func(r result) bool { return r.tool == tool && r.input["doc_id"] == d.DocID })
 		if at < 0 {
 			steps = append(steps, step{tool, map[string]any{"doc_id": d.DocID}})
-		} else {
-			done = append(done, t.results[at])
-		}
-	}
-	if tool == "" || len(steps) > 0 {
-		return call(steps...), tool != ""
-	}
-	said := summaryText(done, sentencesAsked(t.question))
-	return t.poolOfAll(docs, about).answer(keyHead, said), said != ""
-}
-
-// summaryText quotes at most most key sentences of each document, below its name if there are several documents.
-func summaryText(done []result, most int) string {
-	var blocks []string
-	if len(done) > 1 {
-		most = min(most, 3)
-	}
-	for _, r := range done {
-		keys := keySentences(r.out)
-		if len(keys) == 0 || r.out.Error != nil {
 			continue
 		}
-		if len(done) > 1 {
-			blocks = append(blocks, escape(r.out.label())+":")
+		out := t.results[at].out
+		keys := keySentences(out)
+		if len(keys) == 0 || out.Error != nil {
+			continue
+		}
+		if len(docs) > 1 {
+			blocks = append(blocks, escape(out.label())+":")
 		}
 		blocks = append(blocks, keys[:min(most, len(keys))]...)
 	}
-	return strings.Join(blocks, "\n\n")
+	if len(steps) > 0 {
+		return "", steps, true
+	}
+	return strings.Join(blocks, "\n\n"), nil, len(blocks) > 0
 }
 
 // keySentences quotes the tool's sentences, else the first of each passage, deduplicated.
