@@ -18,7 +18,8 @@ type pair struct{ a, b int }
 
 // aligned renders a table of two documents side by side. For changes, the older document comes first and equal rows
 // are omitted. Rows are filtered by a value of the requested kind, or else by a heading of the topic. The first measure
-// that leaves rows of both documents is used; without one all rows are shown. It may swap w.docs. ok is false if no row is left.
+// that leaves rows of both documents is used; without one all rows are shown. It may swap w.docs. ok is false if no row
+// is left.
 func (w wholes) aligned(k kind, value valueKind) (move, bool) {
 	if k == kindChanges && inOrder(w.docs[1], w.docs[0]) {
 		w.docs[0], w.docs[1] = w.docs[1], w.docs[0]

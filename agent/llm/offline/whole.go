@@ -287,8 +287,8 @@ const mostSaid = 12 // maximum sentences of a summary
 // keyHead is the line above the sentences of a summary.
 const keyHead = "The key sentences, word for word:"
 
-// keysOf returns key sentences of each document, below its name if there are several, or the calls for them. It uses the
-// summary tool, or else reads the documents. ok is false without a tool or sentences.
+// keysOf returns key sentences of each document, below its name if there are several, or the calls for them. It uses
+// the summary tool, or else reads the documents. ok is false without a tool or sentences.
 func (t turn) keysOf(docs []document) (said string, steps []step, ok bool) {
 	tool := t.offered(append([]string{"get_document_summary"}, readers()...))
 	if tool == "" {

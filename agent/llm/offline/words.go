@@ -52,8 +52,8 @@ func languages(s string) []string {
 }
 
 // weigh returns the words of a topic with their inverse document frequency in the results: ln(1 + n/(k+0.5)) for n
-// units, k of them with the word; the half keeps it finite for a missing word. Borrowed words are scaled down together, so that their sum is at most borrowedWorth of
-// the question's own.
+// units, k of them with the word; the half keeps it finite for a missing word. Borrowed words are scaled down
+// together, so that their sum is at most borrowedWorth of the question's own.
 func (q topic) weigh(p pool) []word {
 	var out []word
 	vocabulary := p.vocabulary()
