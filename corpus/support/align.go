@@ -1,7 +1,6 @@
 package support
 
-// window is the text that a clause is compared with: a sentence of a passage, two neighbours, or a table row with
-// its header.
+// window is the text that a clause is compared with: a sentence of a passage, or a table row with its header.
 type window struct {
 	tokens  []token
 	negated []bool // by segment
@@ -30,8 +29,6 @@ type alignment struct {
 	w     *window
 	at    []int  // by token of the clause: index of the matching token in the window, or -1
 	taken []bool // by token of the window
-
-	elsewhere uint64 // bit mask: tokens of the clause that occur anywhere in the passages
 }
 
 // alignClause matches each word of a clause with the nearest equal word after the previous match, preferably in the

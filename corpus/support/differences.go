@@ -2,17 +2,6 @@ package support
 
 import "slices"
 
-// nearShare is the share of a clause's words from which on a window is similar enough that a single word or
-// negation decides. Like all figures of this file it was tuned on the open judged pairs (docs/quality.md).
-const nearShare = 0.6
-
-// maxReplacing is the maximum number of words of a clause for which one replaced word decides. In a longer clause a
-// replaced word is often only a paraphrase.
-const maxReplacing = 7
-
-// isNear reports whether the window has enough of the clause for a comparison.
-func (a *alignment) isNear() bool { return a.heldShare() >= nearShare }
-
 // isMisbound reports whether words of the clause are related to other words in the window than in the clause. Any
 // such difference contradicts the clause, however many words match.
 func (a *alignment) isMisbound() bool {
@@ -22,7 +11,7 @@ func (a *alignment) isMisbound() bool {
 // countReplaced counts single words of the clause that the window replaces. It returns 0 if more words have no
 // match: then the clause is a paraphrase.
 func (a *alignment) countReplaced() int {
-	if len(a.tokens) > maxReplacing || a.tokens[0].gram { // a bigram changes with its neighbours
+	if a.tokens[0].gram { // a bigram changes with its neighbours
 		return 0
 	}
 	n := 0
@@ -117,8 +106,7 @@ func leadsAnother(u, v, tu, tv token) bool {
 }
 
 // hasCrossed reports whether a name or a number and another word of the clause match in two parts of the window,
-// each of which has its own in place of the other: "A weighs 5 kg and B 7 kg" for "A weighs 7 kg". Coordinate parts
-// of a sentence are parallel; neighbouring sentences only if each has more than one word of the clause.
+// each of which has its own in place of the other: "A weighs 5 kg and B 7 kg" for "A weighs 7 kg".
 func (a *alignment) hasCrossed() bool {
 	if a.w.headed {
 		return false
@@ -132,11 +120,7 @@ func (a *alignment) hasCrossed() bool {
 			tu, tv := a.w.tokens[a.at[i]], a.w.tokens[a.at[j]]
 			g, h := tu.group, tv.group
 			// Each part lacks one of the two words and has another of the same kind.
-			if g >= h || a.groupHas(h, u) || a.groupHas(g, v) || !a.hasOther(h, u) || !a.hasOther(g, v) ||
-				v.isName() && a.isFragment(h) {
-				continue
-			}
-			if tu.sentence == tv.sentence || a.hasOwn(g, h) && a.hasOwn(h, g) {
+			if g < h && !a.groupHas(h, u) && !a.groupHas(g, v) && a.hasOther(h, u) && a.hasOther(g, v) {
 				return true
 			}
 		}
@@ -155,29 +139,6 @@ func (a *alignment) hasOther(group int, like token) bool {
 		return t.group == group && t.count == like.count && t.isName() == like.isName() &&
 			!slices.ContainsFunc(a.tokens, t.isSame)
 	})
-}
-
-// hasOwn reports whether a group of the window has a name, a number or two words of the clause that the other group
-// lacks.
-func (a *alignment) hasOwn(group, other int) bool {
-	weight := 0.0
-	for i, t := range a.tokens {
-		if a.at[i] >= 0 && a.w.tokens[a.at[i]].group == group && !a.groupHas(other, t) {
-			weight += t.weight
-		}
-	}
-	return weight >= 2*wordWeight
-}
-
-// isFragment reports whether a group of the window shares the verb of the previous group.
-func (a *alignment) isFragment(group int) bool {
-	n := 0
-	for _, t := range a.w.tokens {
-		if t.group == group {
-			n++
-		}
-	}
-	return n <= 2
 }
 
 // isMisplaced reports whether a number in a table row is in another column than the one named in the clause, which
@@ -229,11 +190,10 @@ func (a *alignment) isMismeasured() bool {
 }
 
 // isMisnamed reports whether the window has another name in place of one of the clause, or after the function word
-// before a name that the passages lack: "on Thursday", "on Tuesday".
+// before it: "on Thursday", "on Tuesday".
 func (a *alignment) isMisnamed() bool {
 	for i, c := range a.tokens {
-		if c.isName() && c.lead != "" && !a.neutral[i] && a.elsewhere&(1<<i) == 0 &&
-			a.hasFreeName(0, len(a.w.tokens), c.lead) {
+		if c.isName() && c.lead != "" && !a.neutral[i] && a.hasFreeName(0, len(a.w.tokens), c.lead) {
 			return true
 		}
 	}

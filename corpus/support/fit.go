@@ -87,7 +87,7 @@ func (f *fit) sameStart(follows, coordinate bool) bool {
 				first = k
 			}
 		default:
-			if borrowed++; i != borrowed-1 && own > 0 && !f.isWhole() {
+			if borrowed++; i != borrowed-1 && own > 0 {
 				return false
 			}
 		}
@@ -96,7 +96,7 @@ func (f *fit) sameStart(follows, coordinate bool) bool {
 		return false
 	}
 	if borrowed > 0 {
-		if !f.startsAt(first) && !f.isWhole() {
+		if !f.startsAt(first) {
 			return false
 		}
 		first = slices.Min(slices.DeleteFunc(slices.Clone(f.at), func(k int) bool { return k < 0 }))
@@ -122,16 +122,6 @@ func (f *fit) sameStart(follows, coordinate bool) bool {
 func (f *fit) startsAt(k int) bool {
 	for i := k - 1; i >= 0 && f.s.tokens[i].part == f.s.tokens[k].part; i-- {
 		if f.s.tokens[i].prep == "" {
-			return false
-		}
-	}
-	return true
-}
-
-// isWhole reports whether the claim matches all words of the sentence's part.
-func (f *fit) isWhole() bool {
-	for k, w := range f.s.tokens {
-		if w.part == f.main && !f.isTaken(k) {
 			return false
 		}
 	}
@@ -179,7 +169,7 @@ func (f *fit) sameBonds() bool {
 func (f *fit) samePrep(i int, u, w token) bool {
 	first := i == 0 || f.said[i-1].chunk != u.chunk
 	switch {
-	case u.prep == w.prep, u.prep == w.carried && w.prep == "", w.prep != "" && w.prep == u.carried:
+	case u.prep == w.prep:
 		return true
 	case !first && (w.prep == "" || !f.leadsChunk(f.at[i])):
 		return true // the preposition belongs to the first word of its chunk

@@ -104,9 +104,8 @@ func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, ""
 // can't decide, the claim counts as unsupported. The claim must also resemble the passages by these rules:
 //
 //   - A claim is compared clause by clause. Each clause is aligned, word by word, with the window that has most of
-//     its words: a sentence, two neighbours that share two words or a name or number more, or a table row with its
-//     header. The share of matched words must reach a threshold; a word elsewhere in the passages counts half. All
-//     numbers and half of the names must occur in the passages.
+//     its words: a sentence, or a table row with its header. The share of matched words must reach a threshold; a word
+//     elsewhere in the passages counts half. All numbers and half of the names must occur in the passages.
 //   - An answer that repeats a passage must do so throughout: if one clause matches almost fully and another not at
 //     all, the other is an addition.
 //   - Names, numbers, units and the words next to them must be connected as in the passage (misbound).
@@ -270,7 +269,7 @@ type finding struct {
 	misbound         bool
 }
 
-// place is the position of a window in a passage: a sentence, two neighbours, or a table header and a row.
+// place is the position of a window in a passage: a sentence, or a table header and a row.
 type place struct {
 	p             *judged
 	first, second int // the second one is -1 if there is none
@@ -280,10 +279,6 @@ type place struct {
 // maxPlaces limits the windows with an equal score that are compared. A passage repeats few sentences, but a table
 // may have hundreds of similar rows.
 const maxPlaces = 4
-
-// aside is the extra weight that two sentences must match to be one window: a name, or two words. With one word,
-// any two neighbours would qualify.
-const aside = 1.5
 
 // findClause compares a clause with its best windows in passages. Among several windows with the same score, one
 // that states the clause is enough.
@@ -306,11 +301,9 @@ func (c clause) findClause(has []*judged) finding {
 			w.appendSentence(&at.p.phrases[at.second])
 		}
 		a := alignClause(c, &w)
-		a.elsewhere = all
-		f := finding{weight: total, inWindow: a.heldShare(), misbound: a.isMisbound()}
-		f.share = around / max(total, 1)
-		if a.isNear() {
-			f.replaced, f.turned = a.countReplaced(), a.countTurned()
+		f := finding{
+			weight: total, inWindow: a.heldShare(), share: around / max(total, 1),
+			replaced: a.countReplaced(), turned: a.countTurned(), misbound: a.isMisbound(),
 		}
 		if n == 0 || f.countDifferences() < best.countDifferences() {
 			best = f
@@ -364,9 +357,6 @@ func (c clause) bestPlaces(has []*judged) (best []place, all uint64) {
 				if both := mask | masks[int32(head)]; both != mask {
 					add(place{p, head, int(i), c.weighTokens(both) - 0.5})
 				}
-			}
-			if before := masks[i-1]; before&^mask != 0 && mask&^before != 0 && p.heads[i] != int(i)-1 {
-				add(place{p, int(i) - 1, int(i), c.weighTokens(mask|before) - aside})
 			}
 		}
 	}

@@ -30,7 +30,6 @@ type token struct {
 
 	// relations to other words, for stated
 	prep     string // the preposition before it; all words of a chunk have that of its first word
-	carried  string // preposition of the last word of the previous part
 	chunk    int    // index; words with only spaces between them
 	part     int
 	passive  bool // an auxiliary of the passive directly precedes its chunk
@@ -150,9 +149,9 @@ type parse struct {
 	lead                   string // function word before the next word
 	plain                  bool   // only a space is between the next word and the previous token
 
-	prep, carried string // prepositions before the next word, and before the last word of the previous part
-	chunk         int
-	passive       bool
+	prep    string // preposition before the next word
+	chunk   int
+	passive bool
 }
 
 // readSentence parses a sentence.
@@ -180,10 +179,6 @@ func (p *parse) beginSegment(negated bool) {
 // beginPart begins a part.
 func (p *parse) beginPart(label string) {
 	p.parts = append(p.parts, part{label: label})
-	p.carried = ""
-	if n := len(p.tokens); n > 0 {
-		p.carried = p.tokens[n-1].prep
-	}
 	p.prep, p.passive = "", false
 	p.chunk++
 }
@@ -265,12 +260,8 @@ func (p *parse) readWord(i int, gap []rune) {
 	}
 	p.readRelation(i, l)
 	switch {
-	case p.isContracted(span, raw):
+	case p.isContracted(span, raw), l.role == negating:
 		p.negateSegment()
-	case l.role == negating:
-		if !p.isIdleNegation(i) {
-			p.negateSegment()
-		}
 	case l.role == excepting:
 		p.beginSegment(p.negated[p.segment])
 		p.negateSegment()
@@ -293,11 +284,11 @@ func (p *parse) addToken(l lexeme, raw string, span text.Span, gap []rune, first
 	t := token{text: l.lower, terms: l.terms, lead: p.lead, gram: gram}
 	t.relation = l.relation.grammar != ungrammatical
 	if !t.relation {
-		t.prep, t.carried, t.passive = p.prep, p.carried, p.passive
+		t.prep, t.passive = p.prep, p.passive
 		if n := len(p.tokens); n > 0 && p.tokens[n-1].chunk == p.chunk && t.prep == "" {
 			t.prep, t.passive = p.tokens[n-1].prep, p.tokens[n-1].passive
 		}
-		p.prep, p.passive, p.carried = "", false, ""
+		p.prep, p.passive = "", false
 	}
 	t.chunk, t.part, t.hyphen = p.chunk, len(p.parts)-1, len(gap) == 1 && gap[0] == '-' && len(p.tokens) > 0
 	t.segment, t.group, t.column = p.segment, p.group, p.column
@@ -322,17 +313,6 @@ func (p *parse) addToken(l lexeme, raw string, span text.Span, gap []rune, first
 func (p *parse) isContracted(span text.Span, raw string) bool {
 	rest := p.runes[span.End:min(span.End+2, len(p.runes))]
 	return len(rest) == 2 && (rest[0] == '\'' || rest[0] == '’') && rest[1]|0x20 == 't' && raw[len(raw)-1]|0x20 == 'n'
-}
-
-// isIdleNegation reports whether a negation negates nothing: it is the first word before punctuation, or part of
-// "not only" or "no later than".
-func (p *parse) isIdleNegation(i int) bool {
-	if i+1 == len(p.spans) {
-		return false
-	}
-	end, next := p.spans[i].End, p.spans[i+1]
-	return i == 0 && strings.ContainsRune(",.:;!?", p.runes[end]) ||
-		notNegating[strings.ToLower(string(p.runes[next.Start:next.End]))]
 }
 
 // negateSegment toggles the negation of the current segment. Two negations cancel each other, except in languages

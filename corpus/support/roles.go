@@ -120,12 +120,6 @@ var telling = wordSet(`before after above below over under more less fewer most 
 	vor nach über unter mehr weniger alle jeder nur avant après plus moins tous toutes antes después más menos todos ` +
 	`todas`)
 
-// notNegating are words that make "not" a comparison: "not only", "no later than".
-var notNegating = wordSet(
-	"only just merely necessarily later more less fewer longer earlier sooner least exceeding nur mehr später " +
-		"seulement solo",
-)
-
 // concord are languages with negative concord, where two negations count as one: "no vio nada" is "he saw nothing".
 var concord = wordSet("fr es it pt ru")
 

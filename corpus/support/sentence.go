@@ -179,7 +179,7 @@ func (j *Judge) Quote(passage, claim string) (start, end int, score float64) {
 		return p.ranges[best][0], p.ranges[best][1], score
 	}
 	stating, held := p.bestSentence(words, names)
-	if heading || held > 0 && (held >= minSupport || score < headingShare) {
+	if heading || held > 0 {
 		best, score = stating, held
 	}
 	return p.ranges[best][0], p.ranges[best][1], score

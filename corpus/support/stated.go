@@ -154,7 +154,7 @@ func (s *sentence) holdsPart(claim *phrase, n int, said []token, known, talk ter
 			continue
 		}
 		f := fit{said: said, at: at, s: s, main: m, part: claim.parts[n], negated: claim.negated}
-		if claim.row || f.agreesWith(follows, coordinate) {
+		if f.agreesWith(follows, coordinate) {
 			return true
 		}
 	}
