@@ -127,6 +127,20 @@ func TestWithoutFormulasKeepsNumbers(t *testing.T) {
 	}
 }
 
+func TestInCapitals(t *testing.T) {
+	for line, want := range map[string]bool{
+		"3. HOW RAVOLIN IS TAKEN": true, "ÜBER UNS": true, "BEFORE YOU TAKE IT": true,
+		"4.2 HOW TO": true, "NUMERIC(3, 1)": false,
+		"HE LEFT.": false, "NOTE: HE LEFT": false, "A": false, "1984": false, "The NASA": false, "使用方法": false,
+		"": false,
+		"THE SOFTWARE IS PROVIDED AS IT IS WITHOUT ANY WARRANTY WHATSOEVER BY ITS AUTHORS OR ANYBODY": false,
+	} {
+		if got := InCapitals(line); got != want {
+			t.Errorf("InCapitals(%q) is %v, want %v", line, got, want)
+		}
+	}
+}
+
 func TestFrames(t *testing.T) {
 	for line, want := range map[string]bool{
 		"Dear Judith,": true, "Sehr geehrte Frau Weiß,": true, "Kind regards": true, "Chère Madame,": true,

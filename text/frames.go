@@ -15,7 +15,12 @@ const frameRunes = 80
 func Frames(line string) bool {
 	first, _ := utf8.DecodeRuneInString(line)
 	return unicode.IsUpper(first) && utf8.RuneCountInString(line) <= frameRunes && !EndsSentence(line) &&
-		!strings.ContainsFunc(line, func(r rune) bool { return unicode.IsDigit(r) || r == ':' || r == ';' })
+		!statesSomething(line)
+}
+
+// statesSomething reports whether a line has a digit, a colon or a semicolon, unlike a title.
+func statesSomething(line string) bool {
+	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsDigit(r) || r == ':' || r == ';' })
 }
 
 // EndsSentence reports whether a text ends with a sentence terminator, ignoring quotation marks and brackets after
@@ -26,4 +31,33 @@ func EndsSentence(s string) bool {
 	})
 	last, _ := utf8.DecodeLastRuneInString(s)
 	return unicode.Is(unicode.STerm, last)
+}
+
+// InCapitals reports whether a line is a title in capitals: after an optional number it has capital letters, no
+// small ones and no digits, and no final punctuation. This has no meaning in a text of only capitals: see
+// MostlySmall.
+func InCapitals(line string) bool {
+	title := strings.TrimLeft(line, "0123456789.) ")
+	capitals, small := letterCases(title)
+	return capitals > 1 && small == 0 && utf8.RuneCountInString(line) <= frameRunes && !EndsSentence(line) &&
+		!statesSomething(title)
+}
+
+// MostlySmall reports whether a text has more lower-case than capital letters.
+func MostlySmall(s string) bool {
+	capitals, small := letterCases(s)
+	return small > capitals
+}
+
+// letterCases counts capital and lower-case letters; a script without cases has neither.
+func letterCases(s string) (capitals, small int) {
+	for _, r := range s {
+		switch {
+		case unicode.IsUpper(r):
+			capitals++
+		case unicode.IsLower(r):
+			small++
+		}
+	}
+	return capitals, small
 }

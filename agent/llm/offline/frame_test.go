@@ -12,6 +12,50 @@ import (
 	"github.com/footnote/footnote/text/english"
 )
 
+// Frames are not quoted: a salutation, a closing, a title.
+func TestFramesAreNotQuoted(t *testing.T) {
+	for _, tt := range []struct {
+		name, in string
+		want     []string // quotable units
+	}{
+		{"a letter", "Dear Judith,\n\nYour lease ends in June.\n\nKind regards,\nTom Ashdown\n\nAshdown & Sons, Leeds",
+			[]string{"Your lease ends in June."}},
+		{"a title", "Fern Hill Allotment Society\nMinutes of the committee\n\nThe shed is sold.",
+			[]string{"The shed is sold."}},
+		{"in German", "Sehr geehrte Frau Weiß,\n\ndie Miete steigt.\n\nMit freundlichen Grüßen",
+			[]string{"die Miete steigt."}},
+		{"a line with a figure", "Deposit of £970\n\nIt is due now.", []string{"Deposit of £970", "It is due now."}},
+		{"a field", "Chair: Ruth Okafor\n\nAll agreed.", []string{"Chair: Ruth Okafor", "All agreed."}},
+		{"a command", "git commit --amend\n\nIt mends the last one.",
+			[]string{"git commit --amend", "It mends the last one."}},
+		{"a list", "- Bread of yesterday\n\n- Butter and jam\n\nBoth are cheap.",
+			[]string{"- Bread of yesterday", "- Butter and jam", "Both are cheap."}},
+		{"lines of a long block", "Apples\nPears cost little\nPlums are out\nGrapes are in season",
+			[]string{"Apples\nPears cost little", "Plums are out", "Grapes are in season"}},
+		{"titles in capitals", "All is well here.\n\n3. HOW IT IS TAKEN\n\nTake it twice a day.",
+			[]string{"All is well here.", "Take it twice a day."}},
+		{"a notice in capitals", "KEEP OFF THE GRASS\n\nDOGS ARE NOT ALLOWED HERE",
+			[]string{"KEEP OFF THE GRASS", "DOGS ARE NOT ALLOWED HERE"}},
+		{"a notice without full stops", "Dogs must be kept on a lead\n\nThe library closes at noon",
+			[]string{"Dogs must be kept on a lead", "The library closes at noon"}},
+		{"a statement in the middle", "All is well here.\n\nThe library closes at noon\n\nGuests sign in.",
+			[]string{"All is well here.", "The library closes at noon", "Guests sign in."}},
+		{"a mail below another", "All is well here.\n\nDear Tom,\n\nGuests sign in.",
+			[]string{"All is well here.", "Guests sign in."}},
+		{"another script", "图书馆从明天起关门两个星期。\n\n请大家按时还书", []string{"图书馆从明天起关门两个星期。"}},
+	} {
+		var got []string
+		for _, u := range poolOfText(tt.in).units {
+			if u.quotable() {
+				got = append(got, u.text)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q may be quoted, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
 // An item of a list is quoted with its number, below the list's lead.
 func TestListItemIsQuotedWithLead(t *testing.T) {
 	lease := []paper{{"d1", "lease.txt", "Lease", []passage{{Section: "Duties", Text: "The Tenant shall:\n\n" +
@@ -266,7 +310,7 @@ func TestQuestionWithoutSpacesIsSegmented(t *testing.T) {
 		{"hiragana inside a word", "商品名 | 単価\n消しゴム | 60円", "消しゴムの単価は？", []string{"消しゴム", "単価"}, nil},
 		{"a name in hiragana", "商品名 | 単価\nりんご | 100円", "みかんの単価は？", []string{"単価"}, []string{"みかん"}},
 		{"one sign with its particle", "水車は欅の木の車輪を持つ。", "水車は何の木ですか", []string{"水車", "の木"}, nil},
-		{"one sign that nothing has", "水車は欅の木で作られている。", "水車は何色ですか", []string{"水車"}, nil},
+		{"one sign that nothing has", "水車は欅の木で作られている。", "水車は何色ですか", []string{"水車"}, []string{"色"}},
 		{"Chinese", "姓名 | 部门\n张伟 | 研发部", "张伟在哪个部门工作？", []string{"张伟", "部门"}, []string{"工作"}},
 		{"Korean endings", "이름 | 내선번호\n박지훈 | 412", "박지훈의 내선번호는 몇 번입니까?",
 			[]string{"박지훈", "내선번호"}, nil},

@@ -26,7 +26,7 @@ func (w wholes) items(value valueKind, word string) (move, bool) {
 		if value != noValue && !value.isIn(u.text) && !asks(u) || w.isTitle(i) {
 			continue
 		}
-		if !u.quotable() { // an amount on its own line: the line before describes it
+		if !w.holds(i) { // an amount on its own line: the line before describes it
 			if value == noValue || u.names || i == 0 || w.units[i-1].source != u.source || u.row != nil {
 				continue
 			}

@@ -3,7 +3,7 @@
 //
 // It implements llm.Model, so the agent's loop, its checks and its logs are the same. next (in next.go) parses the
 // history and returns either calls or the text. The other files belong to a step each. asking, request, open and
-// topic parse the question. turn and tools parse the tool results; pool and table split them into units.
+// topic parse the question. turn and tools parse the tool results; pool, table and frame split them into units.
 // words, stretch, language and score weigh the units. quotes, finding, items, align and whole select the quotes;
 // write renders Markdown.
 //

@@ -18,6 +18,7 @@ type unit struct {
 	terms      map[string]bool
 	sequence   []string // its terms in order
 	names      bool     // a heading, a question or a line of a table of contents, without a statement
+	frame      bool     // it frames the text: see markFrames
 	heading    int      // index of the nearest heading before it in its passage; -1: none
 	row        *row     // of a table; nil: not a row
 }
@@ -41,7 +42,8 @@ const (
 )
 
 // newPool splits passages into units. Each passage is analysed in its language, with one analyser for each language.
-// Tables are split first, and the prose between them into statements.
+// Tables are split first, and the prose between them into statements. Frames are marked after all units of a passage
+// are known.
 func newPool(sources []source) pool {
 	p := pool{sources: sources}
 	var said strings.Builder
@@ -55,14 +57,16 @@ func newPool(sources []source) pool {
 			}
 		}
 		a, runes, heading := analysers[lang], []rune(src.Text), -1
+		began := len(p.units)
+		directory, small := text.Directory(src.Text), text.MostlySmall(src.Text)
 		prose := func(from, to int) {
 			for _, span := range withLabels(runes[from:to], text.Statements(string(runes[from:to]), quoteLength)) {
 				u := unit{source: i, start: from + span[0], end: from + span[1], heading: heading}
 				u.text = string(runes[u.start:u.end])
 				u.sequence = a.Terms(u.text)
 				u.terms = withIdentifiers(setOf(u.sequence), u.text)
-				u.names = names(u.text, src)
-				if u.names && !text.Leader(u.text) {
+				u.names = directory || names(u.text, src) || small && text.InCapitals(u.text)
+				if u.names && !directory && !text.Leader(u.text) {
 					heading = len(p.units)
 				}
 				p.units = append(p.units, u)
@@ -77,6 +81,7 @@ func newPool(sources []source) pool {
 		}
 		prose(done, len(runes))
 		p.runes = append(p.runes, runes)
+		p.markFrames(p.units[began:])
 		// The context of every unit of a passage: its section and its document's names.
 		around := a.Terms(src.Section + " " + src.document.Title + " " + plainName(src.document.Filename))
 		p.around = append(p.around, setOf(around))
@@ -128,11 +133,6 @@ func blankLines(between []rune) int {
 		}
 	}
 	return max(0, breaks-1)
-}
-
-// between returns the text between a unit and the next one of its source.
-func (p pool) between(before, after unit) []rune {
-	return p.runes[before.source][before.end:after.start]
 }
 
 // setOf returns terms as a set.
@@ -218,7 +218,7 @@ func (u unit) quotable() bool {
 		return !u.names && len(u.terms) > 0
 	}
 	n := u.end - u.start
-	return !u.names && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
+	return !u.names && !u.frame && n >= shortest && n <= longest && strings.ContainsFunc(u.text, unicode.IsLetter)
 }
 
 // isNested reports whether a unit has indented lines below its first: it is quoted alone.

@@ -32,7 +32,30 @@ func (p pool) stretches(question string) []word {
 			}
 			i = to - 1
 		}
+		out = append(out, p.single(run, covered)...)
 		out = append(out, lacking(run, covered)...)
+	}
+	return out
+}
+
+// single returns words of one character, between grammar and other words: each of its bigrams matches it. A
+// character that no result has is a missing word.
+func (p pool) single(run text.Run, covered []bool) []word {
+	var out []word
+	apart := func(k int) bool { return k < 0 || k >= len(covered) || covered[k] || run.Grammar[k] }
+	for k, r := range run.Runes {
+		if apart(k) || !apart(k-1) || !apart(k+1) || !unicode.Is(unicode.Han, r) {
+			continue
+		}
+		w := word{typed: string(r), terms: map[string]float64{}}
+		for i := max(0, k-1); i <= k && i < len(run.Terms); i++ {
+			if strings.Contains(p.said, " "+run.Terms[i]+" ") {
+				w.terms[run.Terms[i]] = 1
+			}
+		}
+		if len(w.terms) > 0 || !strings.ContainsRune(p.said, r) {
+			out = append(out, w)
+		}
 	}
 	return out
 }

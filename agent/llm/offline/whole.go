@@ -169,6 +169,13 @@ func (t turn) poolOfAll(docs []document, about string) wholes {
 	return w
 }
 
+// holds reports whether a unit may be listed as content, including frames, since a name or a date may be one.
+func (w wholes) holds(i int) bool {
+	u := w.units[i]
+	u.frame = false
+	return u.quotable() && !w.isTitle(i)
+}
+
 // isTitle reports whether a unit is the first line of a block, has no end of sentence, and has lines below it.
 func (w wholes) isTitle(i int) bool {
 	u := w.units[i]
