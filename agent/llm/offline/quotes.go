@@ -223,6 +223,9 @@ func (p pool) same(a, b quote) bool {
 	if a.source == b.source && a.start < b.end && b.start < a.end {
 		return true
 	}
+	if (a.best.row == nil) != (b.best.row == nil) { // text with the few words of a row has more to say
+		return false
+	}
 	mine, other := p.terms(a), p.terms(b)
 	both := 0
 	for term := range other {

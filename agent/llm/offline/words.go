@@ -108,7 +108,8 @@ func total(words []word) (sum float64) {
 	return sum
 }
 
-// matching returns the terms of a vocabulary that match a word, with the quality of the match.
+// matching returns the terms of a vocabulary that match a word, with the quality of the match. A word with a digit
+// has only exact matches, if there are any: § 12 is not § 120.
 func matching(w text.Word, vocabulary map[string]bool, langs []string) map[string]float64 {
 	terms := slices.Concat(w.Terms, text.QueryTerms(w.Text, langs))
 	found := map[string]float64{}
@@ -116,6 +117,9 @@ func matching(w text.Word, vocabulary map[string]bool, langs []string) map[strin
 		if vocabulary[term] {
 			found[term] = 1
 		}
+	}
+	if len(found) > 0 && strings.ContainsAny(w.Text, "0123456789") {
+		return found
 	}
 	for term := range vocabulary {
 		if found[term] == 0 && slices.ContainsFunc(terms, func(own string) bool { return kin(own, term) }) {
