@@ -129,7 +129,7 @@ func squeezed(s string) string {
 }
 
 // shownNote is a footnote on the page with the text before it. The text starts at the previous footnote, or at the
-// start of its paragraph, list item (with its rendered number) or table row.
+// start of its paragraph, list item (with its rendered number) or table.
 type shownNote struct{ number, text string }
 
 func sentencesShown(t *testing.T, page string) []shownNote {
@@ -148,7 +148,7 @@ func sentencesShown(t *testing.T, page string) []shownNote {
 			case d.DataAtom == atom.Li:
 				text = itemMark(t, d)
 			case d.DataAtom == atom.P && d.Parent.DataAtom == atom.Li: // after the item's number
-			case d.DataAtom == atom.P || d.DataAtom == atom.Tr:
+			case d.DataAtom == atom.P || d.DataAtom == atom.Tbody: // a footnote may be for several rows
 				text = ""
 			case d.DataAtom == atom.Td && !isFirstCell(d):
 				text += "|"

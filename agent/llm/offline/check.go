@@ -93,5 +93,5 @@ func (t turn) checked(a answer) answer {
 			a.quotes = append(a.quotes, r.quote)
 		}
 	}
-	return a.rendered(t, leastChecked)
+	return a.rendered(t, leastChecked, leastChecked/4)
 }

@@ -66,15 +66,16 @@ func compose(ctx context.Context, t turn, similar Similarity, read Reader) (answ
 	if t.canCheck() { // then the check decides whether they are shown
 		a.sure = max(a.sure, leastShown)
 	}
-	return a.rendered(t, leastFound), nil
+	return a.rendered(t, leastFound, leastShown), nil
 }
 
-// rendered determines the finding by the probability and renders the answer. least is the minimum for “found”.
-func (a answer) rendered(t turn, least float64) answer {
+// rendered determines the finding by the probability and renders the answer. found is the minimum for “found”, and
+// shown for “closest”.
+func (a answer) rendered(t turn, found, shown float64) answer {
 	switch {
-	case a.sure >= least:
+	case a.sure >= found:
 		a.finding = answers
-	case a.sure >= leastShown:
+	case a.sure >= shown:
 		a.finding = closest
 	default:
 		a.finding, a.quotes = none, nil
@@ -91,10 +92,10 @@ func (a answer) rendered(t turn, least float64) answer {
 
 // The minimum probabilities of quotes to be called found, and to be shown at all.
 const (
-	leastFound = 0.6
+	leastFound = 0.54
 	// mostUnsure is the maximum probability of an answer that must not be called found.
 	mostUnsure = leastFound - 0.01
-	leastShown = 0.1
+	leastShown = 0.29
 )
 
 // lacksNumber reports whether the question names a number, a year or a version that no quoted passage has. Its section
@@ -160,11 +161,12 @@ func signsOf(units []scored, words []word, quotes []quote) signs {
 }
 
 // sureness returns the probability that quotes with such signs answer. Both logistic regressions were fitted to the
-// questions of cmd/footnote/testdata/questions and cmd/footnote/eval/judge/questions.tsv: docs/quality.md.
+// questions of cmd/footnote/testdata/questions and cmd/footnote/eval/judge/questions.tsv. Their coefficients are
+// multiplied by 0.4, since on other questions they were too certain: docs/quality.md, “Reader”.
 func sureness(s signs, compared bool) float64 {
-	z := -3.39 + 2.50*s.known + 2.94*s.best - 1.72*s.lack
+	z := -1.36 + 1.00*s.known + 1.18*s.best - 0.69*s.lack
 	if compared {
-		z = -5.59 + 3.99*s.meaning + 2.28*s.known + 2.63*s.best
+		z = -2.24 + 1.60*s.meaning + 0.91*s.known + 1.05*s.best
 		if s.lack >= s.best { // a model that does not know the language finds all its texts similar
 			z = min(z, 0)
 		}

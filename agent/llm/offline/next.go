@@ -96,7 +96,7 @@ func (m model) find(ctx context.Context, t turn) (move, error) {
 		}
 		if a.finding == answers && t.overrates(a) {
 			a.sure = mostUnsure
-			a = a.rendered(t, leastFound)
+			a = a.rendered(t, leastFound, leastShown)
 		}
 	}
 	if asks, ok := t.asksCheck(a); ok {

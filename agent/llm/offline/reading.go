@@ -49,9 +49,9 @@ func (a answer) read(ctx context.Context, question string, read Reader) (answer,
 
 // Weights beside the reader's log-odds, chosen on the open halves of real documents: docs/quality.md, “Reader”.
 const (
-	readWithin = 2   // of a quote's score, for the order
-	sureBefore = 0.5 // of the log-odds by the scores, for the probability of an answer
-	sureRead   = 0.7 // of the reader's log-odds of the best quote, for the same
+	readWithin = 2    // of a quote's score, for the order
+	sureBefore = 0.5  // of the log-odds by the scores, for the probability of an answer
+	sureRead   = 0.28 // of the reader's log-odds of the best quote, for the same
 )
 
 // logistic returns the probability of log-odds.

@@ -35,7 +35,7 @@ class Reader(nn.Module):
     def __init__(self, folder):
         super().__init__()
         self.base = {name: t.float() for name, t in load_file(os.path.join(folder, "model.safetensors")).items()}
-        self.words = nn.Parameter(self.base["embeddings.word_embeddings.weight"].clone(), requires_grad=False)
+        self.register_buffer("words", self.base["embeddings.word_embeddings.weight"], persistent=False)
         self.positions, self.kinds = nn.Embedding(512, HIDDEN), nn.Embedding(2, HIDDEN)
         self.entry, self.layers = nn.LayerNorm(HIDDEN, eps=1e-12), nn.ModuleList(Layer() for _ in range(LAYERS))
         self.head = nn.Linear(HIDDEN, 2)
@@ -73,7 +73,8 @@ class Reader(nn.Module):
         return self.head(self.rows(ids, kinds, mask)[:, 0])
 
     def write(self, path):
-        """write saves what training changed: matrices by the product of two of rank RANK in 8 bits, other tensors whole."""
+        """write saves what training changed: matrices by the product of two of rank RANK in 8 bits, other tensors whole. It changes the
+        parameters to what the file holds."""
         out = {"sample": self.base["embeddings.word_embeddings.weight"][SAMPLE].clone(),
                "head.weight": self.head.weight.detach().float(), "head.bias": self.head.bias.detach().float()}
         left_out = changed = 0.0
@@ -91,7 +92,9 @@ class Reader(nn.Module):
                 codes = (matrix / scale[:, None]).round().clamp(-127, 127)
                 out[f"{name}.{side}"], out[f"{name}.{side}.scale"] = codes.to(torch.int8).contiguous(), scale
                 product.append(codes * scale[:, None])
-            left_out += (product[0] @ product[1].T - change).pow(2).sum().item()
+            kept = product[0] @ product[1].T
+            parameter.data[rows] = self.base[name] + kept
+            left_out += (kept - change).pow(2).sum().item()
             changed += change.pow(2).sum().item()
         save_file(out, path)
         return left_out / changed
