@@ -55,6 +55,9 @@ func (r *Reader) Scores(ctx context.Context, question string, texts []string) ([
 			unread, at = append(unread, text), append(at, i)
 		}
 	}
+	if len(unread) == 0 {
+		return scores, context.Cause(ctx)
+	}
 	outputs, err := r.Read(ctx, question, unread)
 	if err != nil {
 		return nil, err

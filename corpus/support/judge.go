@@ -104,14 +104,13 @@ func (j *Judge) Supports(claim, passage string) bool { return j.Backed(claim, ""
 // can't decide, the claim counts as unsupported. The claim must also resemble the passages by these rules:
 //
 //   - A claim is compared clause by clause. Each clause is aligned, word by word, with the window that has most of
-//     its words: a sentence, or a table row with its header. The share of matched words must reach a threshold; a word
-//     elsewhere in the passages counts half. All numbers and half of the names must occur in the passages.
+//     its words: a sentence, or a table row with its header. The share of words that occur anywhere in the passages
+//     must reach a threshold. All numbers and half of the names must occur in the passages.
 //   - An answer that repeats a passage must do so throughout: if one clause matches almost fully and another not at
 //     all, the other is an addition.
 //   - Names, numbers, units and the words next to them must be connected as in the passage (misbound).
-//   - The closer a clause is to its sentence, the more a difference matters: a single different word changes the
-//     meaning (replaced), and so does a negation on one side only (turned). Both together cancel out: "is not open",
-//     "is closed". In a less similar clause such differences are those of a paraphrase.
+//   - A negation on one side only changes the meaning (turned). In a claim that is mostly in the passages, so does a
+//     single different word (replaced). Both together cancel out: "is not open", "is closed".
 //
 // The words of about (titles of documents, headings) need not occur in the passages. A claim without content words
 // is supported. Words can't be compared across languages: there numbers and names decide.
@@ -264,7 +263,7 @@ func (p *phrase) addsSegment(known termSet, has []*judged) bool {
 // finding is the comparison of a clause with its best window.
 type finding struct {
 	weight           float64 // of the words that must match
-	inWindow, share  float64 // matched fractions: in the window, and with half the weight of words elsewhere
+	inWindow, share  float64 // matched fractions: in the window, and anywhere in the passages
 	replaced, turned int
 	misbound         bool
 }
@@ -295,7 +294,7 @@ func (c clause) findClause(has []*judged) finding {
 	}
 	best := finding{weight: total}
 	for n, at := range places {
-		w := window{headed: at.second >= 0 && at.p.heads[at.second] == at.first}
+		w := window{headed: at.second >= 0}
 		w.appendSentence(&at.p.phrases[at.first])
 		if at.second >= 0 {
 			w.appendSentence(&at.p.phrases[at.second])

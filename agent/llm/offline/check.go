@@ -13,6 +13,9 @@ const checkTool = "check_passages"
 // an answer was called found, and 35 of 46 with a right quote: docs/quality.md, “Checked passages”.
 const leastChecked = 0.35
 
+// shownChecked is the minimum probability of a checked quote to be shown.
+const shownChecked = 0.1
+
 // mostChecked is the maximum number of quotes in one check.
 const mostChecked = 6
 
@@ -93,5 +96,5 @@ func (t turn) checked(a answer) answer {
 			a.quotes = append(a.quotes, r.quote)
 		}
 	}
-	return a.rendered(t, leastChecked, leastChecked/4)
+	return a.rendered(t, leastChecked, shownChecked)
 }

@@ -9,8 +9,7 @@ import (
 
 // compareLanguages detects the languages of a question and of the documents of a pool. A document's language is
 // detected in all of its passages, since one is often too short. It requires a certain detection
-// (text.DetectForCertain), since an answer must not wrongly report another language. The results are in
-// foreign.
+// (text.DetectForCertain), since an answer must not wrongly report another language. The result is in foreign.
 func (p *pool) compareLanguages(question string) {
 	asked, said := text.DetectForCertain(question), map[string]string{}
 	of := func(s source) string { return s.document.DocID + "\x00" + s.document.Title }

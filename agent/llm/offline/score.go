@@ -91,7 +91,6 @@ func rate(
 		return nil, false, err
 	}
 	if err != nil { // lexical scores are the fallback
-		sort(out, weightsOfWords)
 		return out, false, nil
 	}
 	for i := range few {

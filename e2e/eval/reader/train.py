@@ -184,6 +184,7 @@ def train(model, pairs, steps, minutes, rate, report):
         if done % 100 == 0:
             report(done, spent)
     model.float()
+    model.words = model.base["embeddings.word_embeddings.weight"]  # bfloat16 rounded them
     with torch.no_grad():
         for p, m in zip(trained, masters):
             p.copy_(m)
@@ -216,7 +217,9 @@ def main():
     torch.manual_seed(a.seed)
     pairs, model = Pairs(MODEL), Reader(MODEL)
     if a.start:
-        model.load_state_dict(torch.load(a.start))
+        state = torch.load(a.start)
+        state.pop("words", None)  # checkpoints held them once
+        model.load_state_dict(state)
     questions, unanswered = groups(a.data)
     labels, held = labelled()
     mine(questions, pairs)
