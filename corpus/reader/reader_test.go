@@ -122,7 +122,9 @@ func TestScoresAreInOrderOfTexts(t *testing.T) {
 	if got := read(stairs, roof); got[1] != first[0] || got[0] >= got[1] {
 		t.Errorf("scores %v, want that of the roof, %v, second and higher", got, first[0])
 	}
-	r.Close() // the cache needs no model
+	if err := r.Close(); err != nil { // the cache needs no model
+		t.Fatal(err)
+	}
 	if got := read(roof); got[0] != first[0] {
 		t.Errorf("score %v, want %v from the cache", got[0], first[0])
 	}
