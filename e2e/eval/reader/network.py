@@ -35,7 +35,6 @@ class Reader(nn.Module):
     def __init__(self, folder):
         super().__init__()
         self.base = {name: t.float() for name, t in load_file(os.path.join(folder, "model.safetensors")).items()}
-        self.register_buffer("words", self.base["embeddings.word_embeddings.weight"], persistent=False)
         self.positions, self.kinds = nn.Embedding(512, HIDDEN), nn.Embedding(2, HIDDEN)
         self.entry, self.layers = nn.LayerNorm(HIDDEN, eps=1e-12), nn.ModuleList(Layer() for _ in range(LAYERS))
         self.head = nn.Linear(HIDDEN, 2)
@@ -63,7 +62,8 @@ class Reader(nn.Module):
 
     def rows(self, ids, kinds, mask):
         """rows returns the encoder's output. mask is True for tokens, and False for padding."""
-        x = F.embedding(ids, self.words) + self.positions.weight[:ids.shape[1]] + self.kinds(kinds)
+        words = F.embedding(ids, self.base["embeddings.word_embeddings.weight"]).to(self.positions.weight.dtype)
+        x = words + self.positions.weight[:ids.shape[1]] + self.kinds(kinds)
         x, padding = self.entry(x), torch.zeros(mask.shape, dtype=x.dtype).masked_fill(~mask, -1e4)[:, None, None, :]
         for layer in self.layers:
             x = layer(x, padding)

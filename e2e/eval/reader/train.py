@@ -154,7 +154,7 @@ class Steps:
 
 def train(model, pairs, steps, minutes, rate, report):
     """train runs for some minutes. The network computes in bfloat16, the optimizer in float32. The learning rate falls to zero."""
-    trained = [p for p in model.parameters() if p.requires_grad]
+    trained = list(model.parameters())
     masters = [p.detach().float().clone().requires_grad_() for p in trained]
     optimizer = torch.optim.AdamW([{"params": [m for m in masters if m.dim() > 1]},
                                    {"params": [m for m in masters if m.dim() < 2], "weight_decay": 0.0}], lr=rate, betas=(0.9, 0.98))
@@ -184,7 +184,6 @@ def train(model, pairs, steps, minutes, rate, report):
         if done % 100 == 0:
             report(done, spent)
     model.float()
-    model.words = model.base["embeddings.word_embeddings.weight"]  # bfloat16 rounded them
     with torch.no_grad():
         for p, m in zip(trained, masters):
             p.copy_(m)
@@ -217,9 +216,7 @@ def main():
     torch.manual_seed(a.seed)
     pairs, model = Pairs(MODEL), Reader(MODEL)
     if a.start:
-        state = torch.load(a.start)
-        state.pop("words", None)  # checkpoints held them once
-        model.load_state_dict(state)
+        model.load_state_dict(torch.load(a.start))
     questions, unanswered = groups(a.data)
     labels, held = labelled()
     mine(questions, pairs)
